@@ -1,0 +1,177 @@
+"""The face that every method shows: a scikit-learn classifier that ranks.
+
+A method subclasses :class:`AUCClassifier`, declares its settings with
+:func:`~aucstudio.engine.params.param` and implements ``_fit``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.params import check_settings
+from aucstudio.engine.roc import equal_error_threshold
+from aucstudio.engine.scorers import LinearScorer, Scorer
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """What a method's ``_fit`` hands back.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    objective : float
+        Training objective of the scorer, as the method's docstring defines it.
+    n_iter : int or None
+    gap : float or None
+        Upper bound on the objective minus its optimum.
+    converged : bool
+        Whether the certificate was reached.
+    intercept : float or None
+        Constant that the method itself chose; None lets the threshold be chosen afterwards.
+    support_pairs : tuple of two index arrays, optional
+        Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
+    notes : tuple of str
+        Sentences the analyst should read.
+    """
+
+    scorer: Scorer
+    objective: float
+    n_iter: int | None = None
+    gap: float | None = None
+    converged: bool = True
+    intercept: float | None = None
+    support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class AUCClassifier(ClassifierMixin, BaseEstimator):
+    """A two-class classifier trained to rank positives above negatives.
+
+    The positive class is the second of ``classes_`` (sorted). ``predict`` says positive where
+    ``decision_function`` exceeds 0; unless the method has a constant of its own, that point is
+    the equal-error point of the training scores.
+
+    Attributes
+    ----------
+    key, title, family, source, summary : str
+        Class attributes: identity of the method, where it comes from, what it does.
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    scorer_ : Scorer
+        Scores without the constant.
+    intercept_ : float
+        Constant added to the scores; minus the threshold.
+    objective_ : float
+    gap_ : float or None
+    converged_ : bool
+        False if the callback stopped the fit, or an iteration limit did.
+    n_iter_ : int
+        Only where the method iterates.
+    coef_ : ndarray of shape (1, n_features)
+        Only where the scorer is linear.
+    support_pairs_ : tuple of two index arrays or None
+    notes_ : tuple of str
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    family: ClassVar[str]
+    source: ClassVar[str]
+    summary: ClassVar[str]
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
+        """Train on the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two distinct labels.
+        callback : callable, optional
+            Called with a :class:`~aucstudio.engine.monitor.Step`; returning True stops the
+            fit, which then keeps the scorer as it stands.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidSetting
+            If a setting is out of its range.
+        ValueError
+            If X holds NaN or infinite values, or y does not hold exactly two classes.
+        Stopped
+            If the callback stops a fit that has no usable scorer yet.
+        """
+        check_settings(type(self), self.get_params(deep=False))
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self.classes_, positive = _two_classes(y)
+        monitor = Monitor(callback)
+        done = self._fit(X, positive, monitor)
+        self._keep(done, X, positive)
+        self.converged_ = done.converged and not monitor.stopped
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
+
+    def _keep(self, done: Fit, X: Array, positive: Mask) -> None:
+        self.scorer_ = done.scorer
+        self.objective_ = done.objective
+        self.gap_ = done.gap
+        self.support_pairs_ = done.support_pairs
+        self.notes_ = done.notes
+        if done.intercept is None:
+            scores = done.scorer(X)
+            self.intercept_ = -equal_error_threshold(positive, scores)
+        else:
+            self.intercept_ = done.intercept
+        if done.n_iter is not None:
+            self.n_iter_ = done.n_iter
+        if isinstance(done.scorer, LinearScorer):
+            self.coef_ = done.scorer.weights[None, :]
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
+        check_is_fitted(self, "scorer_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        scores: Array = self.scorer_(X) + self.intercept_
+        return scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Name the class of each row of X, shape (n_samples,)."""
+        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    classes = np.unique(y)
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes[0]!r}); two are needed to rank.")
+    return classes, y == classes[1]

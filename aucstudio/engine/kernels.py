@@ -1,0 +1,131 @@
+"""Kernel functions and the settings that choose one.
+
+Symbols: k(x, z) kernel; gamma of scikit-learn's Gaussian exp(-gamma |x - z|^2), that is
+sigma = 1 / sqrt(2 gamma); K Gram matrix.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.params import param
+
+Array = NDArray[np.float64]
+
+ROWS_PER_CHUNK = 512
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """A kernel function with all its constants settled.
+
+    Attributes
+    ----------
+    kind : {"linear", "rbf", "poly"}
+    gamma : float
+        Width of the Gaussian and scale of the polynomial (gamma <x, z> + coef0)^degree.
+    degree : int
+    coef0 : float
+    """
+
+    kind: str = "linear"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+
+    @property
+    def is_linear(self) -> bool:
+        return self.kind == "linear"
+
+    def __call__(
+        self, A: Array, B: Array, progress: Callable[[float], None] | None = None
+    ) -> Array:
+        """Compute k(a, b) for the rows of A against those of B, shape (len(A), len(B)).
+
+        Rows are done in chunks, ``progress`` hears of each: no numpy call holds the
+        processor for long, and no temporary is larger than a chunk.
+        """
+        # Distances are taken about a point of the data: offsets far from 0 then cost no digits.
+        centre = B.mean(axis=0) if self.kind == "rbf" and len(B) else np.zeros(B.shape[1])
+        Bt = np.ascontiguousarray((B - centre).T)
+        b2 = np.einsum("ij,ij->j", Bt, Bt)
+        K = np.empty((len(A), len(B)))
+        for start in range(0, len(A), ROWS_PER_CHUNK):
+            rows = slice(start, start + ROWS_PER_CHUNK)
+            self._fill(K[rows], A[rows] - centre, Bt, b2)
+            if progress is not None:
+                progress(min(1.0, (start + ROWS_PER_CHUNK) / len(A)))
+        return K
+
+    def _fill(self, out: Array, A: Array, Bt: Array, b2: Array) -> None:
+        np.matmul(A, Bt, out=out)
+        if self.kind == "rbf":
+            out *= -2.0
+            out += b2
+            out += np.einsum("ij,ij->i", A, A)[:, None]
+            np.maximum(out, 0.0, out=out)
+            out *= -self.gamma
+            np.exp(out, out=out)
+        elif self.kind == "poly":
+            out *= self.gamma
+            out += self.coef0
+            np.power(out, self.degree, out=out)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class KernelSettings:
+    """The settings shared by all methods that take a kernel."""
+
+    kernel: str = param(
+        "linear",
+        "How two rows are compared.",
+        label="Kernel",
+        symbol="k",
+        choices={
+            "linear": "a weight for each feature",
+            "rbf": "Gaussian: near rows score alike",
+            "poly": "polynomial: products of features",
+        },
+    )
+    gamma: float | str = param(
+        "scale",
+        "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
+        label="Width",
+        symbol="γ",
+        low=0.0,
+        low_open=True,
+        log=True,
+        kind="float",
+        words=("scale", "auto"),
+        when={"kernel": ("rbf", "poly")},
+        grid=tuple(2.0**k for k in range(-10, 4, 2)),
+    )
+    degree: int = param(
+        3,
+        "Degree of the polynomial kernel.",
+        label="Degree",
+        symbol="p",
+        low=1,
+        high=10,
+        when={"kernel": ("poly",)},
+    )
+    coef0: float = param(
+        1.0,
+        "Constant inside the polynomial kernel.",
+        label="Offset",
+        symbol="c₀",
+        low=0.0,
+        when={"kernel": ("poly",)},
+    )
+
+    def settle_kernel(self, X: Array) -> Kernel:
+        """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X."""
+        gamma = self.gamma
+        if isinstance(gamma, str):
+            spread = float(X.var()) if gamma == "scale" else 1.0
+            gamma = 1.0 / (X.shape[1] * (spread if spread > 0 else 1.0))
+        return Kernel(self.kernel, float(gamma), int(self.degree), float(self.coef0))

@@ -1,0 +1,100 @@
+"""What a running fit tells the outside, and how the outside stops it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from aucstudio.engine.scorers import Scorer
+
+
+class Stopped(Exception):  # noqa: N818  (an outcome, not an error)
+    """The callback asked to stop before the fit had anything usable to return."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One look at a running fit.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations done; 0 while a stage before the first iteration is under way.
+    total : int or None
+        Iterations there will be, where that is known.
+    objective : float or None
+        Training objective as the method's docstring defines it, for the present scorer.
+    gap : float or None
+        Stopping certificate: an upper bound on ``objective`` minus the optimum.
+    stage : str
+        What is being done, in a word or two ("iterating", "kernel matrix", ...).
+    fraction : float or None
+        How much of the stage is done, within [0, 1].
+    scorer : callable or None
+        Call it for the :class:`~aucstudio.engine.scorers.Scorer` as it stands; None while
+        there is none. Only valid during the callback.
+    """
+
+    iteration: int
+    total: int | None = None
+    objective: float | None = None
+    gap: float | None = None
+    stage: str = "iterating"
+    fraction: float | None = None
+    scorer: Callable[[], Scorer] | None = None
+
+
+Callback = Callable[[Step], object]
+
+_STAGE_INTERVAL = 0.05
+
+
+class Monitor:
+    """The link from a solver to the caller's callback; solvers know nothing else of the outside.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called with a :class:`Step`; what it returns is taken as a wish to stop if true.
+    """
+
+    def __init__(self, callback: Callback | None = None) -> None:
+        self._callback = callback
+        self._last_stage = time.perf_counter()
+        self.stopped = False
+
+    def step(
+        self,
+        iteration: int,
+        objective: float,
+        *,
+        gap: float | None = None,
+        total: int | None = None,
+        scorer: Callable[[], Scorer] | None = None,
+    ) -> bool:
+        """Report an iteration; True means stop now and return the present iterate."""
+        fraction = iteration / total if total else None
+        return self._tell(
+            Step(iteration, total, objective, gap, fraction=fraction, scorer=scorer)
+        )
+
+    def stage(self, name: str, fraction: float | None = None) -> None:
+        """Report preparatory work, at most some 20 times a second.
+
+        Raises
+        ------
+        Stopped
+            If the callback wants to stop: there is no scorer to return yet.
+        """
+        now = time.perf_counter()
+        if self._callback is None or now - self._last_stage < _STAGE_INTERVAL:
+            return
+        self._last_stage = now
+        if self._tell(Step(0, stage=name, fraction=fraction)):
+            raise Stopped(name)
+
+    def _tell(self, step: Step) -> bool:
+        if self._callback is not None and bool(self._callback(step)):
+            self.stopped = True
+        return self.stopped

@@ -1,0 +1,246 @@
+"""Declared parameters: one declaration from which form, command line, help and checks derive.
+
+A method is a dataclass whose fields are made by :func:`param`. What a field may hold is data
+(:class:`Param`), so that nothing about a setting has to be written down twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Literal
+
+Kind = Literal["float", "int", "bool", "choice", "range"]
+
+_NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
+
+
+class InvalidSetting(ValueError):
+    """A setting holds a value that it cannot hold.
+
+    Attributes
+    ----------
+    setting : str
+        Name of the parameter, so that a window can show the sentence beside its field.
+    """
+
+    def __init__(self, setting: str, message: str) -> None:
+        super().__init__(message)
+        self.setting = setting
+
+
+@dataclasses.dataclass(frozen=True)
+class Param:
+    """What one setting is: its kind, its range and how people speak of it.
+
+    Attributes
+    ----------
+    name : str
+        The field's name (filled in by :func:`declared_params`).
+    kind : {"float", "int", "bool", "choice", "range"}
+        ``"range"`` is a pair (alpha, beta) within [low, high] with alpha < beta.
+    default : object
+    help : str
+        One sentence; what the setting does.
+    label, symbol : str
+        Name on the form, and the paper's symbol.
+    low, high : float or None
+        Bounds, inclusive unless ``low_open``.
+    log : bool
+        Whether people think of this setting in powers.
+    choices : mapping of value to sentence
+        For ``"choice"``: the values and what each means. A value may be None.
+    words : tuple of str
+        Words accepted instead of a number, such as ``"scale"``.
+    none : str
+        If not empty, None is allowed and means this.
+    when : mapping of parameter name to the values for which this setting means something
+    grid : tuple
+        Values a search tries.
+    """
+
+    kind: Kind
+    default: Any
+    help: str
+    label: str = ""
+    symbol: str = ""
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    log: bool = False
+    choices: Mapping[Any, str] = dataclasses.field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    none: str = ""
+    when: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    grid: tuple[Any, ...] = ()
+    name: str = ""
+
+    def allowed(self) -> str:
+        """Say in words what the setting can hold."""
+        if self.kind == "choice":
+            return "one of " + ", ".join(_spell(value) for value in self.choices)
+        if self.kind == "range":
+            return f"two numbers α < β within [{self.low:g}, {self.high:g}]"
+        parts = [_NAMES[self.kind] + self._bounds()]
+        parts += [repr(word) for word in self.words]
+        if self.none:
+            parts.append(f"none ({self.none})")
+        return " or ".join(parts)
+
+    def _bounds(self) -> str:
+        if self.kind == "bool":
+            return ""
+        above = "greater than" if self.low_open else "at least"
+        texts = []
+        if self.low is not None:
+            texts.append(f"{above} {self.low:g}")
+        if self.high is not None:
+            texts.append(f"at most {self.high:g}")
+        return " " + " and ".join(texts) if texts else ""
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`InvalidSetting` unless the setting can hold ``value``."""
+        if not self._holds(value):
+            raise InvalidSetting(
+                self.name, f"{self.name} must be {self.allowed()}; it is {_spell(value)}"
+            )
+
+    def _holds(self, value: Any) -> bool:
+        if self.kind == "choice":
+            return any(value is known or value == known for known in self.choices)
+        if value is None:
+            return bool(self.none)
+        if isinstance(value, str):
+            return value in self.words
+        if self.kind == "bool":
+            return isinstance(value, bool) or type(value).__name__ == "bool"
+        if self.kind == "range":
+            return self._holds_range(value)
+        wanted = Integral if self.kind == "int" else Real
+        if isinstance(value, bool) or not isinstance(value, wanted):
+            return False
+        return self._within(float(value))
+
+    def _holds_range(self, value: Any) -> bool:
+        try:
+            alpha, beta = (float(end) for end in value)
+        except (TypeError, ValueError):
+            return False
+        return self._within(alpha) and self._within(beta) and alpha < beta
+
+    def _within(self, number: float) -> bool:
+        if not math.isfinite(number):
+            return False
+        if self.low is not None and (number < self.low or (self.low_open and number == self.low)):
+            return False
+        return self.high is None or number <= self.high
+
+    def parse(self, text: str) -> Any:
+        """Read a value from a command line or an input field, and check it."""
+        value = self._read(text.strip())
+        self.check(value)
+        return value
+
+    def _read(self, text: str) -> Any:
+        if self.kind == "choice":
+            return next((v for v in self.choices if _spell(v) == text.lower() or v == text), text)
+        if text in self.words:
+            return text
+        if self.none and text.lower() in ("none", "all", ""):
+            return None
+        try:
+            return self._read_number(text)
+        except (KeyError, ValueError):
+            raise InvalidSetting(
+                self.name, f"{self.name} must be {self.allowed()}; it is {text!r}"
+            ) from None
+
+    def _read_number(self, text: str) -> Any:
+        if self.kind == "bool":
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                text.lower()
+            ]
+        if self.kind == "range":
+            parts = text.strip("[]()").replace(";", ",").split(",")
+            return tuple(float(part) for part in parts)
+        return int(text) if self.kind == "int" else float(text)
+
+    def spell(self, value: Any) -> str:
+        """Write a value the way :meth:`parse` reads it."""
+        if self.kind == "range":
+            return ",".join(f"{end:g}" for end in value)
+        return _spell(value)
+
+    def matters(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether the setting means anything beside the other ``values``."""
+        return all(values.get(name) in wanted for name, wanted in self.when.items())
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the declaration as plain data for ``aucstudio methods --json``."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "default": list(self.default) if self.kind == "range" else self.default,
+            "label": self.label,
+            "symbol": self.symbol,
+            "help": self.help,
+            "low": self.low,
+            "high": self.high,
+            "low_open": self.low_open,
+            "log": self.log,
+            "choices": [{"value": v, "help": text} for v, text in self.choices.items()],
+            "words": list(self.words),
+            "none": self.none or None,
+            "when": {name: list(values) for name, values in self.when.items()},
+            "grid": list(self.grid),
+        }
+
+
+def _spell(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value)
+
+
+def param(default: Any, help: str, *, kind: Kind | None = None, **details: Any) -> Any:  # noqa: A002
+    """Declare a dataclass field that is a method's setting; see :class:`Param`."""
+    if kind is None:
+        kind = "choice" if "choices" in details else _kind_of(default)
+    declared = Param(kind=kind, default=default, help=help, **details)
+    return dataclasses.field(default=default, metadata={"param": declared})
+
+
+def _kind_of(default: Any) -> Kind:
+    if isinstance(default, bool):
+        return "bool"
+    if isinstance(default, int):
+        return "int"
+    return "range" if isinstance(default, tuple) else "float"
+
+
+def declared_params(method: type) -> dict[str, Param]:
+    """List a method's settings in the order of their declaration."""
+    found = {}
+    for field in dataclasses.fields(method):
+        declared = field.metadata.get("param")
+        if declared is not None:
+            label = declared.label or field.name
+            found[field.name] = dataclasses.replace(declared, name=field.name, label=label)
+    return found
+
+
+def check_settings(method: type, values: Mapping[str, Any]) -> None:
+    """Raise :class:`InvalidSetting` for an unknown setting or a value out of range."""
+    known = declared_params(method)
+    for name, value in values.items():
+        if name not in known:
+            raise InvalidSetting(
+                name, f"unknown setting {name!r}; this method has " + (", ".join(known) or "none")
+            )
+        known[name].check(value)

@@ -1,0 +1,1 @@
+"""Tables, splits, experiments, jobs, records, files: everything between engine and window."""
