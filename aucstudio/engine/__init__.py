@@ -1,0 +1,52 @@
+"""Methods that train for the ROC curve, and the curve itself; usable without any window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.methods.baselines import SVM, Logistic
+from aucstudio.engine.methods.least_squares import AUCRLS
+from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.methods.partial_auc import SVMpAUC
+from aucstudio.engine.monitor import Callback, Step, Stopped
+from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.engine.scorers import Scorer, restore
+
+__all__ = [
+    "AUCRLS",
+    "AUCSVM",
+    "METHODS",
+    "SVM",
+    "AUCClassifier",
+    "Callback",
+    "InvalidSetting",
+    "Logistic",
+    "Param",
+    "SVMpAUC",
+    "Scorer",
+    "Step",
+    "Stopped",
+    "declared_params",
+    "describe_methods",
+    "restore",
+]
+
+METHODS: dict[str, type[AUCClassifier]] = {
+    method.key: method for method in (AUCRLS, AUCSVM, SVMpAUC, SVM, Logistic)
+}
+
+
+def describe_methods() -> list[dict[str, Any]]:
+    """Give every method and its settings as plain data."""
+    return [
+        {
+            "id": key,
+            "title": method.title,
+            "family": method.family,
+            "source": method.source,
+            "summary": method.summary,
+            "parameters": [declared.as_json() for declared in declared_params(method).values()],
+        }
+        for key, method in METHODS.items()
+    ]

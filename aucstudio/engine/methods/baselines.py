@@ -1,0 +1,318 @@
+"""What people use today, as baselines: scikit-learn's SVM and logistic regression.
+
+Symbols: y_i = +-1 class; c_i class weight of row i; f = <w, x> + b scores; alpha dual variables,
+one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penalised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr, expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, Param, param
+from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
+
+Index = NDArray[np.intp]
+
+_CACHE_MEGABYTES = 1000
+_LEAST_ITERATION_LIMIT = 10_000_000
+_GRADIENT_TOLERANCE = 1e-8
+_RELATIVE_GAP = 1e-3
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassWeight(Param):
+    """Class weights: a choice by word or, from scripts, a mapping of class to positive weight."""
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`InvalidSetting` unless the setting can hold ``value``."""
+        if not isinstance(value, Mapping):
+            super().check(value)
+        elif not all(isinstance(w, Real) and 0 < float(w) < math.inf for w in value.values()):
+            raise InvalidSetting(self.name, f"{self.name} must hold positive numbers")
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class BaselineSettings:
+    """The settings that scikit-learn's own classifiers share, in scikit-learn's convention."""
+
+    C: float = param(
+        1.0,
+        "Weight of the sum of the rows' losses against ½|w|²; larger fits closer.",
+        label="Cost",
+        symbol="C",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=tuple(10.0**k for k in range(-3, 4)),
+    )
+    class_weight: str | Mapping[Any, float] | None = dataclasses.field(
+        default=None,
+        metadata={
+            "param": ClassWeight(
+                kind="choice",
+                default=None,
+                help="Whether the rows of the rarer class weigh more.",
+                label="Class weights",
+                choices={
+                    None: "every row counts the same",
+                    "balanced": "both classes count the same",
+                },
+                grid=(None, "balanced"),
+            )
+        },
+    )
+
+    def weigh(self, classes: NDArray[Any], positive: Mask) -> Array:
+        """Give the weights of the negative and of the positive class, shape (2,)."""
+        labels = classes[positive.astype(int)]
+        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
+        return weights
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class SVM(KernelSettings, BaselineSettings, AUCClassifier):
+    """Soft-margin support vector machine by scikit-learn's ``SVC``: trained for accuracy.
+
+    Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)``, where c_i is 1, or N / (2 N_class) with
+    balanced class weights. The certificate is the duality gap of the library's multipliers. The
+    library has a constant of its own, and is one call that cannot be interrupted.
+
+    References
+    ----------
+    Cortes, Vapnik (1995), Support-vector networks.
+    """
+
+    key: ClassVar[str] = "svm"
+    title: ClassVar[str] = "SVM"
+    family: ClassVar[str] = "baselines"
+    source: ClassVar[str] = "Cortes and Vapnik (1995), Support-vector networks; scikit-learn's SVC"
+    summary: ClassVar[str] = (
+        "Separates the classes with a wide margin; trained for accuracy, the usual yardstick."
+    )
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        kernel = self.settle_kernel(X)
+        # b absorbs any shift of the rows, and libsvm loses no digits about their centre; the
+        # polynomial kernel alone depends on where 0 lies.
+        centre = np.zeros(X.shape[1]) if kernel.kind == "poly" else X.mean(axis=0)
+        centred = X - centre
+        weights = self.weigh(self.classes_, positive)
+        library = self._library(kernel, len(X), weights)
+        with _without_convergence_warnings():
+            library.fit(centred, positive)
+        dual, rows, b = library.dual_coef_[0], library.support_, float(library.intercept_[0])
+        near = _expansion(kernel, centred[rows], dual)
+        scorer = near if kernel.is_linear else KernelScorer(kernel, X[rows], dual)
+        b_here = b - float(centre @ near.weights) if isinstance(near, LinearScorer) else b
+        costs = self.C * weights[positive.astype(int)]
+        objective, gap = _certify_hinge(near(centred) + b, dual, rows, positive, costs)
+        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
+        converged = library.fit_status_ == 0
+        notes = () if converged else (_UNFINISHED.format(solver="SVM"),)
+        iterations = max(1, int(library.n_iter_[0]))
+        return Fit(scorer, objective, iterations, gap, converged, b_here, notes=notes)
+
+    def _library(self, kernel: Kernel, rows: int, weights: Array) -> SVC:
+        return SVC(
+            C=self.C,
+            kernel=kernel.kind,
+            gamma=kernel.gamma,
+            degree=kernel.degree,
+            coef0=kernel.coef0,
+            class_weight={False: weights[0], True: weights[1]},
+            cache_size=_CACHE_MEGABYTES,
+            max_iter=max(_LEAST_ITERATION_LIMIT, 100 * rows),
+        )
+
+
+def _certify_hinge(
+    scores: Array, dual: Array, rows: Index, positive: Mask, costs: Array
+) -> tuple[float, float]:
+    """Work out the objective of :class:`SVM` and its distance from the dual objective.
+
+    ``dual`` holds alpha_i y_i of the support vectors, which are the given ``rows``; as it sums
+    to 0, the constant in the scores leaves |w|^2 alone.
+    """
+    norm = float(dual @ scores[rows])
+    margins = np.where(positive, 1.0, -1.0) * scores
+    objective = norm / 2 + float(costs @ np.maximum(0.0, 1.0 - margins))
+    lower = float(np.abs(dual).sum()) - norm / 2
+    return objective, max(0.0, objective - lower)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class Logistic(BaselineSettings, AUCClassifier):
+    """Logistic regression by scikit-learn's ``LogisticRegression``.
+
+    Minimises ``½ |w|² + C sum_i c_i log(1 + exp(-y_i f_i))``, where c_i is 1, or N / (2 N_class)
+    with balanced class weights. The certificate is the duality gap at the multipliers that the
+    scores imply. ``decision_function`` gives log-odds.
+
+    References
+    ----------
+    Cox (1958), The regression analysis of binary sequences.
+    """
+
+    key: ClassVar[str] = "logistic"
+    title: ClassVar[str] = "Logistic regression"
+    family: ClassVar[str] = "baselines"
+    source: ClassVar[str] = (
+        "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"
+    )
+    summary: ClassVar[str] = "Models the log-odds as a weighted sum of the features."
+
+    max_iter: int = param(
+        1000,
+        "Iterations after which the solver gives up.",
+        label="Iterations",
+        low=1,
+    )
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        centre = X.mean(axis=0)
+        weights = self.weigh(self.classes_, positive)
+        costs = self.C * weights[positive.astype(int)]
+        problem = _LogisticProblem(X - centre, positive, costs)
+        watcher = _Watcher(problem, monitor)
+        library = LogisticRegression(
+            C=self.C,
+            class_weight={False: weights[0], True: weights[1]},
+            max_iter=self.max_iter,
+            tol=_GRADIENT_TOLERANCE,
+        ).set_callbacks(watcher)
+        with _without_convergence_warnings(), contextlib.suppress(_Halted):
+            library.fit(problem.X, positive)
+            watcher.keep(library)
+        objective, gap = problem.certify(watcher.w, watcher.b)
+        scorer, b = LinearScorer(watcher.w), watcher.b - float(centre @ watcher.w)
+        if watcher.iteration == 0:
+            monitor.step(1, objective, gap=gap, scorer=lambda: scorer)
+        converged = gap <= _RELATIVE_GAP * objective
+        unfinished = not (converged or monitor.stopped)
+        notes = (_UNFINISHED.format(solver="logistic"),) if unfinished else ()
+        return Fit(scorer, objective, max(1, watcher.iteration), gap, converged, b, notes=notes)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _LogisticProblem:
+    """The objective of :class:`Logistic` on given rows."""
+
+    X: Array
+    positive: Mask
+    costs: Array
+
+    def certify(self, w: Array, b: float) -> tuple[float, float]:
+        """Work out the objective and its distance from the dual objective.
+
+        The scores imply alpha_i = C c_i p(wrong class of i). Those of the heavier class are
+        scaled down until sum_i alpha_i y_i = 0: then the dual objective is a lower bound on
+        every value of the primal one, wherever the solver stands.
+        """
+        sign = np.where(self.positive, 1.0, -1.0)
+        margins = sign * (self.X @ w + b)
+        objective = float(w @ w / 2 + self.costs @ np.logaddexp(0.0, -margins))
+        share = expit(-margins)
+        weight = share * self.costs
+        above, below = weight[self.positive].sum(), weight[~self.positive].sum()
+        least = min(above, below)
+        share *= np.where(self.positive, _ratio(least, above), _ratio(least, below))
+        direction = (share * self.costs * sign) @ self.X
+        lower = self.costs @ (entr(share) + entr(1.0 - share)) - direction @ direction / 2
+        return objective, max(0.0, objective - float(lower))
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 1.0
+
+
+class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
+    """The monitor wants the library's fit to end; the watcher holds its last iterate."""
+
+
+class _Watcher:
+    """Passes the library's iterations on to the monitor (scikit-learn's ``FitCallback``)."""
+
+    def __init__(self, problem: _LogisticProblem, monitor: Monitor) -> None:
+        self._problem, self._monitor = problem, monitor
+        self.iteration = 0
+
+    def keep(self, fitted: LogisticRegression) -> None:
+        """Take the iterate over."""
+        self.w, self.b = fitted.coef_[0].copy(), float(fitted.intercept_[0])
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Nothing to prepare."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Nothing to clear away."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Nothing to say before an iteration."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:
+        """Hear of an iteration; the fit as a whole and its last, empty task are none."""
+        if context.parent is None or fitted_estimator is None:
+            return
+        self.iteration += 1
+        self.keep(fitted_estimator)
+        objective, gap = self._problem.certify(self.w, self.b)
+        scorer = LinearScorer(self.w)
+        if self._monitor.step(self.iteration, objective, gap=gap, scorer=lambda: scorer):
+            raise _Halted
+
+
+_UNFINISHED = (
+    "The {solver} solver gave up before it was near its optimum; "
+    "standardised features or a smaller C help."
+)
+
+
+def _expansion(kernel: Kernel, points: Array, dual: Array) -> Scorer:
+    if kernel.is_linear:
+        return LinearScorer(points.T @ dual)
+    return KernelScorer(kernel, points, dual)
+
+
+_silence = contextlib.ExitStack()
+_silence_lock = threading.Lock()
+_silent_fits = 0
+
+
+@contextlib.contextmanager
+def _without_convergence_warnings() -> Iterator[None]:
+    """Keep the library's warnings in: the fit says the same in ``converged`` and ``notes``.
+
+    Warning filters belong to the whole process, so that fits which overlap in several threads
+    must share one change of them: the first makes it, the last takes it back.
+    """
+    global _silent_fits
+    with _silence_lock:
+        if _silent_fits == 0:
+            _silence.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        _silent_fits += 1
+    try:
+        yield
+    finally:
+        with _silence_lock:
+            _silent_fits -= 1
+            if _silent_fits == 0:
+                _silence.close()

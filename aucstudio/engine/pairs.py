@@ -1,0 +1,258 @@
+"""Positive-negative pairs: which there are, sums over them, and their mean hinge loss.
+
+Pairs are never compared through difference vectors. With one row (i, j) for each pair, the
+incidence matrix A has +1 at positive row i and -1 at negative row j, so A s gives margins, and
+A^T diag(D) A is a weighted graph Laplacian on the data rows.
+
+Symbols: s, t scores of positives and negatives; M = A s margins; m, n class sizes; N data rows;
+F (N x r) any row features; a, D one number for each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+ALL = slice(None)
+_PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache
+_FLOPS_PER_BLOCK = 2e9
+_QUERIES_PER_CHUNK = 1024
+
+
+def _nothing() -> None:
+    """Do nothing between two blocks of work."""
+
+
+class Pairs(Protocol):
+    """A set of pairs over N data rows; numbers for the pairs come as an array of ``shape``."""
+
+    @property
+    def n_rows(self) -> int:
+        """N, the number of data rows."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of an array that holds one number for each pair."""
+
+    @property
+    def count(self) -> int:
+        """Number of pairs."""
+
+    def parts(self) -> Iterator[slice]:
+        """Cut the first axis of a pair array into slices that fit the processor's cache."""
+
+    def margins(self, scores: Array, part: slice = ALL) -> Array:
+        """Give A s, or the part of it that belongs to a slice of the first axis."""
+
+    def adjoint(self, values: Array, part: slice = ALL) -> Array:
+        """Give A^T a, shape (N,); with ``part``, ``values`` are that part of a."""
+
+    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
+        """Give F^T A^T diag(D) A F, shape (r, r); ``pause`` is called between blocks."""
+
+    def rows(self, chosen: Index) -> tuple[Index, Index]:
+        """Give the positive and negative data rows of pairs, by their flat position."""
+
+
+class AllPairs:
+    """Every positive with every negative; pair arrays are m x n matrices.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (N,)
+    """
+
+    def __init__(self, positive: Mask) -> None:
+        self._positives = np.flatnonzero(positive)
+        self._negatives = np.flatnonzero(~positive)
+        self.n_rows = len(positive)
+        self.shape = (len(self._positives), len(self._negatives))
+        self.count = self.shape[0] * self.shape[1]
+
+    def parts(self) -> Iterator[slice]:
+        """Cut the positives into slices."""
+        return _slices(self.shape[0], max(1, _PAIRS_PER_PART // self.shape[1]))
+
+    def margins(self, scores: Array, part: slice = ALL) -> Array:
+        """Give s_i - t_j as a matrix."""
+        return np.subtract.outer(scores[self._positives[part]], scores[self._negatives])
+
+    def adjoint(self, values: Array, part: slice = ALL) -> Array:
+        """Give row sums at the positives and minus column sums at the negatives."""
+        sums = np.zeros(self.n_rows)
+        sums[self._positives[part]] = values.sum(axis=1)
+        sums[self._negatives] = -values.sum(axis=0)
+        return sums
+
+    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
+        """Give F^T A^T diag(D) A F from products with the m x n matrix D."""
+
+        def across(G: Array) -> Array:
+            moved = np.empty_like(G)
+            moved[self._positives] = D @ G[self._negatives]
+            moved[self._negatives] = D.T @ G[self._positives]
+            return moved
+
+        return _laplacian_gram(np.abs(self.adjoint(D)), across, F, pause)
+
+    def rows(self, chosen: Index) -> tuple[Index, Index]:
+        """Give the positive and negative data rows of pairs, by their flat position."""
+        i, j = np.divmod(chosen, self.shape[1])
+        return self._positives[i], self._negatives[j]
+
+
+class PairList:
+    """A list of pairs; pair arrays are vectors.
+
+    Parameters
+    ----------
+    rows_pos, rows_neg : ndarray of int, shape (count,)
+        Data rows of each pair.
+    n_rows : int
+        N, the number of data rows.
+    """
+
+    def __init__(self, rows_pos: Index, rows_neg: Index, n_rows: int) -> None:
+        self._pos = np.asarray(rows_pos, dtype=np.intp)
+        self._neg = np.asarray(rows_neg, dtype=np.intp)
+        self.n_rows = n_rows
+        self.shape = (len(self._pos),)
+        self.count = len(self._pos)
+
+    def parts(self) -> Iterator[slice]:
+        """Cut the list into slices."""
+        return _slices(self.count, _PAIRS_PER_PART)
+
+    def margins(self, scores: Array, part: slice = ALL) -> Array:
+        """Give s_i - t_j for each pair of the list."""
+        margins: Array = scores[self._pos[part]] - scores[self._neg[part]]
+        return margins
+
+    def adjoint(self, values: Array, part: slice = ALL) -> Array:
+        """Add each pair's number at its positive, subtract it at its negative."""
+        return self._sum_at(self._pos[part], values) - self._sum_at(self._neg[part], values)
+
+    def _sum_at(self, rows: Index, values: Array) -> Array:
+        sums = np.bincount(rows, weights=values, minlength=self.n_rows)
+        return np.asarray(sums, dtype=np.float64)
+
+    def weighted_gram(self, D: Array, F: Array, pause: Callable[[], None] = _nothing) -> Array:
+        """Give F^T A^T diag(D) A F from products with a sparse N x N matrix."""
+        size = (self.n_rows, self.n_rows)
+        W = sparse.coo_array((D, (self._pos, self._neg)), shape=size).tocsr()
+        W = (W + W.T).tocsr()
+        degree = self._sum_at(self._pos, D) + self._sum_at(self._neg, D)
+        return _laplacian_gram(degree, lambda G: W @ G, F, pause)
+
+    def rows(self, chosen: Index) -> tuple[Index, Index]:
+        """Give the positive and negative data rows of pairs, by their position."""
+        return self._pos[chosen], self._neg[chosen]
+
+    def compact(self) -> tuple[Index, PairList]:
+        """Give the data rows that take part, sorted, and the same pairs over those rows alone."""
+        used, places = np.unique(np.concatenate([self._pos, self._neg]), return_inverse=True)
+        return used, PairList(places[: self.count], places[self.count :], len(used))
+
+
+def _slices(length: int, step: int) -> Iterator[slice]:
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _laplacian_gram(
+    degree: Array, across: Callable[[Array], Array], F: Array, pause: Callable[[], None]
+) -> Array:
+    """Compute F^T (diag(degree) - W) F, where ``across(G)`` is W G, W symmetric."""
+    r = F.shape[1]
+    gram = np.empty((r, r))
+    width = int(np.clip(_FLOPS_PER_BLOCK / max(1, F.size), 16, 256))
+    for columns in _slices(r, width):
+        start = columns.start
+        G = np.ascontiguousarray(F[:, columns])
+        gram[start:, columns] = F[:, start:].T @ (degree[:, None] * G - across(G))
+        gram[columns, start:] = gram[start:, columns].T
+        pause()
+    return gram
+
+
+class PairHinge:
+    """Mean hinge over all pairs, mean_ij (margin - M_ij)_+, as a function of the scores.
+
+    One sort and no pairs: O(N log N) time, O(N) memory, exact (Joachims 2005; 2006).
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (N,)
+    margin : float
+    """
+
+    def __init__(self, positive: Mask, margin: float = 1.0) -> None:
+        self._positives = np.flatnonzero(positive)
+        self._negatives = np.flatnonzero(~positive)
+        self._margin = margin
+
+    def __call__(self, scores: Array) -> tuple[float, Array]:
+        """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
+        s, t = scores[self._positives], scores[self._negatives]
+        order = np.argsort(t)
+        # Negative of rank k violates positive i exactly if k >= first[i]. Both counts come
+        # from this one search: a second one could round a margin of exactly 1 the other way.
+        first = np.searchsorted(t[order], s - self._margin, side="right")
+        per_positive = len(t) - first
+        per_negative = np.empty(len(t))
+        per_negative[order] = np.cumsum(np.bincount(first, minlength=len(t) + 1)[:-1])
+        gradient = np.empty(len(scores))
+        gradient[self._positives] = -per_positive
+        gradient[self._negatives] = per_negative
+        count = len(s) * len(t)
+        loss = (per_positive @ (self._margin - s) + per_negative @ t) / count
+        return max(float(loss), 0.0), gradient / count
+
+
+def neighbour_pairs(
+    X: Array, positive: Mask, k: int, progress: Callable[[float], None] | None = None
+) -> PairList:
+    """Choose pairs near the border between the classes.
+
+    A positive takes part if it is among the k nearest positives of some negative; it is paired
+    with each of its k nearest negatives. This is the sampling of the ROC-SVM and SAUC-SVM papers.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, d)
+    positive : ndarray of bool, shape (N,)
+    k : int
+        Capped by the size of each class.
+    progress : callable, optional
+        Hears the fraction done, now and then.
+
+    Returns
+    -------
+    PairList
+        Ordered by positive row, nearest negative first. Among equally distant rows the search's
+        own order decides; it is the same in every run.
+    """
+    report = progress or (lambda fraction: None)
+    positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+    Z = X - X.mean(axis=0)  # distances far from the origin lose digits
+    near = _nearest(Z[positives], Z[negatives], k, lambda done: report(0.5 * done))
+    chosen = positives[np.unique(near)]
+    found = _nearest(Z[negatives], Z[chosen], k, lambda done: report(0.5 + 0.5 * done))
+    return PairList(np.repeat(chosen, found.shape[1]), negatives[found.ravel()], len(X))
+
+
+def _nearest(among: Array, queries: Array, k: int, report: Callable[[float], None]) -> Index:
+    search = NearestNeighbors(n_neighbors=min(k, len(among))).fit(among)
+    found = []
+    for rows in _slices(len(queries), _QUERIES_PER_CHUNK):
+        found.append(search.kneighbors(queries[rows], return_distance=False))
+        report(min(1.0, rows.stop / len(queries)))
+    return np.concatenate(found)

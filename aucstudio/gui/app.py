@@ -1,0 +1,76 @@
+"""The application: theme, uncaught errors, the one window."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+import pyqtgraph as pg
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from aucstudio import __version__
+from aucstudio.gui import prompts
+from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.theme import apply_theme
+from aucstudio.project.resources import resource_path
+
+
+def make_application(theme: str = "system") -> QApplication:
+    """Give the running QApplication, made and dressed if need be."""
+    running = QApplication.instance()
+    application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
+    application.setApplicationName("AUC Studio")
+    application.setApplicationVersion(__version__)
+    application.setDesktopFileName("aucstudio")
+    application.setWindowIcon(QIcon(str(resource_path("icons", "aucstudio.svg"))))
+    pg.setConfigOptions(antialias=True)
+    apply_theme(application, theme)
+    return application
+
+
+def create_window(path: str | Path | None = None) -> MainWindow:
+    """Make the main window on the running QApplication, open on a file if one is given."""
+    make_application()
+    window = MainWindow()
+    if path is not None:
+        window.open_path(path)
+    return window
+
+
+def run_application(path: str | None = None, *, sample: bool = False) -> int:
+    """Open the window and run until it is closed; gives the exit status."""
+    # A shell's Ctrl+C closes the window instead of being lost in the event loop.
+    application = make_application()
+    window = MainWindow()
+    application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
+    _show_uncaught_errors(window)
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    awake = QTimer(interval=200)
+    awake.timeout.connect(lambda: None)
+    awake.start()
+    window.show()
+    if path is not None:
+        QTimer.singleShot(0, lambda: window.open_path(path))
+    elif sample:
+        QTimer.singleShot(0, window.open_sample)
+    status = application.exec()
+    # An uninterruptible library call may still run on a worker: it must not hold up the exit.
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(status)
+
+
+def _show_uncaught_errors(window: MainWindow) -> None:
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        details = "".join(traceback.format_exception(kind, error, trace))
+        sys.stderr.write(details)
+        prompts.show_error(window, f"Something went wrong that should not have: {error}", details)
+
+    sys.excepthook = show

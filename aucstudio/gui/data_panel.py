@@ -1,0 +1,193 @@
+"""The first card: the table, its label and its positive class, shown as guesses to correct."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QFormLayout, QHBoxLayout, QPushButton
+
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.param_form import swallow_wheel
+from aucstudio.gui.session import Session
+from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.project.errors import InputError
+from aucstudio.project.table import Table
+
+_CHOOSE = "choose…"
+_MAX_CLASSES = 50
+
+
+class DataPanel(Card):
+    """Shows the table of the session and changes its roles."""
+
+    open_asked = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("1  Data")
+        self.session = session
+        self.title = label("No table yet", "title", wrap=True, name="data_title")
+        self.facts = label("", "muted", wrap=True, name="data_facts")
+        self.label_combo = _combo("label_combo", "Label column")
+        self.positive_combo = _combo("positive_combo", "Positive class")
+        self.notes = label("", "muted", wrap=True, name="data_notes")
+        self.problem = label("", "error", wrap=True, name="data_problem")
+        self.open_button = QPushButton("Open…", objectName="open_button", accessibleName="Open")
+        self.columns_button = QPushButton(
+            "Columns…", objectName="columns_button", accessibleName="Columns and their roles"
+        )
+        self._lay_out()
+        self.open_button.clicked.connect(self.open_asked)
+        self.columns_button.clicked.connect(self._on_columns)
+        self.label_combo.activated.connect(self._on_label)
+        self.positive_combo.activated.connect(self._on_positive)
+        session.table_changed.connect(self.refresh)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(8)
+        form.setVerticalSpacing(6)
+        self._label_name, self._positive_name = label("Label"), label("Positive")
+        self._label_name.setMinimumWidth(96)
+        form.addRow(self._label_name, self.label_combo)
+        form.addRow(self._positive_name, self.positive_combo)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.columns_button)
+        buttons.addStretch(1)
+        for widget in (self.title, self.facts):
+            self.rows.addWidget(widget)
+        self.rows.addLayout(form)
+        self.rows.addWidget(self.notes)
+        self.rows.addWidget(self.problem)
+        self.rows.addLayout(buttons)
+
+    def refresh(self) -> None:
+        """Show the session's table."""
+        table = self.session.table
+        for widget in (
+            self._label_name,
+            self._positive_name,
+            self.label_combo,
+            self.positive_combo,
+            self.columns_button,
+        ):
+            widget.setVisible(table is not None)
+        if table is None:
+            self.title.setText("No table yet")
+            tell(self.facts, "A CSV or TSV file with one row a case and a two-class column.")
+            tell(self.notes, "")
+            tell(self.problem, "")
+            return
+        self.title.setText(table.path.name)
+        self.title.setToolTip(str(table.path))
+        tell(self.facts, _facts(table))
+        self._fill_label(table)
+        self._fill_positive(table)
+        tell(self.notes, "\n".join(_notes(table)))
+        tell(self.problem, _problem(table), "error")
+
+    def _fill_label(self, table: Table) -> None:
+        self.label_combo.clear()
+        if table.label is None:
+            self.label_combo.addItem(_CHOOSE, None)
+        for column in table.columns:
+            if column.distinct <= _MAX_CLASSES:
+                self.label_combo.addItem(column.name, column.name)
+        self.label_combo.setCurrentIndex(max(0, self.label_combo.findData(table.label)))
+
+    def _fill_positive(self, table: Table) -> None:
+        self.positive_combo.clear()
+        total = sum(table.classes.values())
+        if table.positive is None:
+            self.positive_combo.addItem(_CHOOSE, None)
+        for name, count in table.classes.items():
+            self.positive_combo.addItem(f"{name}   ({count:,}, {_percent(count, total)})", name)
+        self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
+        self.positive_combo.setEnabled(bool(table.classes))
+
+    def show_problem(self, sentence: str) -> None:
+        """Say what is wrong with a file that could not be opened, beside the table kept."""
+        tell(self.problem, sentence, "error")
+
+    def _on_label(self) -> None:
+        self._change(label=self.label_combo.currentData())
+
+    def _on_positive(self) -> None:
+        self._change(positive=self.positive_combo.currentData())
+
+    def _change(self, **roles: str | None) -> None:
+        given = {name: value for name, value in roles.items() if value is not None}
+        if not given:
+            return
+        try:
+            self.session.set_roles(**given)
+        except InputError as error:
+            self.refresh()
+            tell(self.problem, str(error), "error")
+
+    def _on_columns(self) -> None:
+        table = self.session.table
+        if table is None:
+            return
+        dialog = ColumnsDialog(table, self)
+        if dialog.exec():
+            self._change_roles(dialog.roles())
+        dialog.deleteLater()
+
+    def _change_roles(self, roles: dict[str, str]) -> None:
+        try:
+            self.session.set_roles(roles=roles)
+        except InputError as error:
+            tell(self.problem, str(error), "error")
+
+
+def _combo(name: str, accessible: str) -> QComboBox:
+    combo = QComboBox(objectName=name, accessibleName=accessible)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(8)
+    swallow_wheel(combo)
+    return combo
+
+
+def _facts(table: Table) -> str:
+    numbers = sum(column.role == "number" for column in table.columns)
+    categories = sum(column.role == "category" for column in table.columns)
+    ignored = sum(column.role == "ignore" for column in table.columns)
+    gaps = sum(column.missing for column in table.features)
+    parts = [f"{table.rows:,} rows", f"{numbers} numbers"]
+    parts += [f"{categories} categories"] if categories else []
+    parts += [f"{ignored} ignored"] if ignored else []
+    parts += [f"{gaps:,} gaps, filled with the training median"] if gaps else ["no gaps"]
+    return " · ".join(parts)
+
+
+def _notes(table: Table) -> list[str]:
+    notes = list(table.notes[:4])
+    if len(table.notes) > 4:
+        notes.append(f"… and {len(table.notes) - 4} more notes under Columns…")
+    if table.unlabelled:
+        notes.append(f"{table.unlabelled:,} rows without a label are left out")
+    if table.rejected:
+        first = table.rejected[0]
+        notes.append(f"rejected: line {first.line}, {first.reason}")
+    return notes
+
+
+def _problem(table: Table) -> str:
+    try:
+        table.require_two_classes()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _percent(count: int, total: int) -> str:
+    share = 100.0 * count / total if total else 0.0
+    return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
+
+
+def describe_path(path: Path) -> str:
+    """Name a file with its folder, for menus."""
+    return f"{path.name}   {path.parent}"

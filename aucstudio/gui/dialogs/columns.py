@@ -1,0 +1,109 @@
+"""What the importer understood of every column, and what each is used for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.widgets import label
+from aucstudio.project.table import Column, Table
+
+_ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
+_EXAMPLES = 3
+
+
+class ColumnsDialog(QDialog):
+    """Lists the columns; ``roles`` gives what was chosen."""
+
+    def __init__(self, table: Table, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Columns of {table.path.name}")
+        self.setObjectName("columns_dialog")
+        self.resize(760, 520)
+        self._combos: dict[str, QComboBox] = {}
+        self._before: dict[str, str] = {}
+        found = table.as_inspection()
+        facts = (
+            f"{table.rows:,} rows; {found['format'].upper()}, {found['encoding']}, delimiter "
+            f"{_spelled(found['delimiter'])}, decimal “{found['decimal']}”, "
+            f"{'with' if found['header'] else 'without'} a header row"
+        )
+        grid = self._make_grid(table)
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addWidget(label(facts, "muted", wrap=True))
+        layout.addWidget(grid, stretch=1)
+        for note in table.notes:
+            layout.addWidget(label(note, "muted", wrap=True))
+        layout.addWidget(buttons)
+
+    def _make_grid(self, table: Table) -> QTableWidget:
+        grid = QTableWidget(len(table.columns), 5, objectName="columns_table")
+        grid.setHorizontalHeaderLabels(["Column", "Role", "Distinct", "Gaps", "First values"])
+        grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        grid.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        grid.verticalHeader().hide()
+        grid.verticalHeader().setDefaultSectionSize(34)
+        for row, column in enumerate(table.columns):
+            self._fill_row(grid, row, column)
+        header = grid.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
+        return grid
+
+    def _fill_row(self, grid: QTableWidget, row: int, column: Column) -> None:
+        grid.setItem(row, 0, QTableWidgetItem(column.name))
+        if column.role == "label":
+            grid.setItem(row, 1, QTableWidgetItem("label"))
+        else:
+            combo = QComboBox(
+                objectName=f"role_{row}", accessibleName=f"Role of column {column.name}"
+            )
+            combo.addItems(_ROLES[column.kind])
+            combo.setCurrentText(column.role)
+            grid.setCellWidget(row, 1, combo)
+            self._combos[column.name], self._before[column.name] = combo, column.role
+        for place, number in ((2, column.distinct), (3, column.missing)):
+            item = QTableWidgetItem(f"{number:,}")
+            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.setItem(row, place, item)
+        grid.setItem(row, 4, QTableWidgetItem(_examples(column)))
+
+    def roles(self) -> dict[str, str]:
+        """Give the roles that were changed, by column."""
+        return {
+            name: combo.currentText()
+            for name, combo in self._combos.items()
+            if combo.currentText() != self._before[name]
+        }
+
+
+def _examples(column: Column) -> str:
+    shown = []
+    for value in column.values[:_EXAMPLES]:
+        if column.kind == "number":
+            shown.append("" if value != value else f"{value:.6g}")  # noqa: PLR0124  (NaN)
+        else:
+            shown.append("" if value is None else str(value))
+    return ", ".join(text or "·" for text in shown)
+
+
+def _spelled(delimiter: str) -> str:
+    return "tab" if delimiter == "\t" else f"“{delimiter}”"

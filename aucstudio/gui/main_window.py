@@ -1,0 +1,383 @@
+"""One window: set up at the left, look in the middle, compare at the right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QApplication,
+    QMainWindow,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui import prompts
+from aucstudio.gui.actions import Actions
+from aucstudio.gui.compare_view import CompareView
+from aucstudio.gui.data_panel import DataPanel
+from aucstudio.gui.difference_view import DifferenceView
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.feature_view import FeatureView
+from aucstudio.gui.method_panel import MethodPanel
+from aucstudio.gui.plotting import figure_image, png_bytes, save_figure
+from aucstudio.gui.progress_strip import ProgressStrip
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.runs_panel import RunsPanel
+from aucstudio.gui.scores_view import ScoresView
+from aucstudio.gui.session import Session
+from aucstudio.gui.theme import apply_theme
+from aucstudio.gui.training_view import TrainingView
+from aucstudio.gui.validation_panel import ValidationPanel
+from aucstudio.gui.view import View
+from aucstudio.gui.welcome import WelcomePage
+from aucstudio.project.demo import sample_study
+from aucstudio.project.errors import InputError
+from aucstudio.project.files import write_atomically
+from aucstudio.project.headless import command_line
+from aucstudio.project.report import write_report
+from aucstudio.project.table import Table
+
+TABLES = "Tables (*.csv *.tsv *.txt *.dat);;All files (*)"
+PROJECTS = "AUC Studio projects (*.aucproj)"
+_LEFT, _RIGHT = 304, 336
+
+
+class MainWindow(QMainWindow):
+    """The window; owns a session and hands it to panels and views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.session = Session(self)
+        self.actions_ = Actions(self)
+        self.views: list[View] = [
+            RocView(self.session),
+            TrainingView(self.session),
+            FeatureView(self.session),
+            DifferenceView(self.session),
+            ScoresView(self.session),
+            CompareView(self.session),
+        ]
+        self._lay_out()
+        self._connect()
+        self.setAcceptDrops(True)
+        self.resize(1440, 900)
+        self._refresh_state()
+
+    # ------------------------------------------------------------- assembly
+
+    def _lay_out(self) -> None:
+        self.data_panel = DataPanel(self.session)
+        self.validation_panel = ValidationPanel(self.session)
+        self.method_panel = MethodPanel(self.session, self.actions_.run)
+        self.runs_panel = RunsPanel(self.session)
+        self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
+        self.welcome = WelcomePage()
+        self.tabs = QTabWidget(objectName="view_tabs", accessibleName="Views")
+        self.tabs.setDocumentMode(True)
+        for view in self.views:
+            self.tabs.addTab(view, view.title)
+        self.centre = QStackedWidget()
+        self.centre.addWidget(self.welcome)
+        self.centre.addWidget(self.tabs)
+        middle = _card_around(self.centre)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setHandleWidth(8)
+        for widget in (self._left_column(), middle, self.runs_panel):
+            splitter.addWidget(widget)
+        splitter.setStretchFactor(1, 1)
+        splitter.setCollapsible(1, False)
+        splitter.setSizes([_LEFT, 800, _RIGHT])
+        whole = QWidget()
+        layout = QVBoxLayout(whole)
+        layout.setContentsMargins(8, 0, 8, 4)
+        layout.setSpacing(8)
+        layout.addWidget(self.strip)
+        layout.addWidget(splitter, stretch=1)
+        self.setCentralWidget(whole)
+
+    def _left_column(self) -> QScrollArea:
+        column = QWidget()
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 4, 0)
+        layout.setSpacing(8)
+        for panel in (self.data_panel, self.validation_panel, self.method_panel):
+            layout.addWidget(panel)
+        layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(column)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setMinimumWidth(_LEFT)
+        area.setMaximumWidth(420)
+        return area
+
+    def _connect(self) -> None:
+        session, verbs = self.session, self.actions_
+        verbs.open_data.triggered.connect(self._on_open_data)
+        verbs.open_project.triggered.connect(self._on_open_project)
+        verbs.open_sample.triggered.connect(self.open_sample)
+        verbs.save_project.triggered.connect(self._on_save)
+        verbs.save_project_as.triggered.connect(self._on_save_as)
+        verbs.run.triggered.connect(self._on_run)
+        verbs.stop.triggered.connect(session.stop)
+        verbs.export_model.triggered.connect(self._on_export_model)
+        verbs.export_figure.triggered.connect(self._on_export_figure)
+        verbs.copy_figure.triggered.connect(self._on_copy_figure)
+        verbs.export_report.triggered.connect(self._on_export_report)
+        verbs.export_script.triggered.connect(self._on_export_script)
+        verbs.theme_chosen.connect(self.set_theme)
+        self.data_panel.open_asked.connect(verbs.open_data.trigger)
+        self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
+        self.welcome.open_data_asked.connect(verbs.open_data.trigger)
+        self.welcome.open_project_asked.connect(verbs.open_project.trigger)
+        self.welcome.sample_asked.connect(self.open_sample)
+        self.welcome.path_asked.connect(self.open_path)
+        session.table_changed.connect(self._refresh_state)
+        session.runs_changed.connect(self._refresh_state)
+        session.selection_changed.connect(self._refresh_state)
+        session.live_changed.connect(self._on_live)
+        session.told.connect(self.statusBar().showMessage)
+        session.failed.connect(self._on_failed)
+        self.tabs.currentChanged.connect(lambda _index: self._refresh_state())
+        for view in self.views:
+            for signal in (session.table_changed, session.runs_changed, session.selection_changed):
+                signal.connect(view.mark_stale)
+            if not hasattr(view, "refresh_band"):
+                session.band_changed.connect(view.mark_stale)
+
+    # ------------------------------------------------------------- state
+
+    def _refresh_state(self) -> None:
+        session, verbs = self.session, self.actions_
+        has_table = session.table is not None
+        shows_views = has_table or bool(session.shown_runs())
+        if not shows_views:
+            self.welcome.refresh()
+        self.centre.setCurrentIndex(1 if shows_views else 0)
+        chosen = session.run(session.selected)
+        verbs.run.setEnabled(self._can_run())
+        verbs.stop.setEnabled(session.busy)
+        verbs.save_project.setEnabled(shows_views)
+        verbs.save_project_as.setEnabled(shows_views)
+        has_model = chosen is not None and bool(chosen.record.splits)
+        verbs.export_model.setEnabled(has_model)
+        verbs.export_script.setEnabled(chosen is not None)
+        verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
+        view = self.current_view()
+        verbs.export_figure.setEnabled(shows_views and bool(view.plots()))
+        verbs.copy_figure.setEnabled(shows_views and bool(view.plots()))
+        name = session.project.path.stem if session.project and session.is_saved else ""
+        title = name or (session.table.path.name if session.table else "")
+        self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
+        self.statusBar().showMessage(session.status)
+
+    def _can_run(self) -> bool:
+        table = self.session.table
+        if table is None:
+            return False
+        try:
+            table.require_two_classes()
+        except InputError:
+            return False
+        return True
+
+    def _on_live(self) -> None:
+        self.actions_.stop.setEnabled(self.session.busy)
+        self.current_view().refresh_live()
+
+    def current_view(self) -> View:
+        """Give the page that is seen."""
+        return self.views[self.tabs.currentIndex()]
+
+    def set_theme(self, choice: str) -> None:
+        """Dress the window: "system", "light" or "dark"."""
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            apply_theme(application, choice)
+        for view in self.views:
+            view.retheme()
+        self.runs_panel.model.reload()
+
+    def follow_desktop(self) -> None:
+        """Take on the desktop's new appearance, unless the person chose one."""
+        if self.actions_.theme == "system":
+            self.set_theme("system")
+
+    # ------------------------------------------------------------- verbs
+
+    def open_data(self, path: str | Path) -> Table | None:
+        """Import a table with the guessed settings and no dialog; None if it cannot be read.
+
+        What is wrong is then said in the data card; what was open stays.
+        """
+        try:
+            return self.session.open_data(path)
+        except Exception as error:  # noqa: BLE001  (the reader runs on a thread; all ends here)
+            self._say(error, self.data_panel.show_problem)
+        return None
+
+    def open_project(self, path: str | Path) -> None:
+        """Open a project; what is wrong is said in a dialog."""
+        try:
+            warnings = self.session.open_project(path)
+        except Exception as error:  # noqa: BLE001
+            self._say(error, lambda sentence: prompts.show_error(self, sentence))
+            return
+        if warnings:
+            prompts.show_error(self, "\n\n".join(warnings))
+
+    def open_path(self, path: str | Path) -> None:
+        """Open a table or a project, by its ending."""
+        if Path(path).suffix == ".aucproj":
+            self.open_project(path)
+        else:
+            self.open_data(path)
+
+    def open_sample(self) -> None:
+        """Open the sample study's table."""
+        try:
+            self.open_data(sample_study())
+        except InputError as error:
+            prompts.show_error(self, str(error))
+
+    def _say(self, error: Exception, say: object) -> None:
+        from aucstudio.project.job import describe_failure
+
+        sentence, trace = describe_failure(error)
+        if isinstance(error, (InputError, ValueError)) and callable(say):
+            say(sentence)
+        elif not self.session.busy and type(error).__name__ not in ("Stopped", "Cancelled"):
+            prompts.show_error(self, sentence, trace)
+
+    def _on_open_data(self) -> None:
+        path = prompts.ask_open_path(self, "Open a table", TABLES)
+        if path:
+            self.open_data(path)
+
+    def _on_open_project(self) -> None:
+        path = prompts.ask_open_path(self, "Open a project", PROJECTS)
+        if path:
+            self.open_project(path)
+
+    def _on_save(self) -> None:
+        if self.session.is_saved:
+            self.session.save_plan()
+            self.statusBar().showMessage(self.session.status)
+        else:
+            self._on_save_as()
+
+    def _on_save_as(self) -> None:
+        stem = self.session.table.path.stem if self.session.table else "study"
+        path = prompts.ask_save_path(self, "Save the project", f"{stem}.aucproj", PROJECTS)
+        if not path:
+            return
+        try:
+            self.session.save_as(Path(path).with_suffix(".aucproj"))
+        except InputError as error:
+            prompts.show_error(self, str(error))
+        self._refresh_state()
+
+    def _on_run(self) -> None:
+        try:
+            self.session.run_planned()
+        except InvalidSetting as error:
+            self.method_panel.show_problem(error.setting, str(error))
+        except InputError as error:
+            self._show_beside_cause(error)
+
+    def _show_beside_cause(self, error: InputError) -> None:
+        cause = error.setting or ""
+        if cause in ("test_size", "folds", "repeats", "seed", "test_file", "validation"):
+            self.validation_panel.show_problem(str(error))
+        elif error.column or cause == "data":
+            self.data_panel.show_problem(str(error))
+        else:
+            self.method_panel.show_problem(cause, str(error))
+
+    def _on_failed(self, sentence: str, trace: str) -> None:
+        prompts.show_error(self, sentence, trace)
+
+    def _on_export_model(self) -> None:
+        chosen = self.session.run(self.session.selected)
+        if chosen is None or not chosen.record.splits:
+            return
+        dialog = ExportModelDialog(self.session, chosen, self)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _on_export_figure(self) -> None:
+        view = self.current_view()
+        path = prompts.ask_save_path(
+            self,
+            "Save the picture",
+            f"{view.title.lower()}.png",
+            "PNG, 300 dots per inch (*.png);;SVG (*.svg);;PDF (*.pdf)",
+        )
+        if path:
+            self._try_to_write(lambda: save_figure(view.figure(), path), path)
+
+    def _on_copy_figure(self) -> None:
+        QGuiApplication.clipboard().setImage(figure_image(self.current_view().figure(), 2.0))
+        self.statusBar().showMessage("Picture copied")
+
+    def _on_export_report(self) -> None:
+        path = prompts.ask_save_path(self, "Save the report", "report.html", "Web page (*.html)")
+        if path:
+            runs = {r.look.name: r.record for r in self.session.shown_runs() if r.record.splits}
+            figure = png_bytes(figure_image(self.views[0].figure(), 2.0))
+            self._try_to_write(
+                lambda: write_report(Path(path), runs, self.session.plan.band, {"ROC": figure}),
+                path,
+            )
+
+    def _on_export_script(self) -> None:
+        chosen = self.session.run(self.session.selected)
+        if chosen is None:
+            return
+        path = prompts.ask_save_path(
+            self, "Save the command that repeats this run", "run.sh", "Shell script (*.sh)"
+        )
+        if path:
+            text = f"#!/bin/sh\n{command_line(chosen.record.experiment)}\n"
+            self._try_to_write(lambda: write_atomically(Path(path), text), path)
+
+    def _try_to_write(self, write: object, path: str) -> None:
+        try:
+            if callable(write):
+                write()
+        except InputError as error:
+            prompts.show_error(self, str(error))
+        else:
+            self.statusBar().showMessage(f"Saved {path}")
+
+    # ------------------------------------------------------------- Qt
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.session.close()
+        event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        urls = event.mimeData().urls()
+        if urls and urls[0].isLocalFile():
+            self.open_path(urls[0].toLocalFile())
+
+
+def _card_around(widget: QWidget) -> QWidget:
+    from aucstudio.gui.widgets import Card
+
+    card = Card("")
+    card.rows.setContentsMargins(8, 4, 8, 8)
+    card.rows.addWidget(widget)
+    return card

@@ -1,0 +1,134 @@
+"""The third card: the method, with a form made from its declaration."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QToolButton
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.gui import prompts
+from aucstudio.gui.param_form import ParamForm, swallow_wheel
+from aucstudio.gui.session import Session
+from aucstudio.gui.widgets import Card, label, tell
+
+
+class MethodPanel(Card):
+    """Edits the plan's method and its settings."""
+
+    def __init__(self, session: Session, run_action: QAction) -> None:
+        super().__init__("3  Method")
+        self.session = session
+        self.combo = QComboBox(objectName="method_combo", accessibleName="Method")
+        for key, method in METHODS.items():
+            self.combo.addItem(method.title, key)
+            self.combo.setItemData(
+                self.combo.count() - 1, method.summary, Qt.ItemDataRole.ToolTipRole
+            )
+        swallow_wheel(self.combo)
+        self.about = QToolButton(
+            text="ⓘ", objectName="method_about", accessibleName="About the method"
+        )
+        self.summary = label("", "muted", wrap=True, name="method_summary")
+        self.form = ParamForm()
+        self.cost = label("", "muted", wrap=True, name="method_cost")
+        self.problem = label("", "error", wrap=True, name="method_problem")
+        self.reset = QPushButton(
+            "Defaults", objectName="defaults_button", accessibleName="Default settings"
+        )
+        self.run = QPushButton("Run", objectName="run_button", accessibleName="Run")
+        self.run.setProperty("primary", True)
+        self._lay_out()
+        self._shown_method = ""
+        self.combo.activated.connect(self._on_method)
+        self.about.clicked.connect(self._on_about)
+        self.form.valueChanged.connect(self._on_values)
+        self.reset.clicked.connect(self._on_reset)
+        self.run.clicked.connect(run_action.trigger)
+        run_action.enabledChanged.connect(self.run.setEnabled)
+        session.plan_changed.connect(self.refresh)
+        session.table_changed.connect(self.refresh)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.combo, stretch=1)
+        top.addWidget(self.about)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.reset)
+        buttons.addStretch(1)
+        buttons.addWidget(self.run)
+        self.rows.addLayout(top)
+        self.rows.addWidget(self.summary)
+        self.rows.addWidget(self.form)
+        self.rows.addWidget(self.cost)
+        self.rows.addWidget(self.problem)
+        self.rows.addLayout(buttons)
+
+    def refresh(self) -> None:
+        """Show the plan's method and settings."""
+        plan = self.session.plan
+        method = METHODS[plan.method]
+        self.combo.setCurrentIndex(list(METHODS).index(plan.method))
+        self.combo.setToolTip(method.summary)
+        self.summary.setText(method.summary)
+        if self._shown_method != plan.method:
+            self.form.set_method(method)
+            self._shown_method = plan.method
+        self.form.setValue(plan.params.get(plan.method, {}))
+        tell(self.cost, self._cost())
+        tell(self.problem, "")
+
+    def _cost(self) -> str:
+        """Say how many pairs the training part of one split makes."""
+        table = self.session.table
+        if table is None or table.positive is None:
+            return ""
+        validation = self.session.plan.validation
+        share = {
+            "holdout": 1 - validation.test_size,
+            "folds": 1 - 1 / validation.folds,
+            "file": 1.0,
+        }[validation.scheme]
+        positives = table.classes[table.positive]
+        m = round(share * positives)
+        n = round(share * (sum(table.classes.values()) - positives))
+        fits = "one fit" if validation.splits == 1 else f"{validation.splits} fits"
+        return f"{fits} on {m + n:,} rows: {m:,} × {n:,} = {m * n:,} pairs"
+
+    def show_problem(self, setting: str, sentence: str) -> None:
+        """Say what is wrong, beside the setting if it is one of the form's."""
+        if not self.form.show_error(setting, sentence):
+            tell(self.problem, sentence, "error")
+
+    def _on_method(self) -> None:
+        plan = dataclasses.replace(self.session.plan, method=self.combo.currentData())
+        self.session.edit(plan, "Choose method")
+
+    def _on_values(self) -> None:
+        plan = self.session.plan
+        declared = declared_params(METHODS[plan.method])
+        changed = {
+            name: value
+            for name, value in self.form.value().items()
+            if value != declared[name].default
+        }
+        params = {**plan.params, plan.method: changed}
+        self.session.edit(
+            dataclasses.replace(plan, params=params), "Change settings", f"settings {plan.method}"
+        )
+
+    def _on_reset(self) -> None:
+        plan = self.session.plan
+        params = {**plan.params, plan.method: {}}
+        self.session.edit(dataclasses.replace(plan, params=params), "Default settings")
+
+    def _on_about(self) -> None:
+        method = METHODS[self.session.plan.method]
+        lines = [method.summary, "", f"Source: {method.source}", ""]
+        for declared in declared_params(method).values():
+            lines.append(f"{declared.label} {declared.symbol}: {declared.help}")
+        prompts.show_text(self, method.title, "\n".join(lines))

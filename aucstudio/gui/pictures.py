@@ -1,0 +1,73 @@
+"""Pictures of the window and its views, painted without a display."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.plotting import png_bytes
+from aucstudio.gui.theme import apply_theme
+from aucstudio.project.files import write_atomically
+from aucstudio.project.report import write_report
+
+_SIZE = (1440, 900)
+_SETTLE_MILLISECONDS = 5_000
+
+
+def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str, Path]:
+    """Save a picture of the window for each view, and a report page that shows them.
+
+    Parameters
+    ----------
+    project : Path
+        Project whose runs are shown.
+    folder : Path
+    theme : {"light", "dark"}
+
+    Returns
+    -------
+    pictures : dict
+        Path of each picture by the view's title.
+    """
+    # Nothing is to appear on a screen, whether there is one or not.
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = make_application(theme)
+    apply_theme(application, theme)
+    window = MainWindow()
+    window.resize(*_SIZE)
+    window.open_project(project)
+    window.set_theme(theme)
+    window.show()
+    pngs = {title: png_bytes(picture.toImage()) for title, picture in _each_view(window)}
+    runs = {r.look.name: r.record for r in window.session.shown_runs() if r.record.splits}
+    write_report(folder / "report.html", runs, window.session.plan.band, pngs)
+    window.close()
+    saved = {}
+    for title, png in pngs.items():
+        saved[title] = folder / f"{title.lower().replace(' ', '-')}.png"
+        write_atomically(saved[title], png)
+    return saved
+
+
+def _each_view(window: MainWindow) -> Iterator[tuple[str, QPixmap]]:
+    for index, view in enumerate(window.views):
+        window.tabs.setCurrentIndex(index)
+        _settle(window)
+        yield view.title, window.grab()
+
+
+def _settle(window: MainWindow) -> None:
+    """Let the event loop finish what a view draws in the background."""
+    clock = QElapsedTimer()
+    clock.start()
+    while clock.elapsed() < _SETTLE_MILLISECONDS:
+        QApplication.processEvents()
+        if clock.elapsed() > 150 and not window.current_view().busy():
+            return

@@ -1,0 +1,93 @@
+"""The editable plan: everything a person can change, frozen, so that undo is a swap."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from aucstudio.project.split import Validation
+
+
+@dataclasses.dataclass(frozen=True)
+class RunLook:
+    """How one run is shown.
+
+    Attributes
+    ----------
+    name : str
+    colour : int
+        Index into the theme's run colours and the dashes.
+    visible : bool
+        Whether its check mark is set: the views draw the checked runs.
+    removed : bool
+        Taken out of the list; the record stays in the project file.
+    """
+
+    name: str
+    colour: int
+    visible: bool = True
+    removed: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What the window is set to.
+
+    Attributes
+    ----------
+    validation : Validation
+    method : str
+    params : mapping of method id to its settings
+        Only what differs from the defaults.
+    band : (float, float)
+    looks : mapping of run id to RunLook
+        In the order of the list.
+    """
+
+    validation: Validation = dataclasses.field(default_factory=Validation)
+    method: str = "auc-rls"
+    params: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    band: tuple[float, float] = (0.0, 0.1)
+    looks: Mapping[str, RunLook] = dataclasses.field(default_factory=dict)
+
+    def with_look(self, run: str, **changes: Any) -> Plan:
+        """Give the plan with one run shown differently."""
+        look = dataclasses.replace(self.looks[run], **changes)
+        return dataclasses.replace(self, looks={**self.looks, run: look})
+
+    def free_colour(self) -> int:
+        """Give the first colour that fewest listed runs use."""
+        used = [look.colour for look in self.looks.values() if not look.removed]
+        return min(range(max(used, default=-1) + 2), key=lambda k: (used.count(k), k))
+
+    def free_name(self, wanted: str) -> str:
+        """Give ``wanted``, with a number if a listed run has that name already."""
+        taken = {look.name for look in self.looks.values() if not look.removed}
+        candidate, count = wanted, 1
+        while candidate in taken:
+            count += 1
+            candidate = f"{wanted} ({count})"
+        return candidate
+
+    def as_json(self) -> dict[str, Any]:
+        document = dataclasses.asdict(self)
+        document["params"] = {
+            method: {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+            for method, values in self.params.items()
+        }
+        return document
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Plan:
+        params = {
+            method: {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+            for method, values in document["params"].items()
+        }
+        return cls(
+            Validation.from_json(document["validation"]),
+            document["method"],
+            params,
+            (float(document["band"][0]), float(document["band"][1])),
+            {run: RunLook(**look) for run, look in document["looks"].items()},
+        )

@@ -1,0 +1,78 @@
+"""The strip at the top: what is being done, how far it is, Run and Stop."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+
+from aucstudio.gui.session import LiveRun, Session
+from aucstudio.gui.widgets import label
+
+
+class ProgressStrip(QWidget):
+    """Shows the run in flight; its buttons press the window's actions."""
+
+    def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
+        super().__init__()
+        self.session = session
+        self.words = label("", "muted", name="progress_words")
+        self.bar = QProgressBar(objectName="progress_bar", accessibleName="Progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(180)
+        self.left = label("", "muted", name="progress_left")
+        self.left.setMinimumWidth(90)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addStretch(1)
+        for widget in (self.words, self.bar, self.left):
+            layout.addWidget(widget)
+        layout.addWidget(_button(stop, "strip_stop", primary=False))
+        layout.addWidget(_button(run, "strip_run", primary=True))
+        session.live_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the run in flight, or nothing."""
+        live = self.session.live
+        for widget in (self.words, self.bar, self.left):
+            widget.setVisible(live is not None or self.session.busy)
+        if live is None:
+            self.words.setText("reading…")
+            self.bar.setRange(0, 0)
+            self.left.setText("")
+            return
+        self.words.setText(self._sentence(live))
+        known = live.fraction is not None
+        self.bar.setRange(0, 1000 if known else 0)
+        if live.fraction is not None:
+            self.bar.setValue(round(1000 * live.fraction))
+        self.left.setText(_time_words(live))
+
+    def _sentence(self, live: LiveRun) -> str:
+        waiting = len(self.session.queue)
+        queue = f" · {waiting} waiting" if waiting else ""
+        doing = "stopping, finished splits are kept" if live.stopping else live.words
+        return f"{live.look.name} · {doing}{queue}"
+
+
+def _time_words(live: LiveRun) -> str:
+    if live.fraction is None:
+        return ""
+    percent = f"{live.fraction:.0%}"
+    left = live.seconds_left()
+    if left is None or left < 1.0:
+        return percent
+    spelled = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+    return f"{percent} · {spelled} left"
+
+
+def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
+    text = action.text().replace("&", "")
+    button = QPushButton(text, objectName=name, accessibleName=text)
+    button.setProperty("primary", primary)
+    button.setToolTip(f"{text} ({action.shortcut().toString()})")
+    button.setEnabled(action.isEnabled())
+    button.clicked.connect(action.trigger)
+    action.enabledChanged.connect(button.setEnabled)
+    return button

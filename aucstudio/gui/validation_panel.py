@@ -1,0 +1,137 @@
+"""The second card: which rows are held out, from which seed, and the FPR range that counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox
+
+from aucstudio.gui import prompts
+from aucstudio.gui.param_form import swallow_wheel
+from aucstudio.gui.session import Session
+from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.project.split import Validation
+
+_SCHEMES = {"holdout": "Hold-out", "folds": "Cross-validation", "file": "Test file"}
+
+
+class ValidationPanel(Card):
+    """Edits the plan's validation."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("2  Validation")
+        self.session = session
+        self.scheme = QComboBox(objectName="scheme_combo", accessibleName="Validation scheme")
+        for key, title in _SCHEMES.items():
+            self.scheme.addItem(title, key)
+        self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
+        self.folds = _spin("folds_spin", "Folds", 2, 100)
+        self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
+        self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
+        self.choose = QPushButton(
+            "Choose…", objectName="test_file_button", accessibleName="Choose the test file"
+        )
+        self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
+        self.problem = label("", "error", wrap=True, name="validation_problem")
+        self.problem.hide()
+        self._labels: dict[str, QLabel] = {}
+        self._lay_out()
+        swallow_wheel(self.scheme)
+        self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
+        self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
+        self.folds.valueChanged.connect(lambda v: self._change(folds=v))
+        self.repeats.valueChanged.connect(lambda v: self._change(repeats=v))
+        self.seed.valueChanged.connect(lambda v: self._change(seed=v))
+        self.choose.clicked.connect(self._on_choose)
+        session.plan_changed.connect(self.refresh)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        grid.setColumnMinimumWidth(0, 96)
+        grid.setColumnStretch(1, 1)
+        file_row = QHBoxLayout()
+        file_row.addWidget(self.choose)
+        file_row.addWidget(self.file_name, stretch=1)
+        rows: list[tuple[str, str, Any]] = [
+            ("scheme", "Scheme", self.scheme),
+            ("test_size", "Test part", self.test_percent),
+            ("folds", "Folds", self.folds),
+            ("file", "File", file_row),
+            ("repeats", "Repeats", self.repeats),
+            ("seed", "Seed", self.seed),
+        ]
+        for row, (key, text, field) in enumerate(rows):
+            self._labels[key] = label(text)
+            grid.addWidget(self._labels[key], row, 0)
+            if isinstance(field, QHBoxLayout):
+                grid.addLayout(field, row, 1)
+            else:
+                grid.addWidget(field, row, 1)
+                self._labels[key].setBuddy(field)
+        self.rows.addLayout(grid)
+        self.rows.addWidget(self.problem)
+
+    def refresh(self) -> None:
+        """Show the plan."""
+        plan = self.session.plan.validation
+        self.scheme.setCurrentIndex(list(_SCHEMES).index(plan.scheme))
+        for spin, value in (
+            (self.test_percent, round(100 * plan.test_size)),
+            (self.folds, plan.folds),
+            (self.repeats, plan.repeats),
+            (self.seed, plan.seed),
+        ):
+            spin.blockSignals(True)
+            spin.setValue(value)
+            spin.blockSignals(False)
+        name = plan.test_file.rpartition("/")[2] or "none chosen"
+        self.file_name.setText(name)
+        self.file_name.setToolTip(plan.test_file)
+        self._show_what_matters(plan)
+        tell(self.problem, "")
+
+    def _show_what_matters(self, plan: Validation) -> None:
+        shown = {
+            "test_size": (plan.scheme == "holdout", self.test_percent),
+            "folds": (plan.scheme == "folds", self.folds),
+            "repeats": (plan.scheme != "file", self.repeats),
+            "seed": (plan.scheme != "file", self.seed),
+            "file": (plan.scheme == "file", self.choose),
+        }
+        for key, (matters, field) in shown.items():
+            self._labels[key].setVisible(matters)
+            field.setVisible(matters)
+        self.file_name.setVisible(plan.scheme == "file")
+
+    def show_problem(self, sentence: str) -> None:
+        """Say what is wrong with the scheme."""
+        tell(self.problem, sentence, "error")
+
+    def _change(self, **changes: Any) -> None:
+        before = self.session.plan.validation
+        if changes.get("scheme") == "file" and not before.test_file:
+            self._on_choose()
+            return
+        validation = dataclasses.replace(before, **changes)
+        plan = dataclasses.replace(self.session.plan, validation=validation)
+        self.session.edit(plan, "Change validation", f"validation {next(iter(changes))}")
+
+    def _on_choose(self) -> None:
+        path = prompts.ask_open_path(self, "Choose the test file", "Tables (*.csv *.tsv *.txt)")
+        if path is None:
+            self.refresh()
+            return
+        self._change(scheme="file", test_file=path)
+
+
+def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:
+    spin = QSpinBox(objectName=name, accessibleName=accessible)
+    spin.setRange(low, high)
+    spin.setSuffix(suffix)
+    spin.setKeyboardTracking(False)
+    swallow_wheel(spin)
+    return spin

@@ -1,0 +1,48 @@
+"""Small pieces that the panels are made of."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+
+class Card(QFrame):
+    """A titled group on the 8-pixel grid."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self.rows = QVBoxLayout(self)
+        self.rows.setContentsMargins(16, 12, 16, 14)
+        self.rows.setSpacing(8)
+        if title:
+            self.rows.addWidget(label(title.upper(), "heading"))
+
+
+def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
+    """Make a label of one of the style sheet's roles."""
+    made = QLabel(text)
+    if role:
+        made.setProperty("role", role)
+    if name:
+        made.setObjectName(name)
+    if wrap:
+        made.setWordWrap(True)
+        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        made.setTextFormat(Qt.TextFormat.PlainText)
+    return made
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a label another role of the style sheet."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def tell(target: QLabel, text: str, role: str = "muted") -> None:
+    """Show a text under a field, or hide the label where there is nothing to say."""
+    target.setText(text)
+    target.setVisible(bool(text))
+    set_role(target, role)

@@ -1,0 +1,65 @@
+"""The sample study: every method at its defaults on the sample table, on the same rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aucstudio.engine import METHODS
+from aucstudio.project import headless
+from aucstudio.project.files import cannot_write
+from aucstudio.project.record import RunRecord
+from aucstudio.project.samples import make_sample
+from aucstudio.project.split import Validation
+from aucstudio.project.workspace import home
+
+SAMPLE = "payments"
+PROJECT_NAME = "payments study.aucproj"
+BAND = (0.0, 0.1)
+
+
+def sample_study() -> Path:
+    """Write the sample table into the program's own folder and give its path.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    return make_sample(SAMPLE, _folder(home() / "samples"))
+
+
+def run_demo(folder: Path, bar: headless.Bar | None = None) -> list[RunRecord]:
+    """Run the study into a project in ``folder``; a project left there before is replaced.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    path = make_sample(SAMPLE, _folder(folder))
+    project = folder / PROJECT_NAME
+    project.unlink(missing_ok=True)
+    records = []
+    for k, method in enumerate(METHODS):
+        plan = headless.plan_run(
+            path, method, [], validation=Validation(test_size=0.5), band=BAND
+        )
+        shifted = None if bar is None else _shifted(bar, k, len(METHODS), method)
+        records.append(headless.run(plan, str(project), shifted))
+    return records
+
+
+def _shifted(bar: headless.Bar, k: int, count: int, method: str) -> headless.Bar:
+    def show(fraction: float | None, words: str) -> None:
+        whole = (k + (fraction or 0.0)) / count
+        bar(whole, f"{method} {words}")
+
+    return show
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return path

@@ -1,0 +1,34 @@
+"""What can go wrong with what people give us, said in sentences that they can act on."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Bad input; one sentence that names the file, row, column or setting and says what to do.
+
+    Attributes
+    ----------
+    file, column, setting : str or None
+        What the sentence is about, so that a window can show it beside its cause.
+    line : int or None
+        Line of the file, counted from 1.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+        setting: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.setting = setting
+
+
+class Cancelled(Exception):  # noqa: N818  (an outcome, not an error)
+    """A progress callback asked to stop; nothing was read or written."""

@@ -1,0 +1,344 @@
+"""The one way to run an experiment: split, prepare, fit, score, record."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.monitor import Step, Stopped
+from aucstudio.engine.scorers import Scorer
+from aucstudio.project.errors import InputError
+from aucstudio.project.experiment import Experiment
+from aucstudio.project.model import Model
+from aucstudio.project.prepare import Preparation, learn_preparation
+from aucstudio.project.record import (
+    DONE,
+    FAILED,
+    STOPPED,
+    RunRecord,
+    SplitResult,
+    TrainingCurve,
+)
+from aucstudio.project.split import Split, draw_splits
+from aucstudio.project.table import Table
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A look at the scorer costs a pass over the held-out rows: at most 1/25 of the time goes there.
+_LOOK_EVERY = 1 / 15
+_LOOK_SHARE = 25.0
+_LOOK_ROWS = 2_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Look:
+    """The scorer as it stands, on (a sample of) the held-out rows.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray of float
+    scorer : Scorer
+    """
+
+    positive: Mask
+    scores: Array
+    scorer: Scorer
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Progress:
+    """What a run tells while it goes.
+
+    Attributes
+    ----------
+    split, splits : int
+        Which fit is under way (from 0), and how many there are.
+    step : Step or None
+        The engine's step, without its scorer.
+    seconds : float
+        Time in this fit so far, without watching it.
+    look : Look or None
+        Present now and then.
+    finished : SplitResult or None
+        Present once at the end of each fit.
+    preparation : Preparation
+    """
+
+    split: int
+    splits: int
+    step: Step | None
+    seconds: float
+    preparation: Preparation
+    look: Look | None = None
+    finished: SplitResult | None = None
+
+
+Listener = Callable[[Progress], object]
+
+
+def execute(
+    experiment: Experiment,
+    table: Table,
+    test_table: Table | None = None,
+    listen: Listener | None = None,
+) -> RunRecord:
+    """Run an experiment to its record; failures are recorded, not raised.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    table : Table
+        The table that ``experiment.data`` refers to.
+    test_table : Table, optional
+        The table of the scheme ``"file"``.
+    listen : callable, optional
+        Called with :class:`Progress`; a true answer stops the run, which keeps what is finished.
+    """
+    run = _Run(experiment, listen)
+    try:
+        run.go(table, test_table)
+    except Stopped:
+        return run.record(STOPPED)
+    except (InputError, ValueError, MemoryError, np.linalg.LinAlgError) as error:
+        return run.record(FAILED, _sentence(error), traceback.format_exc())
+    return run.record(STOPPED if run.stopped else DONE)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this method on this table"
+    return str(error)
+
+
+class _Run:
+    """The state of one execution: what is finished, and whether to stop."""
+
+    def __init__(self, experiment: Experiment, listen: Listener | None) -> None:
+        self.experiment = experiment
+        self.listen = listen
+        self.stopped = False
+        self.finished: list[SplitResult] = []
+        self.created = RunRecord.now()
+        self.began = time.perf_counter()
+
+    def go(self, table: Table, test_table: Table | None) -> None:
+        labelled = np.flatnonzero(table.labelled())
+        positive = table.is_positive()
+        splits = draw_splits(positive, self.experiment.validation)
+        for k, split in enumerate(splits):
+            held = _hold_out(split, labelled, positive, table, test_table)
+            result = self._fit_split(k, len(splits), split, held, table)
+            # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
+            if not self.stopped or not self.finished or _is_whole(result):
+                self.finished.append(result)
+            if self.stopped:
+                return
+
+    def _fit_split(
+        self, k: int, count: int, split: Split, held: _HeldOut, table: Table
+    ) -> SplitResult:
+        rows = held.labelled[split.train]
+        preparation = learn_preparation(table, rows)
+        X_train = preparation.apply(table, rows)
+        X_test = preparation.apply(held.table, held.rows)
+        watch = _Watch(self, k, count, preparation, X_test, held.positive)
+        positive = held.train_positive[split.train]
+        method: AUCClassifier = METHODS[self.experiment.method](**self.experiment.params)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            method.fit(X_train, positive, callback=watch)
+        notes = (*method.notes_, *dict.fromkeys(str(w.message) for w in caught))
+        part = f"{len(rows)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
+        model = _model(self.experiment, table, preparation, method, part)
+        result = _result(split, rows, positive, held, method, model, watch, notes, X_train, X_test)
+        watch.tell_finished(result)
+        return result
+
+    def record(self, status: str, error: str = "", trace: str = "") -> RunRecord:
+        seconds = time.perf_counter() - self.began
+        return RunRecord.made(
+            self.experiment, status, self.finished, self.created, seconds, error, trace
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _HeldOut:
+    table: Table
+    rows: NDArray[np.intp]
+    positive: Mask
+    labelled: NDArray[np.intp]
+    train_positive: Mask
+
+
+def _hold_out(
+    split: Split, labelled: NDArray[np.intp], positive: Mask, table: Table, test_table: Table | None
+) -> _HeldOut:
+    if test_table is None:
+        return _HeldOut(table, labelled[split.test], positive[split.test], labelled, positive)
+    rows = np.flatnonzero(test_table.labelled())
+    return _HeldOut(test_table, rows, test_table.is_positive(), labelled, positive)
+
+
+class _Watch:
+    """The engine's callback: keeps the curve, looks at the scorer now and then, passes a stop on."""
+
+    def __init__(
+        self, run: _Run, k: int, count: int, preparation: Preparation, X_test: Array, positive: Mask
+    ) -> None:
+        self._run, self._k, self._count = run, k, count
+        self._preparation = preparation
+        sample = _sample_rows(positive)
+        self._X, self._positive = X_test[sample], positive[sample]
+        self._steps: list[tuple[int, float, float, float]] = []
+        self._began = time.perf_counter()
+        self._watching = 0.0
+        self._next_look = 0.0
+
+    def __call__(self, step: Step) -> bool:
+        entered = time.perf_counter()
+        seconds = self.seconds()
+        if step.iteration > 0 and step.objective is not None:
+            gap = np.nan if step.gap is None else step.gap
+            self._steps.append((step.iteration, seconds, step.objective, gap))
+        look = self._look(step) if entered >= self._next_look else None
+        self._tell(dataclasses.replace(step, scorer=None), seconds, look)
+        self._watching += time.perf_counter() - entered
+        return self._run.stopped
+
+    def _look(self, step: Step) -> Look | None:
+        if self._run.listen is None or step.scorer is None:
+            return None
+        began = time.perf_counter()
+        scorer = step.scorer()
+        look = Look(self._positive, scorer(self._X), scorer)
+        took = time.perf_counter() - began
+        self._next_look = began + max(_LOOK_EVERY, _LOOK_SHARE * took)
+        return look
+
+    def _tell(
+        self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
+    ) -> None:
+        if self._run.listen is None:
+            return
+        message = Progress(self._k, self._count, step, seconds, self._preparation, look, done)
+        if self._run.listen(message):
+            self._run.stopped = True
+
+    def tell_finished(self, result: SplitResult) -> None:
+        self._tell(None, result.fit_seconds, None, result)
+
+    def seconds(self) -> float:
+        """Time since the fit began, without the time spent watching it."""
+        return time.perf_counter() - self._began - self._watching
+
+    def curve(self) -> TrainingCurve:
+        columns = np.array(self._steps, dtype=np.float64).reshape(-1, 4)
+        iteration = columns[:, 0].astype(np.int64)
+        return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3])
+
+
+def _sample_rows(positive: Mask) -> NDArray[np.intp]:
+    """Rows for the live picture: evenly spaced within each class, at most _LOOK_ROWS."""
+    if len(positive) <= _LOOK_ROWS:
+        return np.arange(len(positive))
+    parts = []
+    for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        size = min(len(rows), _LOOK_ROWS // 2)
+        parts.append(rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)])
+    return np.sort(np.concatenate(parts))
+
+
+def _is_whole(result: SplitResult) -> bool:
+    return result.converged
+
+
+def _model(
+    experiment: Experiment,
+    table: Table,
+    preparation: Preparation,
+    method: AUCClassifier,
+    trained_on: str,
+) -> Model:
+    others = [name for name in table.classes if name != table.positive]
+    return Model(
+        preparation,
+        method.scorer_,
+        float(method.intercept_),
+        experiment.method,
+        {n: list(v) if isinstance(v, tuple) else v for n, v in experiment.params.items()},
+        experiment.data.label,
+        experiment.data.positive,
+        others[0] if len(others) == 1 else "the rest",
+        f"{trained_on} of {table.path.name}",
+    )
+
+
+def _result(
+    split: Split,
+    rows: NDArray[np.intp],
+    positive: Mask,
+    held: _HeldOut,
+    method: AUCClassifier,
+    model: Model,
+    watch: _Watch,
+    notes: tuple[str, ...],
+    X_train: Array,
+    X_test: Array,
+) -> SplitResult:
+    seconds = watch.seconds()
+    pairs = method.support_pairs_
+    support = np.empty((2, 0), dtype=np.int64) if pairs is None else rows[np.array(pairs)]
+    return SplitResult(
+        split.repeat,
+        split.fold,
+        rows,
+        held.rows,
+        positive,
+        held.positive,
+        model.scorer(X_train) + model.intercept,
+        model.scorer(X_test) + model.intercept,
+        model,
+        watch.curve(),
+        seconds,
+        float(method.objective_),
+        None if method.gap_ is None else float(method.gap_),
+        getattr(method, "n_iter_", None),
+        bool(method.converged_),
+        support.astype(np.int64),
+        notes,
+    )
+
+
+def refit(experiment: Experiment, table: Table, listen: Listener | None = None) -> Model:
+    """Train on all labelled rows, for a model to take away.
+
+    Raises
+    ------
+    Stopped
+        If ``listen`` asked to stop: half a model is not taken away.
+    """
+    rows = np.flatnonzero(table.labelled())
+    preparation = learn_preparation(table, rows)
+    method: AUCClassifier = METHODS[experiment.method](**experiment.params)
+
+    def callback(step: Step) -> bool:
+        if listen is not None and listen(
+            Progress(0, 1, dataclasses.replace(step, scorer=None), 0.0, preparation)
+        ):
+            raise Stopped("refit")
+        return False
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method.fit(preparation.apply(table, rows), table.is_positive(), callback=callback)
+    return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

@@ -1,0 +1,231 @@
+"""Runs without a window: what the command line and the demo share."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import Progress, refit
+from aucstudio.project.experiment import Band, DataReference, Experiment, plan_experiment
+from aucstudio.project.job import RunJob, run_job
+from aucstudio.project.model import Model
+from aucstudio.project.record import RunRecord
+from aucstudio.project.split import Validation
+from aucstudio.project.storage import ProjectFile
+from aucstudio.project.summary import auc_summary, pauc_summary, run_as_json
+from aucstudio.project.table import Table, read_table
+
+Bar = Callable[[float | None, str], None]
+
+_POLL_SECONDS = 0.05
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """An experiment with its tables in memory."""
+
+    experiment: Experiment
+    table: Table
+    test_table: Table | None
+
+
+def plan_run(
+    data: str | Path,
+    method: str,
+    assignments: Sequence[str],
+    *,
+    label: str | None = None,
+    positive: str | None = None,
+    ignore: Sequence[str] = (),
+    validation: Validation,
+    band: Band,
+) -> Plan:
+    """Read the tables and check everything before anything is trained.
+
+    Parameters
+    ----------
+    assignments : sequence of "NAME=VALUE"
+
+    Raises
+    ------
+    InputError, InvalidSetting
+    """
+    settings = read_settings(method, assignments, band)
+    table = read_table(data, label=label, positive=positive, ignore=ignore)
+    experiment = plan_experiment(
+        DataReference.to_table(table), method, settings, validation, band
+    )
+    return Plan(experiment, table, read_test_table(experiment))
+
+
+def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:
+    """Read settings as a command line gives them; a method's own range follows the band."""
+    if method not in METHODS:
+        raise InputError(
+            f"unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
+        )
+    known = declared_params(METHODS[method])
+    settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise InputError(f"--set takes NAME=VALUE; it is {assignment!r}", setting=name)
+        if name not in known:
+            raise InputError(
+                f"{method} has no setting {name!r}; it has " + ", ".join(known), setting=name
+            )
+        settings[name] = known[name].parse(text)
+    return settings
+
+
+def read_test_table(experiment: Experiment) -> Table | None:
+    """Read the test file of the scheme ``"file"``; None for other schemes."""
+    if experiment.validation.scheme != "file":
+        return None
+    data = experiment.data
+    table = read_table(
+        experiment.validation.test_file, label=data.label, positive=data.positive
+    )
+    table.require_two_classes()
+    return table
+
+
+def run(plan: Plan, project: str | None = None, bar: Bar | None = None) -> RunRecord:
+    """Run a plan to its record, on a thread that an interrupt can leave.
+
+    Parameters
+    ----------
+    project : str, optional
+        Project file to add the run to; made if it is not there.
+    bar : callable, optional
+        Told the fraction done and a few words.
+    """
+    file = None if project is None else open_or_create(project)
+    job = run_job(plan.experiment, plan.table, plan.test_table, file)
+    job.start()
+    while not job.ended:
+        try:
+            job.wait(_POLL_SECONDS)
+            _show(job, bar)
+        except KeyboardInterrupt:
+            job.stop()
+    _show(job, bar)
+    if job.error is not None:
+        raise job.error
+    if job.result is None:
+        raise RuntimeError("the job ended without a record")
+    if job.result.unsaved:
+        raise InputError(job.result.unsaved, file=project)
+    return job.result.record
+
+
+def open_or_create(project: str | Path) -> ProjectFile:
+    """Open a project file, or make it if it is not there."""
+    path = Path(project)
+    return ProjectFile.open(path) if path.exists() else ProjectFile.create(path)
+
+
+def _show(job: RunJob, bar: Bar | None) -> None:
+    messages = job.drain()
+    if bar is not None and messages:
+        bar(*progress_words(messages[-1]))
+    if bar is not None and job.ended:
+        bar(1.0, "")
+
+
+def progress_words(progress: Progress) -> tuple[float | None, str]:
+    """Give the fraction of a run that is done, and what it is doing."""
+    place = f"split {progress.split + 1} of {progress.splits}" if progress.splits > 1 else ""
+    step = progress.step
+    if step is None:
+        return (progress.split + 1) / progress.splits, place
+    known = step.fraction is not None and step.iteration > 0
+    inside = step.fraction if known and step.fraction is not None else 0.0
+    words = f"iteration {step.iteration}" if step.iteration else step.stage
+    fraction = (progress.split + inside) / progress.splits
+    certain = known or progress.splits > 1
+    return fraction if certain else None, ", ".join(filter(None, (place, words)))
+
+
+def take_model(plan: Plan, record: RunRecord) -> Model:
+    """Give the model to take away.
+
+    The model that was validated, where there is one; after several splits there is none, and
+    the method is trained once more on all labelled rows.
+    """
+    if len(record.splits) == 1:
+        return record.splits[0].model
+    return refit(plan.experiment, plan.table)
+
+
+def result_document(
+    table: Table, records: Sequence[RunRecord], band: Band, model: str | None = None
+) -> dict[str, Any]:
+    """Give what ``train --json`` prints."""
+    positives = int(table.is_positive().sum())
+    return {
+        "data": {
+            "file": str(table.path),
+            "rows": table.rows,
+            "features": len(table.features),
+            "label": table.label,
+            "positive": table.positive,
+            "positives": positives,
+            "unlabelled": table.unlabelled,
+            "rejected_rows": len(table.rejected),
+            "sha256": table.sha256,
+        },
+        "runs": [run_as_json(record, band, model) for record in records],
+    }
+
+
+def results_table(records: Sequence[RunRecord], band: Band) -> str:
+    """Lay out the figures of runs as text."""
+    title = f"pAUC [{band[0]:g}, {band[1]:g}]"
+    rows = [("method", "AUC", "95 % interval", title, "95 % interval", "s per fit")]
+    for record in records:
+        area, part = auc_summary(record), pauc_summary(record, band)
+        rows.append(
+            (
+                METHODS[record.experiment.method].title,
+                f"{area.value:.4f}",
+                f"{area.low:.3f} … {area.high:.3f}",
+                f"{part.value:.4f}",
+                f"{part.low:.3f} … {part.high:.3f}",
+                f"{record.fit_seconds:.3g}",
+            )
+        )
+    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def command_line(experiment: Experiment) -> str:
+    """Write the command that repeats an experiment."""
+    known = declared_params(METHODS[experiment.method])
+    data, validation = experiment.data, experiment.validation
+    words = ["aucstudio", "train", data.path, "--method", experiment.method]
+    for name, value in experiment.params.items():
+        if known[name].matters(experiment.params) and value != known[name].default:
+            words += ["--set", f"{name}={known[name].spell(value)}"]
+    words += ["--label", data.label, "--positive", data.positive]
+    for name, role in data.roles:
+        if role == "ignore":
+            words += ["--ignore", name]
+    if validation.scheme == "folds":
+        words += ["--folds", str(validation.folds)]
+    elif validation.scheme == "file":
+        words += ["--test-file", validation.test_file]
+    else:
+        words += ["--test-size", f"{validation.test_size:g}"]
+    words += ["--repeats", str(validation.repeats), "--seed", str(validation.seed)]
+    words += ["--fpr-range", f"{experiment.band[0]:g},{experiment.band[1]:g}"]
+    return shlex.join(words)

@@ -1,0 +1,15 @@
+"""Where the program's own files are: beside the package when installed, one up in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import aucstudio
+
+
+def resource_path(*parts: str) -> Path:
+    """Give the path of a file under ``resources``."""
+    package = Path(aucstudio.__file__).parent
+    installed = package / "resources"
+    base = installed if installed.is_dir() else package.parent / "resources"
+    return base.joinpath(*parts)

@@ -1,0 +1,169 @@
+"""Figures of a run with their uncertainty, always computed from its stored scores.
+
+One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
+resampled t interval, because training sets that overlap are not independent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import inference, roc
+from aucstudio.project.experiment import Band
+from aucstudio.project.record import RunRecord, SplitResult
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """A measure of one run.
+
+    Attributes
+    ----------
+    value, low, high : float
+        NaN where there is nothing to compute it from.
+    per_split : tuple of float
+    """
+
+    value: float
+    low: float
+    high: float
+    per_split: tuple[float, ...]
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's length."""
+        return (self.high - self.low) / 2
+
+
+def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
+    """Summarise the held-out AUC."""
+    return _summarise(
+        record,
+        lambda s: roc.auc(s.test_positive, s.test_scores),
+        lambda s: inference.delong_interval(s.test_positive, s.test_scores, level),
+        level,
+    )
+
+
+def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
+    """Summarise the held-out partial AUC, normalised by the band's width."""
+    return _summarise(
+        record,
+        lambda s: roc.partial_auc(s.test_positive, s.test_scores, *band).normalized,
+        lambda s: inference.pauc_interval(s.test_positive, s.test_scores, *band, level=level),
+        level,
+    )
+
+
+def _summarise(
+    record: RunRecord,
+    measure: Callable[[SplitResult], float],
+    interval: Callable[[SplitResult], inference.Interval],
+    level: float,
+) -> Summary:
+    values = tuple(measure(split) for split in record.splits)
+    if not values:
+        return Summary(np.nan, np.nan, np.nan, ())
+    if len(values) == 1:
+        found = interval(record.splits[0])
+    else:
+        train, test = len(record.splits[0].train_rows), len(record.splits[0].test_rows)
+        found = inference.splits_interval(values, level, test / (train + test))
+    return Summary(float(np.mean(values)), found.low, found.high, values)
+
+
+def train_auc(record: RunRecord) -> float:
+    """Give the mean AUC on the training parts."""
+    values = [roc.auc(s.train_positive, s.train_scores) for s in record.splits]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def band_negatives(record: RunRecord, band: Band) -> int:
+    """Tell how many held-out negatives decide the band, in the smallest split."""
+    return min(
+        (
+            roc.partial_auc(s.test_positive, s.test_scores, *band).negatives
+            for s in record.splits
+        ),
+        default=0,
+    )
+
+
+def same_rows(a: RunRecord, b: RunRecord) -> bool:
+    """Tell whether two runs were scored on the same rows, split by split."""
+    if a.experiment.data.sha256 != b.experiment.data.sha256 or len(a.splits) != len(b.splits):
+        return False
+    if a.experiment.validation != b.experiment.validation:
+        return False
+    return all(
+        np.array_equal(x.test_rows, y.test_rows)
+        and np.array_equal(x.test_positive, y.test_positive)
+        for x, y in zip(a.splits, b.splits, strict=True)
+    )
+
+
+def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:
+    """Give a run as ``train --json`` prints it."""
+    first = record.splits[0] if record.splits else None
+    area = auc_summary(record)
+    document = {
+        "id": record.id,
+        "method": record.experiment.method,
+        "params": record.experiment.as_json()["params"],
+        "status": record.status,
+        "seed": record.experiment.validation.seed,
+        "validation": record.experiment.validation.as_json(),
+        "auc": {
+            "value": _number(area.value),
+            "low": _number(area.low),
+            "high": _number(area.high),
+            "per_split": list(area.per_split),
+        },
+        "pauc": _pauc_json(record, band),
+        "train_auc": _number(train_auc(record)),
+        "objective": [split.objective for split in record.splits],
+        "gap": [split.gap for split in record.splits],
+        "converged": all(split.converged for split in record.splits),
+        "fit_seconds": _number(record.fit_seconds),
+        "n_train": 0 if first is None else len(first.train_rows),
+        "n_test": 0 if first is None else len(first.test_rows),
+        "model": model,
+    }
+    if record.notes:
+        document["notes"] = list(record.notes)
+    if record.error:
+        document["error"] = record.error
+    return document
+
+
+def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
+    areas = [roc.partial_auc(s.test_positive, s.test_scores, *band) for s in record.splits]
+    summary = pauc_summary(record, band)
+
+    def mean(values: list[float]) -> float | None:
+        return _number(float(np.mean(values))) if values else None
+
+    return {
+        "range": list(band),
+        "raw": mean([area.raw for area in areas]),
+        "normalized": _number(summary.value),
+        "mcclish": mean([area.mcclish for area in areas]),
+        "low": _number(summary.low),
+        "high": _number(summary.high),
+        "negatives": band_negatives(record, band),
+        "per_split": list(summary.per_split),
+    }
+
+
+def _number(value: float) -> float | None:
+    """Give a finite number, or None: JSON has no NaN."""
+    return value if np.isfinite(value) else None

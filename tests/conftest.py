@@ -1,0 +1,41 @@
+"""Fixtures shared by all tests; Qt is offscreen before anything imports it."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    """Keep every test's studies, recent files and settings to itself."""
+    monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
+
+
+def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
+    """Write a small two-class table: numbers, a category, some gaps, the label last."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(rows) < 0.3
+    X = rng.normal(size=(rows, features)) + positive[:, None] * np.linspace(1.2, 0.0, features)
+    town = np.where(rng.random(rows) < 0.3 + 0.4 * positive, "north", "south")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"x{k}" for k in range(features)), "town", "outcome"])
+        for i in range(rows):
+            cells = [f"{value:.6f}" for value in X[i]]
+            if i % 37 == 5:
+                cells[1] = ""
+            writer.writerow([*cells, town[i], "yes" if positive[i] else "no"])
+    return path
+
+
+@pytest.fixture
+def table_file(tmp_path) -> Path:
+    """A small CSV with numbers, a category, gaps and a two-class label."""
+    return write_table(tmp_path / "study.csv")

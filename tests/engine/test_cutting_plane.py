@@ -1,0 +1,295 @@
+"""The cutting-plane solver and its QP against independent solvers and closed forms."""
+
+import cvxopt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.pairs import PairHinge
+from aucstudio.engine.solvers import simplex_qp
+from aucstudio.engine.solvers.cutting_plane import minimise
+
+QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+
+
+def qp(P, q, G, h):
+    """Solve min x'Px/2 + q'x, Gx <= h by an interior point."""
+    parts = (cvxopt.matrix(np.asarray(part, dtype=float)) for part in (P, q, G, h))
+    return np.array(cvxopt.solvers.qp(*parts, options=QUIET)["x"]).ravel()
+
+
+def overlapping(rows=60, features=3, seed=0, gap=0.7):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(rows) % 3 == 0
+    return rng.normal(size=(rows, features)) + gap * positive[:, None], positive
+
+
+def absolute_risk(targets):
+    """Mean |u - target|: convex, and known in closed form along one feature."""
+
+    def risk(u):
+        return float(np.abs(u - targets).mean()), np.sign(u - targets) / len(u)
+
+    return risk
+
+
+def pair_qp_optimum(X, positive, C):
+    """Give the optimum of |w|^2/2 + C mean pair hinge from the dual over explicit pairs."""
+    D = (X[positive][:, None] - X[~positive][None]).reshape(-1, X.shape[1])
+    n = len(D)
+    box = np.vstack([-np.eye(n), np.eye(n)])
+    bounds = np.concatenate([np.zeros(n), np.full(n, C / n)])
+    a = qp(D @ D.T, -np.ones(n), box, bounds)
+    w = D.T @ a
+    return w, w @ w / 2 + C * np.maximum(1 - D @ w, 0).mean()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 10_000.0])
+def test_the_pair_hinge_reaches_the_optimum_of_the_pair_qp(C):
+    X, positive = overlapping(30)
+    w, optimum = pair_qp_optimum(X, positive, C)
+    found = minimise(X, PairHinge(positive), C, tol=1e-9, monitor=Monitor())
+    assert found.converged
+    assert_allclose(found.objective, optimum, rtol=1e-7)
+    assert_allclose(found.weights, w, rtol=1e-3, atol=1e-4 * np.abs(w).max())
+
+
+def test_the_golden_pair_hinge_solution():
+    X = np.array(
+        [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
+    )
+    found = minimise(X, PairHinge(np.arange(10) < 4), 0.05 * 24, tol=1e-12, monitor=Monitor())
+    assert_allclose(found.weights, (1 / 3, 4 / 9), atol=1e-5)
+    assert_allclose(found.objective, 0.5098765432, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("C", "expected"), [(0.5, 0.5), (1.5, 1.0), (4.5, 1.5), (5.7, 1.9), (30.0, 2.0)]
+)
+def test_a_penalised_median_is_found_on_its_kinks_and_between_them(C, expected):
+    # w^2/2 + C mean(|w-1|, |w-2|, |w-3|): slope w - C below 1, w - C/3 to 2, w + C/3 beyond.
+    X, targets = np.ones((3, 1)), np.array([1.0, 2.0, 3.0])
+    found = minimise(X, absolute_risk(targets), C, tol=1e-10, monitor=Monitor())
+    assert_allclose(found.weights, [expected], atol=1e-4)
+    optimum = expected**2 / 2 + C * np.abs(expected - targets).mean()
+    assert_allclose(found.objective, optimum, rtol=1e-9)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e5])
+def test_a_smooth_risk_agrees_with_a_quasi_newton_method(C):
+    X, positive = overlapping(200, 8, gap=0.4)
+    sign = np.where(positive, 1.0, -1.0)
+
+    def logistic(u):
+        return float(np.logaddexp(0, -sign * u).mean()), -sign / (1 + np.exp(sign * u)) / len(u)
+
+    def whole(w):
+        value, gradient = logistic(X @ w)
+        return w @ w / 2 + C * value, w + C * (X.T @ gradient)
+
+    exact = minimize(whole, np.zeros(8), jac=True, options={"gtol": 1e-9, "maxiter": 1000})
+    found = minimise(X, logistic, C, tol=1e-6, monitor=Monitor())
+    assert found.converged
+    assert 0 <= found.objective - exact.fun + 1e-9 * exact.fun <= 1.01e-6 * exact.fun
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e5])
+def test_every_gap_is_a_true_bound(C):
+    X, positive = overlapping(150, 6)
+    risk = PairHinge(positive)
+    optimum = minimise(X, risk, C, tol=1e-9, monitor=Monitor()).objective
+    steps = []
+    found = minimise(X, risk, C, tol=1e-5, monitor=Monitor(lambda step: steps.append(step)))
+    assert found.converged
+    assert found.gap <= 1e-5 * found.objective
+    assert [step.iteration for step in steps] == list(range(1, found.n_iter + 1))
+    for step in steps:
+        assert step.objective - step.gap <= optimum * (1 + 1e-12)
+        assert optimum <= step.objective * (1 + 1e-9)
+    objectives = [step.objective for step in steps]
+    assert objectives == sorted(objectives, reverse=True)
+    assert (steps[-1].objective, steps[-1].gap) == (found.objective, found.gap)
+
+
+def test_the_objective_is_that_of_the_weights():
+    X, positive = overlapping(150, 6)
+    found = minimise(X, PairHinge(positive), 50.0, tol=1e-6, monitor=Monitor())
+    w = found.weights
+    assert_allclose(found.objective, w @ w / 2 + 50 * PairHinge(positive)(X @ w)[0], rtol=1e-12)
+
+
+def test_large_costs_converge_to_tight_tolerances():
+    X, positive = overlapping(1500, 20, gap=0.3)
+    found = minimise(X, PairHinge(positive), 1e5, tol=1e-6, monitor=Monitor())
+    assert found.converged
+    assert found.n_iter < 200
+
+
+def test_few_iterations_do():
+    X, positive = overlapping(2000, 30, gap=0.3)
+    for C, most in ((1.0, 15), (100.0, 40)):
+        found = minimise(X, PairHinge(positive), C, tol=1e-4, monitor=Monitor())
+        assert found.converged
+        assert found.n_iter <= most
+
+
+def test_stopping_keeps_the_best_point():
+    X, positive = overlapping(150, 6)
+    asked = []
+
+    def callback(step):
+        asked.append((step.objective, step.scorer().weights))
+        return step.iteration == 2
+
+    monitor = Monitor(callback)
+    found = minimise(X, PairHinge(positive), 1e3, tol=1e-8, monitor=monitor)
+    assert monitor.stopped
+    assert not found.converged
+    assert len(asked) == found.n_iter == 2
+    assert found.objective == asked[-1][0]
+    assert_array_equal(found.weights, asked[-1][1])
+
+
+def test_the_scorer_of_a_step_does_not_change_later():
+    X, positive = overlapping(150, 6)
+    kept = []
+    minimise(
+        X,
+        PairHinge(positive),
+        1e3,
+        tol=1e-6,
+        monitor=Monitor(lambda step: kept.append((step.scorer(), step.objective))),
+    )
+    for scorer, objective in kept:
+        w = scorer.weights
+        again = w @ w / 2 + 1e3 * PairHinge(positive)(X @ w)[0]
+        assert_allclose(again, objective, rtol=1e-12)
+
+
+def test_iterations_are_limited_and_numbered_onwards():
+    X, positive = overlapping(150, 6)
+    numbers = []
+    found = minimise(
+        X,
+        PairHinge(positive),
+        1e4,
+        tol=1e-9,
+        monitor=Monitor(lambda step: numbers.append(step.iteration)),
+        max_iter=3,
+        done=10,
+    )
+    assert (found.n_iter, found.converged, numbers) == (3, False, [11, 12, 13])
+
+
+def test_a_tolerance_beyond_rounding_ends_all_the_same():
+    X, positive = overlapping(60, 4)
+    found = minimise(X, PairHinge(positive), 1e3, tol=1e-300, monitor=Monitor())
+    assert found.n_iter < 500
+    assert found.gap <= 1e-9 * found.objective
+
+
+def test_the_same_input_gives_the_same_bits():
+    X, positive = overlapping(300, 10)
+    one, two = (
+        minimise(X, PairHinge(positive), 100.0, tol=1e-6, monitor=Monitor()) for _ in range(2)
+    )
+    assert_array_equal(one.weights, two.weights)
+    assert (one.objective, one.gap, one.n_iter) == (two.objective, two.gap, two.n_iter)
+
+
+def test_features_without_content():
+    X, positive = overlapping(60, 3)
+    wide = np.hstack([X, np.zeros((60, 2)), X[:, :1]])
+    found = minimise(wide, PairHinge(positive), 10.0, tol=1e-10, monitor=Monitor())
+    assert_array_equal(found.weights[3:5], 0.0)
+    assert_allclose(found.weights[5], found.weights[0], rtol=1e-9)
+    nothing = minimise(np.zeros((60, 2)), PairHinge(positive), 10.0, tol=1e-10, monitor=Monitor())
+    assert (nothing.objective, nothing.gap, nothing.converged) == (10.0, 0.0, True)
+    assert_array_equal(nothing.weights, 0.0)
+
+
+def simplex_by_interior_point(G, b, C):
+    n = len(b)
+    limits = np.vstack([-np.eye(n), np.ones((1, n))])
+    return qp(G, -b, limits, np.append(np.zeros(n), C))
+
+
+def value(G, b, lam):
+    return lam @ G @ lam / 2 - b @ lam
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 1000.0])
+@pytest.mark.parametrize(("cuts", "features"), [(1, 2), (6, 3), (40, 10), (80, 60)])
+def test_the_simplex_qp_matches_an_interior_point(cuts, features, C):
+    rng = np.random.default_rng(cuts)
+    A, b = rng.normal(size=(cuts, features)), 2 * rng.random(cuts)
+    lam = simplex_qp.solve(A @ A.T, b, C, np.zeros(cuts))
+    best = value(A @ A.T, b, simplex_by_interior_point(A @ A.T, b, C))
+    assert lam.min() >= 0
+    assert lam.sum() <= C * (1 + 1e-14)
+    assert value(A @ A.T, b, lam) <= best + 1e-8 * abs(best)
+
+
+def test_the_simplex_qp_satisfies_its_optimality_conditions():
+    rng = np.random.default_rng(3)
+    A, b = rng.normal(size=(30, 8)), rng.random(30)
+    G = A @ A.T
+    for C in (0.5, 50.0):
+        lam = simplex_qp.solve(G, b, C, np.zeros(30))
+        slope = G @ lam - b
+        price = min(slope.min(), 0.0)
+        assert_allclose(slope[lam > 0], price, atol=1e-8)
+        assert_allclose(price * (C - lam.sum()), 0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14, 1e-9, 1e-5])
+def test_equal_and_nearly_parallel_cuts_do_no_harm(noise):
+    rng = np.random.default_rng(4)
+    A = np.tile(rng.normal(size=(5, 4)), (6, 1)) + noise * rng.normal(size=(30, 4))
+    b = np.tile(rng.random(5), 6) + noise * rng.random(30)
+    for C in (1.0, 1000.0):
+        lam = simplex_qp.solve(A @ A.T, b, C, np.zeros(30))
+        best = value(A @ A.T, b, simplex_by_interior_point(A @ A.T, b, C))
+        assert value(A @ A.T, b, lam) <= best + 1e-8 * abs(best)
+        assert (lam.min() >= 0, lam.sum() <= C * (1 + 1e-14)) == (True, True)
+
+
+def test_a_warm_start_gives_the_same_optimum():
+    rng = np.random.default_rng(5)
+    A, b = rng.normal(size=(40, 12)), rng.random(40)
+    G = A @ A.T
+    cold = simplex_qp.solve(G, b, 10.0, np.zeros(40))
+    for start in (cold, np.full(40, 10 / 40), np.full(40, 1e-3)):
+        warm = simplex_qp.solve(G, b, 10.0, start)
+        assert_allclose(value(G, b, warm), value(G, b, cold), rtol=1e-9)
+
+
+def test_cuts_without_a_direction():
+    assert_array_equal(simplex_qp.solve(np.zeros((1, 1)), np.ones(1), 3.0, np.zeros(1)), [3.0])
+    lam = simplex_qp.solve(np.zeros((3, 3)), np.array([0.2, 0.5, -1.0]), 2.0, np.zeros(3))
+    assert_array_equal(lam, [0.0, 2.0, 0.0])
+    assert_array_equal(simplex_qp.solve(np.eye(2), -np.ones(2), 2.0, np.zeros(2)), [0.0, 0.0])
+
+
+def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.solvers.cutting_plane._LOOK_INTERVAL", 0.0)
+    X, positive = overlapping(150, 6)
+    full, calls, risks = [], [], []
+    minimise(X, PairHinge(positive), 1e3, tol=1e-6, monitor=Monitor(full.append))
+    assert len(full) > full[-1].iteration
+    assert [step.iteration for step in full] == sorted(step.iteration for step in full)
+
+    def callback(step):
+        calls.append((step.iteration, len(risks)))
+        return len(calls) == 3
+
+    def risk(scores):
+        risks.append(scores)
+        return PairHinge(positive)(scores)
+
+    found = minimise(X, risk, 1e3, tol=1e-6, monitor=Monitor(callback))
+    assert not found.converged
+    assert len(calls) == 3
+    assert len(risks) == calls[-1][1]

@@ -1,0 +1,358 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from aucstudio.engine import inference, roc
+from aucstudio.engine.monitor import Stopped
+
+EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
+EXAMPLE = np.array([3.0, 4.0, 5.0, 2.0, 0.0, 2.0, 2.0, 0.0, 0.0, 3.0])
+
+tables = st.lists(
+    st.tuples(st.booleans(), st.integers(-4, 4), st.integers(-4, 4)), min_size=4, max_size=30
+).filter(lambda rows: 2 <= sum(row[0] for row in rows) <= len(rows) - 2)
+
+
+def columns(rows):
+    y, a, b = zip(*rows, strict=True)
+    return np.array(y), np.array(a, dtype=float), np.array(b, dtype=float)
+
+
+def random_table(seed, size=80, levels=None, share=0.4):
+    rng = np.random.default_rng(seed)
+    y = rng.random(size) < share
+    a = rng.normal(size=size) + y
+    b = a + rng.normal(size=size)
+    if levels:
+        a, b = np.round(a * levels), np.round(b * levels)
+    return y, a, b
+
+
+def kernel(y, score):
+    s, t = score[y][:, None], score[~y][None, :]
+    return (s > t) + 0.5 * (s == t)
+
+
+def brute_covariance(y, *scores):
+    parts = [kernel(y, score) for score in scores]
+    by_class = [np.atleast_2d(np.cov([part.mean(axis=axis) for part in parts])) for axis in (1, 0)]
+    return by_class[0] / y.sum() + by_class[1] / (~y).sum()
+
+
+def brute_pauc_variance(y, score, alpha, beta):
+    """Variance of the normalised area from loops over the definition of the components."""
+    positives, negatives = score[y], sorted(score[~y], reverse=True)
+    n = len(negatives)
+    g = [max(0.0, min(j + 1, n * beta) - max(j, n * alpha)) for j in range(n)]
+    in_band = [t for t, weight in zip(negatives, g, strict=True) if weight > 1e-12]
+    psi10 = [
+        sum(w * ((s > t) + 0.5 * (s == t)) for w, t in zip(g, negatives, strict=True)) / n
+        for s in positives
+    ]
+    moved = [min(max(t, in_band[-1]), in_band[0]) for t in negatives]
+    psi01 = [float(np.mean((positives > t) + 0.5 * (positives == t))) for t in moved]
+    variance = np.var(psi10, ddof=1) / len(positives) + np.var(psi01, ddof=1) / n
+    return variance / (beta - alpha) ** 2
+
+
+def same(result, expected):
+    for field in ("difference", "low", "high", "z", "p"):
+        assert getattr(result, field) == pytest.approx(getattr(expected, field), abs=1e-12)
+
+
+# --- DeLong
+
+
+def test_worked_example():
+    found = inference.delong_interval(EXAMPLE_Y, EXAMPLE)
+    assert found.value == 43 / 48
+    assert found.se**2 == pytest.approx(0.0097800926, abs=5e-11)
+    assert found.low == pytest.approx(43 / 48 - 1.959963984540054 * found.se)
+    assert (found.high, found.method, found.level) == (1.0, "DeLong", 0.95)
+
+
+@pytest.mark.parametrize("levels", [None, 1])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_delong_variance_is_that_of_the_placements(levels, share):
+    y, score, _ = random_table(1, levels=levels, share=share)
+    found = inference.delong_interval(y, score, 0.9)
+    assert found.value == roc.auc(y, score)
+    assert found.se**2 == pytest.approx(brute_covariance(y, score)[0, 0], rel=1e-12)
+    reach = stats.norm.ppf(0.95) * found.se
+    assert found.low == pytest.approx(max(0.0, found.value - reach))
+    assert found.high == pytest.approx(min(1.0, found.value + reach))
+
+
+@settings(deadline=None)
+@given(tables)
+def test_delong_covariance_on_any_table(rows):
+    y, a, b = columns(rows)
+    found = inference.delong_covariance(y, np.column_stack([a, b]))
+    np.testing.assert_allclose(found, brute_covariance(y, a, b), atol=1e-15)
+
+
+def test_delong_covariance_of_one_column_is_a_matrix():
+    y, a, _ = random_table(2)
+    variance = inference.delong_interval(y, a).se ** 2
+    assert inference.delong_covariance(y, a) == pytest.approx(np.array([[variance]]))
+
+
+@pytest.mark.parametrize("levels", [None, 1])
+def test_paired_test_follows_the_covariances(levels):
+    y, a, b = random_table(3, levels=levels)
+    covariance = brute_covariance(y, a, b)
+    se = math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    found = inference.delong_test(y, a, b, 0.9)
+    assert found.difference == roc.auc(y, a) - roc.auc(y, b)
+    assert found.se == pytest.approx(se, rel=1e-10)
+    assert found.z == pytest.approx(found.difference / se, rel=1e-10)
+    assert found.p == pytest.approx(2 * stats.norm.sf(abs(found.z)), rel=1e-10)
+    assert found.high - found.low == pytest.approx(2 * stats.norm.ppf(0.95) * se)
+    same(inference.pauc_test(y, a, b, 0.0, 1.0, 0.9), found)
+
+
+def test_paired_test_is_antisymmetric_and_blind_to_scale():
+    y, a, b = random_table(4)
+    forth, back = inference.delong_test(y, a, b), inference.delong_test(y, np.exp(b), 3 * a)
+    assert (back.difference, back.z) == pytest.approx((-forth.difference, -forth.z))
+    assert (back.low, back.high, back.p) == pytest.approx((-forth.high, -forth.low, forth.p))
+
+
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3), (0.2, 0.7)])
+def test_equal_rankings_do_not_differ(band):
+    y, a, _ = random_table(5)
+    for other in (a, np.exp(a)):
+        for test in (inference.pauc_test, inference.bootstrap_test):
+            found = test(y, a, other, *band)
+            assert (found.difference, found.z, found.p, found.se) == (0.0, 0.0, 1.0, 0.0)
+            assert found.low < 0 < found.high
+
+
+def test_test_without_variance_counts_disjoint_pairs():
+    y = np.array([True] * 5 + [False] * 8)
+    score = y.astype(float)
+    found = inference.delong_test(y, score, -score)
+    assert (found.difference, found.se, found.high) == (1.0, 0.0, 1.0)
+    assert found.p == pytest.approx(stats.binomtest(5, 5).pvalue)
+    assert found.z == pytest.approx(stats.norm.isf(found.p / 2))
+    assert inference.delong_test(y, -score, score).z == pytest.approx(-found.z)
+
+
+# --- too little variance, too little data
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_perfect_ranking_gets_binomial_bounds(sign):
+    y = np.array([True] * 12 + [False] * 7)
+    score = sign * (y + np.linspace(0, 0.5, 19))
+    found = inference.delong_interval(y, score)
+    hits = 7 if sign > 0 else 0
+    expected = stats.binomtest(hits, 7).proportion_ci(0.95, method="exact")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert "7 trials" in found.method
+    assert inference.bootstrap_interval(y, score, draws=50).low == found.low
+
+
+def test_equal_scores_get_wide_bounds_round_one_half():
+    for interval in (inference.delong_interval, inference.bootstrap_interval):
+        found = interval([0, 1] * 10, np.ones(20))
+        assert (found.value, found.se) == (0.5, 0.0)
+        assert found.low == pytest.approx(0.5 * 0.025**0.1)
+        assert found.high == pytest.approx(1 - found.low)
+    found = inference.bootstrap_interval([0, 1] * 10, np.ones(20), 0.1, 0.4)
+    assert found.se == 0
+    assert found.low < 0.25 < found.high
+
+
+@pytest.mark.parametrize("y", [[1, 0, 0, 0], [0, 1, 1, 1]])
+def test_one_row_in_a_class_leaves_the_bounds_open(y):
+    a, b = [2.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 3.0]
+    for interval in (inference.delong_interval, inference.bootstrap_interval):
+        found = interval(y, a)
+        assert found.value == roc.auc(y, a)
+        assert np.isnan([found.low, found.high, found.se]).all()
+    for test in (inference.delong_test, inference.bootstrap_test):
+        found = test(y, a, b)
+        assert found.difference == roc.auc(y, a) - roc.auc(y, b)
+        assert np.isnan([found.low, found.high, found.se, found.z, found.p]).all()
+    assert np.isnan(inference.delong_covariance(y, np.column_stack([a, b]))).all()
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95, math.nan])
+def test_bad_levels_are_refused(level):
+    y, a, b = random_table(6)
+    for call in (
+        lambda: inference.delong_interval(y, a, level),
+        lambda: inference.pauc_interval(y, a, 0, 0.1, level),
+        lambda: inference.delong_test(y, a, b, level),
+        lambda: inference.pauc_test(y, a, b, 0, 0.1, level),
+        lambda: inference.bootstrap_interval(y, a, level=level),
+        lambda: inference.bootstrap_test(y, a, b, level=level),
+        lambda: inference.splits_interval([0.5, 0.6], level, 0.2),
+    ):
+        with pytest.raises(ValueError, match="level"):
+            call()
+
+
+def test_bad_scores_and_bands_are_refused():
+    y, a, b = random_table(6)
+    with pytest.raises(ValueError, match="equal length"):
+        inference.delong_test(y, a, b[:-1])
+    with pytest.raises(ValueError, match="finite"):
+        inference.delong_interval(y, np.where(y, np.nan, a))
+    with pytest.raises(ValueError, match="alpha < beta"):
+        inference.pauc_interval(y, a, 0.2, 0.1)
+    with pytest.raises(ValueError, match="draws"):
+        inference.bootstrap_interval(y, a, draws=1)
+
+
+def test_named_positive_class():
+    y, a, b = random_table(7)
+    named = np.where(y, "a", "b")
+    assert inference.delong_interval(named, a, positive="a") == inference.delong_interval(y, a)
+    assert inference.delong_test(named, a, b, positive="a") == inference.delong_test(y, a, b)
+
+
+# --- partial areas
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.2), (0.1, 0.4), (0.5, 1.0), (0.03, 0.05)])
+@pytest.mark.parametrize("levels", [None, 1])
+def test_partial_variance_follows_its_definition(levels, band):
+    y, score, _ = random_table(8, levels=levels)
+    found = inference.pauc_interval(y, score, *band)
+    assert found.value == roc.partial_auc(y, score, *band).normalized
+    assert found.se**2 == pytest.approx(brute_pauc_variance(y, score, *band), rel=1e-10)
+
+
+def test_whole_band_is_delong():
+    y, score, _ = random_table(9, levels=1)
+    found, expected = inference.pauc_interval(y, score, 0, 1), inference.delong_interval(y, score)
+    assert (found.value, found.low, found.high, found.se) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.se)
+    )
+
+
+@pytest.mark.parametrize(("band", "tolerance"), [((0.0, 0.2), 0.12), ((0.1, 0.4), 0.15)])
+def test_partial_variance_matches_repeated_sampling(band, tolerance):
+    rng = np.random.default_rng(10)
+    y = np.repeat([True, False], [100, 150])
+    scores = rng.normal(size=(1500, 250)) + y
+    found = [inference.pauc_interval(y, score, *band) for score in scores]
+    values = np.array([one.value for one in found])
+    estimate = np.mean([one.se**2 for one in found])
+    assert estimate == pytest.approx(values.var(ddof=1), rel=tolerance)
+
+
+def test_partial_test_matches_repeated_sampling():
+    rng = np.random.default_rng(11)
+    y = np.repeat([True, False], [60, 90])
+    shared = rng.normal(size=(1000, 150)) + y
+    a, b = (shared + rng.normal(size=shared.shape) for _ in range(2))
+    z = [inference.pauc_test(y, *pair, 0.0, 0.3).z for pair in zip(a, b, strict=True)]
+    assert abs(np.mean(z)) < 0.1
+    assert np.std(z) == pytest.approx(1.0, abs=0.08)
+
+
+# --- bootstrap
+
+
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.2), (0.15, 0.6)])
+@pytest.mark.parametrize("levels", [None, 1])
+def test_resampled_area_is_the_area_of_the_repeated_rows(levels, band):
+    y, score, _ = random_table(12, size=40, levels=levels)
+    s, t = score[y], score[~y]
+    rng = np.random.default_rng(0)
+    positives = rng.multinomial(len(s), np.full(len(s), 1 / len(s)), size=20)
+    negatives = rng.multinomial(len(t), np.full(len(t), 1 / len(t)), size=20)
+    found = inference._resampled_area(s, t, *band)(positives, negatives)
+    expected = [
+        roc.partial_auc(y, np.concatenate([np.repeat(s, p), np.repeat(t, q)]), *band).normalized
+        for y, p, q in zip([np.arange(40) < len(s)] * 20, positives, negatives, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])
+def test_bootstrap_agrees_with_the_analytic_interval(band):
+    y, a, b = random_table(13, size=600)
+    drawn = inference.bootstrap_interval(y, a, *band)
+    exact = inference.pauc_interval(y, a, *band)
+    assert drawn.value == exact.value
+    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.25 * exact.se)
+    assert drawn.se == pytest.approx(exact.se, rel=0.1)
+    pair, reference = inference.bootstrap_test(y, a, b, *band), inference.pauc_test(y, a, b, *band)
+    assert pair.difference == reference.difference
+    assert pair.se == pytest.approx(reference.se, rel=0.1)
+    assert (pair.low, pair.high) == pytest.approx(
+        (reference.low, reference.high), abs=0.3 * reference.se
+    )
+    assert pair.z == pytest.approx(pair.difference / pair.se)
+
+
+def test_bootstrap_is_seeded():
+    y, a, _ = random_table(14)
+    once, again = (inference.bootstrap_interval(y, a, draws=100, seed=3) for _ in range(2))
+    assert once == again
+    assert inference.bootstrap_interval(y, a, draws=100, seed=4) != once
+
+
+def test_bootstrap_reports_progress_and_stops():
+    y, a, b = random_table(15, size=1000)
+    heard = []
+    inference.bootstrap_interval(y, a, draws=500, progress=heard.append)
+    assert len(heard) > 1
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+    heard.clear()
+
+    def stop(fraction):
+        heard.append(fraction)
+        return True
+
+    with pytest.raises(Stopped):
+        inference.bootstrap_test(y, a, b, draws=500, progress=stop)
+    assert len(heard) == 1
+
+
+# --- repeated splits
+
+
+def test_splits_interval_is_the_corrected_t():
+    values = [0.81, 0.84, 0.79, 0.86, 0.83]
+    found = inference.splits_interval(values, 0.9, 0.2)
+    se = math.sqrt((1 / 5 + 0.2 / 0.8) * np.var(values, ddof=1))
+    expected = stats.t(4, loc=np.mean(values), scale=se).interval(0.9)
+    assert (found.value, found.se) == pytest.approx((np.mean(values), se))
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_splits_interval_without_correction_is_the_t_interval():
+    values = [0.61, 0.58, 0.63, 0.55]
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    found = inference.splits_interval(values, 0.95, 1e-12)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_splits_interval_stays_within_its_bounds():
+    assert inference.splits_interval([0.99, 0.8], 0.95, 0.3).high == 1.0
+    found = inference.splits_interval([0.02, 0.01, 0.03], 0.95, 0.5, bounds=(-1.0, 1.0))
+    assert found.low < 0
+
+
+def test_splits_interval_of_one_split_is_open():
+    found = inference.splits_interval([0.8], 0.95, 0.3)
+    assert found.value == 0.8
+    assert np.isnan([found.low, found.high, found.se]).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "fraction"), [([], 0.2), ([np.nan, 0.5], 0.2), ([0.5, 0.6], 0.0), ([0.5, 0.6], 1.0)]
+)
+def test_splits_interval_refuses_bad_input(values, fraction):
+    with pytest.raises(ValueError, match="must"):
+        inference.splits_interval(values, 0.95, fraction)

@@ -1,0 +1,325 @@
+"""What every method of the registry keeps, whatever it does inside."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from aucstudio.engine import METHODS, InvalidSetting, Stopped, declared_params, restore
+from aucstudio.engine.roc import auc
+
+
+def cases(*, without=()):
+    """Every method with every kernel it has, as pytest parameters."""
+    found = []
+    for key, method in METHODS.items():
+        declared = declared_params(method)
+        kernels = list(declared["kernel"].choices) if "kernel" in declared else [None]
+        for kernel in kernels:
+            if key in without or kernel in without:
+                continue
+            made = method() if kernel is None else method(kernel=kernel)
+            found.append(pytest.param(made, id=key if kernel is None else f"{key}-{kernel}"))
+    return found
+
+
+def parameters():
+    return [
+        pytest.param(method, declared, id=f"{key}-{name}")
+        for key, method in METHODS.items()
+        for name, declared in declared_params(method).items()
+    ]
+
+
+every_case = pytest.mark.parametrize("method", cases())
+every_method = pytest.mark.parametrize("method", list(METHODS.values()), ids=list(METHODS))
+every_parameter = pytest.mark.parametrize(("method", "declared"), parameters())
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two overlapping clouds, 14 positives and 22 negatives, the labels not sorted."""
+    rng = np.random.default_rng(5)
+    y = rng.permutation(np.r_[np.ones(14, int), np.zeros(22, int)])
+    X = rng.standard_normal((36, 3)) + np.outer(y, [1.5, 1.0, 0.0])
+    return X, y
+
+
+def exact(method):
+    """The method with the finest tolerance it takes, and a kernel that no shift changes."""
+    declared = declared_params(type(method))
+    finer = {"tol": 1e-9, "gamma": 0.3}
+    return clone(method).set_params(**{k: v for k, v in finer.items() if k in declared})
+
+
+def standardised(scores):
+    assert scores.std() > 0
+    return (scores - scores.mean()) / scores.std()
+
+
+def assert_same_ranking(first, second):
+    np.testing.assert_allclose(standardised(first), standardised(second), atol=0.01)
+
+
+# --- identity and declarations ---------------------------------------------------------------
+
+
+def test_the_registry_is_in_its_order():
+    assert list(METHODS)[:3] == ["auc-rls", "auc-svm", "svm-pauc"]
+    assert list(METHODS)[-2:] == ["svm", "logistic"]
+    assert all(method.key == key for key, method in METHODS.items())
+
+
+@every_method
+def test_a_method_says_what_it_is(method):
+    for words in (method.title, method.family, method.source, method.summary):
+        assert words.strip() == words != ""
+    assert "Minimises" in method.__doc__
+
+
+@every_case
+def test_scikit_learn_finds_nothing_wrong(method):
+    results = check_estimator(method, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert failed == {}
+    assert sum(r["status"] == "passed" for r in results) > 40
+
+
+@every_parameter
+def test_a_declaration_is_complete(method, declared):
+    assert declared.help.endswith(".")
+    assert declared.label
+    assert all(declared.choices.values())
+    for value in (declared.default, *declared.grid, *declared.choices, *declared.words):
+        declared.check(value)
+    others = declared_params(method)
+    for name, values in declared.when.items():
+        for value in values:
+            others[name].check(value)
+
+
+@every_parameter
+def test_values_are_written_and_read_back(method, declared):
+    for value in (declared.default, *declared.grid, *declared.choices, *declared.words):
+        assert declared.parse(declared.spell(value)) == value
+
+
+def bad_values(declared):
+    """Values that contradict the declared kind and range."""
+    yield from (object(), "no such word")
+    if not declared.none and None not in declared.choices:
+        yield None
+    if declared.kind in ("float", "int"):
+        yield from (math.nan, math.inf, True)
+        if declared.low is not None:
+            yield declared.low - 1
+            if declared.low_open:
+                yield declared.low
+        if declared.high is not None:
+            yield declared.high + 1
+    if declared.kind == "int":
+        yield declared.low + 0.5
+    if declared.kind == "range":
+        middle = (declared.low + declared.high) / 2
+        yield from (
+            (middle, middle),
+            (declared.high, declared.low),
+            (declared.low - 1, middle),
+            (middle, declared.high + 1),
+            (math.nan, middle),
+        )
+
+
+@every_parameter
+def test_bad_settings_are_refused_by_name(method, declared, data):
+    for value in bad_values(declared):
+        with pytest.raises(InvalidSetting, match=declared.name) as refused:
+            method(**{declared.name: value}).fit(*data)
+        assert refused.value.setting == declared.name
+
+
+# --- bad data --------------------------------------------------------------------------------
+
+
+@every_case
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_missing_and_infinite_values_are_refused(method, value, word, data):
+    X, y = data
+    X = X.copy()
+    X[3, 1] = value
+    with pytest.raises(ValueError, match=word):
+        clone(method).fit(X, y)
+
+
+@every_case
+def test_two_classes_are_needed(method, data):
+    X, y = data
+    with pytest.raises(ValueError, match="one class"):
+        clone(method).fit(X, np.ones_like(y))
+    with pytest.raises(ValueError, match="Only binary"):
+        clone(method).fit(X, np.arange(len(y)) % 3)
+
+
+# --- watching and stopping -------------------------------------------------------------------
+
+
+@every_case
+def test_the_callback_hears_of_a_usable_scorer(method, data):
+    X, y = data
+    heard = []
+
+    def listen(step):
+        if step.iteration:
+            assert math.isfinite(step.objective)
+            assert step.gap is None or step.gap >= 0
+            heard.append((step.iteration, step.objective, step.scorer()(X)))
+
+    fitted = clone(method).fit(X, y, callback=listen)
+    iterations, objectives, scores = zip(*heard, strict=True)
+    assert all(a < b for a, b in itertools.pairwise(iterations))
+    assert min(objectives) >= fitted.objective_ - 1e-3 * abs(fitted.objective_)
+    assert np.isfinite(scores).all()
+    assert auc(y, scores[-1]) > 0.7
+    assert fitted.converged_
+
+
+@every_case
+def test_the_objective_and_its_gap_are_numbers(method, data):
+    fitted = clone(method).fit(*data)
+    assert math.isfinite(fitted.objective_)
+    assert fitted.gap_ is None or 0 <= fitted.gap_ <= 0.05 * abs(fitted.objective_)
+
+
+@every_case
+def test_a_fit_stopped_at_its_first_iteration_is_usable(method, data):
+    X, y = data
+    fitted = clone(method).fit(X, y, callback=lambda step: step.iteration > 0)
+    assert not fitted.converged_
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert set(fitted.predict(X)) <= {0, 1}
+
+
+@every_case
+def test_a_stop_at_any_time_ends_the_fit(method, data, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    calls = []
+
+    def refuse(step):
+        calls.append(step)
+        return True
+
+    try:
+        assert not clone(method).fit(*data, callback=refuse).converged_
+    except Stopped:
+        assert calls[-1].iteration == 0
+    assert len(calls) == 1
+
+
+# --- the same result from the same problem ---------------------------------------------------
+
+
+@every_case
+def test_refits_are_bit_identical_watched_or_not(method, data):
+    first = clone(method).fit(*data)
+    second = clone(method).fit(*data, callback=lambda step: False)
+    assert first.objective_ == second.objective_
+    assert first.intercept_ == second.intercept_
+    for one, other in zip(
+        first.scorer_.arrays().values(), second.scorer_.arrays().values(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@every_case
+def test_the_order_of_the_rows_does_not_matter(method, data):
+    X, y = data
+    order = np.random.default_rng(1).permutation(len(y))
+    first, second = exact(method).fit(X, y), exact(method).fit(X[order], y[order])
+    assert first.objective_ == pytest.approx(second.objective_, rel=1e-3)
+    assert_same_ranking(first.scorer_(X), second.scorer_(X))
+
+
+@pytest.mark.parametrize("method", cases(without=["poly"]))
+def test_a_shift_of_all_rows_leaves_the_ranking(method, data):
+    X, y = data
+    shift = np.array([7.0, -3.0, 100.0])
+    first, second = exact(method).fit(X, y), exact(method).fit(X + shift, y)
+    assert_same_ranking(first.scorer_(X), second.scorer_(X + shift))
+    np.testing.assert_array_equal(first.predict(X), second.predict(X + shift))
+
+
+@pytest.mark.parametrize("method", cases(without=["svm-pauc"]))
+def test_swapped_labels_reverse_the_ranking(method, data):
+    X, y = data
+    first, second = exact(method).fit(X, y), exact(method).fit(X, 1 - y)
+    assert_same_ranking(first.scorer_(X), -second.scorer_(X))
+
+
+@pytest.mark.parametrize("method", cases(without=["svm", "logistic"]))
+def test_repeated_rows_leave_a_pairwise_method_as_it_is(method, data):
+    X, y = data
+    first = exact(method).fit(X, y)
+    second = exact(method).fit(np.tile(X, (3, 1)), np.tile(y, 3))
+    assert first.objective_ == pytest.approx(second.objective_, rel=1e-3)
+    a, b = first.scorer_(X), second.scorer_(X)
+    np.testing.assert_allclose(a - a.mean(), b - b.mean(), atol=0.01 * a.std())
+
+
+@every_case
+def test_a_scorer_survives_being_written_down(method, data):
+    X, y = data
+    scorer = clone(method).fit(X, y).scorer_
+    settings = json.loads(json.dumps(scorer.settings()))
+    again = restore(scorer.kind, settings, scorer.arrays())
+    np.testing.assert_array_equal(again(X), scorer(X))
+
+
+# --- degenerate but legal data ---------------------------------------------------------------
+
+
+def degenerate():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((12, 3)), np.arange(12) % 2
+    constant = X.copy()
+    constant[:, 1] = 0.1
+    return {
+        "one positive": (X, (np.arange(12) == 4).astype(int)),
+        "one negative": (X, (np.arange(12) != 4).astype(int)),
+        "two rows": (X[:2], y[:2]),
+        "constant feature": (constant, y),
+        "single feature": (X[:, :1], y),
+        "more features than rows": (rng.standard_normal((6, 20)), y[:6]),
+        "equal rows": (np.full((8, 2), 0.3), y[:8]),
+        "same rows in both classes": (np.repeat(X[:6], 2, axis=0), y),
+        "repeated rows": (np.vstack([X, X[:4]]), np.r_[y, y[:4]]),
+    }
+
+
+@every_case
+@pytest.mark.parametrize("name", list(degenerate()))
+def test_degenerate_data_give_finite_scores(method, name):
+    X, y = degenerate()[name]
+    fitted = clone(method).fit(X, y)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert math.isfinite(fitted.objective_)
+    assert set(fitted.predict(X)) <= {0, 1}
+
+
+@every_case
+def test_equal_rows_score_alike(method):
+    X, y = degenerate()["equal rows"]
+    assert np.ptp(clone(method).fit(X, y).scorer_(X)) <= 1e-9
+
+
+@pytest.mark.parametrize("method", cases(without=["poly"]))
+def test_a_far_offset_costs_no_digits_that_matter(method, data):
+    X, y = data
+    X = np.round(X * 64) / 64  # exact at the offset
+    first, second = exact(method).fit(X, y), exact(method).fit(X + 1e8, y)
+    assert_same_ranking(first.scorer_(X), second.scorer_(X + 1e8))

@@ -1,0 +1,457 @@
+import cvxopt
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods import pair_svm
+from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.solvers import low_rank
+from aucstudio.engine.solvers.box_qp import solve_box_qp
+from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve, kernel_factor
+
+POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
+NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
+TEN = np.array(POSITIVES + NEGATIVES, dtype=float)
+TEN_POSITIVE = np.arange(10) < 4
+FINE = 1e-9
+
+
+def sample(kind="plain", N=22, d=3, seed=0):
+    """Draw rows and labels; ``kind`` says what is awkward about them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, d))
+    positive = X[:, 0] + 0.8 * rng.normal(size=N) > np.quantile(X[:, 0], 0.6)
+    if kind == "tied":
+        X = np.round(X)
+    elif kind == "duplicated":
+        X[1::2] = X[::2]
+    elif kind == "offset":
+        X = np.round(X, 3) + 1e8
+    elif kind == "ill-scaled":
+        X = X * 10.0 ** np.linspace(-3, 3, d)
+    elif kind == "constant feature":
+        X[:, 1] = 7.0
+    elif kind == "wide":
+        X = np.hstack([X, rng.normal(size=(N, 40))])
+    return X, positive
+
+
+def pair_rows(pairs):
+    return pairs.rows(np.arange(pairs.count))
+
+
+def oracle(K, i, j, C):
+    """Solve the dual of the mean pair hinge as a dense QP over an explicit pair Gram matrix."""
+    rows = K[i] - K[j]
+    Q = rows[:, i] - rows[:, j]
+    P = len(i)
+    box = cvxopt.matrix(np.vstack([np.eye(P), -np.eye(P)]))
+    bounds = cvxopt.matrix(np.r_[np.full(P, C / P), np.zeros(P)])
+    options = {"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11}
+    done = cvxopt.solvers.qp(
+        cvxopt.matrix(Q), cvxopt.matrix(-1.0, (P, 1)), box, bounds, options=options
+    )
+    a = np.ravel(done["x"])
+    return a.sum() - 0.5 * a @ Q @ a, rows.T @ a
+
+
+def mean_hinge(scores, i, j):
+    return np.maximum(0.0, 1.0 - scores[i] + scores[j]).mean()
+
+
+# --- against golden values and an independent solver
+
+
+@pytest.mark.parametrize("tol", [1e-6, FINE])
+def test_golden_values(tol):
+    model = AUCSVM(C=24 * 0.05, tol=tol).fit(TEN, TEN_POSITIVE)
+    np.testing.assert_allclose(model.coef_, [[1 / 3, 4 / 9]], atol=10 * np.sqrt(tol) / 24)
+    assert model.objective_ == pytest.approx(0.5098765432, rel=tol)
+    assert model.converged_
+    assert model.gap_ <= tol * model.objective_
+
+
+@pytest.mark.parametrize("C", [0.05, 2.0, 300.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_agrees_with_a_dense_quadratic_program(kernel, C, k):
+    X, positive = sample()
+    model = AUCSVM(C=C, kernel=kernel, gamma=0.3, n_neighbors=k, tol=FINE).fit(X, positive)
+    i, j = pair_rows(AllPairs(positive) if k is None else neighbour_pairs(X, positive, k))
+    optimum, scores = oracle(Kernel(kernel, 0.3)(X, X), i, j, C)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+    close = model.scorer_(X)
+    np.testing.assert_allclose(close[i] - close[j], scores[i] - scores[j], atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    "kind", ["tied", "duplicated", "ill-scaled", "constant feature", "wide", "offset"]
+)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_awkward_data_agree_with_the_dense_program(kind, kernel):
+    X, positive = sample(kind)
+    model = AUCSVM(C=20.0, kernel=kernel, tol=1e-8).fit(X, positive)
+    near = X - X.mean(axis=0)
+    i, j = pair_rows(AllPairs(positive))
+    optimum, _ = oracle(model.settle_kernel(X)(near, near), i, j, 20.0)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("kind", ["plain", "ill-scaled", "wide"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_objective_is_that_of_the_scorer(kernel, kind, C):
+    X, positive = sample(kind, N=60, seed=2)
+    model = AUCSVM(C=C, kernel=kernel, gamma=0.01).fit(X, positive)
+    scorer = model.scorer_
+    if kernel == "linear":
+        norm = scorer.weights @ scorer.weights
+    else:
+        norm = scorer.weights @ scorer(scorer.points)
+    loss = mean_hinge(scorer(X), *pair_rows(AllPairs(positive)))
+    assert model.converged_
+    assert model.objective_ == pytest.approx(0.5 * norm + C * loss, rel=2e-6)
+
+
+@pytest.mark.parametrize("C", [0.5, 50.0])
+def test_cutting_planes_reach_the_same_optimum(monkeypatch, C):
+    X, positive = sample(N=80, seed=3)
+    exact = AUCSVM(C=C).fit(X, positive)
+    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
+    planes = AUCSVM(C=C).fit(X + 1e7, positive)
+    assert planes.converged_
+    assert planes.objective_ == pytest.approx(exact.objective_, rel=1.1e-4)
+    assert planes.objective_ >= exact.objective_ - exact.gap_
+    assert planes.gap_ <= 1e-4 * planes.objective_
+    assert planes.support_pairs_ is None
+    assert "cutting planes" in planes.notes_[0]
+    assert not exact.notes_
+
+
+# --- the solver's certificate
+
+
+def solve(pairs, F, c, **options):
+    return solve_box_qp(
+        pairs, F, c, monitor=Monitor(), scorer=lambda w, beta: pytest.fail("unasked"), **options
+    )
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.01])
+def test_karush_kuhn_tucker_conditions(margin):
+    X, positive = sample(N=50, seed=4)
+    pairs, c = AllPairs(positive), 0.03 * margin
+    done = solve(pairs, X, c, margin=margin, tol=1e-10)
+    M, a = pairs.margins(X @ done.weights) / margin, done.multipliers
+    assert done.converged
+    assert (M[a < 1e-3 * c] >= 1 - 1e-4).all()
+    assert (M[a > (1 - 1e-3) * c] <= 1 + 1e-4).all()
+    between = (a > 1e-3 * c) & (a < (1 - 1e-3) * c)
+    np.testing.assert_allclose(M[between], 1.0, atol=1e-4)
+    assert between.any()
+    np.testing.assert_allclose(X.T @ pairs.adjoint(a), done.weights, atol=1e-8)
+
+
+def test_margin_only_rescales_the_cost():
+    X, positive = sample(seed=5)
+    pairs = AllPairs(positive)
+    one = solve(pairs, X, 0.7 / 0.2, tol=FINE)
+    scaled = solve(pairs, X, 0.7, margin=0.2, tol=FINE)
+    np.testing.assert_allclose(scaled.weights, 0.2 * one.weights, atol=1e-6)
+    assert scaled.objective == pytest.approx(0.04 * one.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_callback_sees_a_certificate_that_holds(kernel):
+    X, positive = sample(N=40, seed=6)
+    i, j = pair_rows(AllPairs(positive))
+    C, seen = 30.0, []
+
+    def look(step):
+        if step.stage == "iterating":
+            scores = step.scorer()(X)
+            seen.append((step.iteration, step.objective, step.gap, C * mean_hinge(scores, i, j)))
+
+    model = AUCSVM(C=C, kernel=kernel, gamma=0.2).fit(X, positive, callback=look)
+    optimum, _ = oracle(Kernel(kernel, 0.2)(X, X), i, j, C)
+    iterations, objectives, gaps, losses = map(np.array, zip(*seen, strict=True))
+    np.testing.assert_array_equal(iterations, np.arange(1, model.n_iter_ + 1))
+    assert (np.diff(gaps) <= 0).all()
+    assert (gaps >= objectives - optimum - 1e-8 * optimum).all()
+    assert (losses <= objectives * (1 + 1e-9)).all()
+    assert gaps[-1] <= 1e-6 * objectives[-1] < gaps[-2]
+    assert (model.objective_, model.gap_) == (objectives[-1], gaps[-1])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_stopped_fit_keeps_the_scorer_as_it_stands(kernel):
+    X, positive = sample(N=40, seed=7)
+    live = []
+
+    def stop_at_three(step):
+        if step.iteration == 3:
+            live.append(step.scorer()(X))
+        return step.iteration == 3
+
+    model = AUCSVM(C=1e3, kernel=kernel).fit(X, positive, callback=stop_at_three)
+    assert not model.converged_
+    assert model.n_iter_ == 3
+    assert model.gap_ > 1e-6 * model.objective_
+    np.testing.assert_array_equal(model.scorer_(X), live[0])
+    assert PairHinge(positive)(model.scorer_(X))[0] < 1.0
+    model.predict(X)
+
+
+class StopInside(Monitor):
+    """A monitor whose listener stops the work at the n-th look between blocks."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.looks, self._at = 0, at
+
+    def stage(self, name, fraction=None):
+        self.looks += 1
+        if self.looks == self._at:
+            self.stopped = True
+            raise Stopped(name)
+
+
+@pytest.mark.parametrize(("at", "iterations"), [(1, 0), (2, 0), (4, 1)])
+def test_a_stop_within_a_newton_step_keeps_the_last_iterate(at, iterations):
+    X, positive = sample(seed=8)
+    done = solve_box_qp(
+        AllPairs(positive), X, 1.0, monitor=StopInside(at), scorer=lambda w, beta: None
+    )
+    assert done.n_iter == iterations
+    assert not done.converged
+    assert np.isfinite(done.objective)
+    assert done.weights.any()
+
+
+def test_an_unreachable_tolerance_ends_without_a_claim():
+    X, positive = sample(seed=9)
+    done = solve(AllPairs(positive), X, 1.0, tol=1e-17)
+    assert not done.converged
+    assert done.gap <= 1e-8 * done.objective
+    assert done.n_iter < 100
+
+
+# --- what must not matter, and what must be legal
+
+
+def test_order_of_rows_does_not_matter():
+    X, positive = sample(N=50, seed=10)
+    order = np.random.default_rng(0).permutation(50)
+    for kernel in ("linear", "rbf"):
+        one = AUCSVM(kernel=kernel, tol=FINE).fit(X, positive)
+        other = AUCSVM(kernel=kernel, tol=FINE).fit(X[order], positive[order])
+        assert other.objective_ == pytest.approx(one.objective_, rel=1e-8)
+        np.testing.assert_allclose(other.scorer_(X), one.scorer_(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [None, 4])
+def test_a_common_shift_does_not_matter(k):
+    X, positive = sample(N=50, seed=11)
+    X = np.round(X, 2)
+    shifted = X + 2.0**27
+    one = AUCSVM(n_neighbors=k, tol=FINE).fit(X, positive)
+    other = AUCSVM(n_neighbors=k, tol=FINE).fit(shifted, positive)
+    np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-5)
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-7)
+
+
+def test_doubling_the_data_does_not_matter():
+    X, positive = sample(N=30, seed=12)
+    one = AUCSVM(tol=FINE).fit(X, positive)
+    two = AUCSVM(tol=FINE).fit(np.vstack([X, X]), np.r_[positive, positive])
+    np.testing.assert_allclose(two.coef_, one.coef_, atol=1e-5)
+    assert two.objective_ == pytest.approx(one.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 5])
+def test_two_fits_are_identical(kernel, k):
+    X, positive = sample("tied", N=60, seed=13)
+    one, two = (AUCSVM(kernel=kernel, n_neighbors=k).fit(X, positive) for _ in range(2))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    np.testing.assert_array_equal(one.support_pairs_, two.support_pairs_)
+    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("value", [0.0, 3.0])
+def test_equal_rows_give_equal_scores_and_the_whole_loss(kernel, value, k):
+    X, positive = np.full((9, 2), value), np.arange(9) < 4
+    model = AUCSVM(C=5.0, kernel=kernel, coef0=0.0, n_neighbors=k).fit(X, positive)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(5.0, rel=1e-6)
+    assert np.ptp(model.decision_function(X)) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_identical_classes_give_no_direction(kernel):
+    X, _ = sample(N=15, seed=14)
+    model = AUCSVM(C=0.5, kernel=kernel, tol=FINE).fit(np.vstack([X, X]), np.arange(30) < 15)
+    assert model.objective_ == pytest.approx(0.5, rel=1e-8)
+    np.testing.assert_allclose(model.scorer_(X) - model.scorer_(X).mean(), 0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_single_row_of_a_class_is_legal(m, n, kernel):
+    X, _ = sample(N=m + n, seed=15)
+    positive = np.arange(m + n) < m
+    model = AUCSVM(C=3.0, kernel=kernel, gamma=0.3, tol=FINE).fit(X, positive)
+    optimum, _ = oracle(Kernel(kernel, 0.3)(X, X), *pair_rows(AllPairs(positive)), 3.0)
+    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+
+
+# --- support pairs
+
+
+@pytest.mark.parametrize("k", [None, 4])
+def test_support_pairs_lie_within_the_margin(k):
+    X, positive = sample(N=60, seed=16)
+    model = AUCSVM(n_neighbors=k, tol=1e-8).fit(X, positive)
+    i, j = model.support_pairs_
+    scores = model.scorer_(X)
+    assert positive[i].all()
+    assert not positive[j].any()
+    assert (scores[i] - scores[j] <= 1 + 1e-3).all()
+    used = AllPairs(positive) if k is None else neighbour_pairs(X, positive, k)
+    margins = used.margins(scores).ravel()
+    assert len(i) >= (margins < 1 - 1e-3).sum() > 0
+
+
+def test_support_pairs_come_strongest_first_and_capped(monkeypatch):
+    model = AUCSVM(C=1.2, tol=FINE).fit(TEN, TEN_POSITIVE)
+    i, j = model.support_pairs_
+    scores = model.scorer_(TEN)
+    inside = scores[i] - scores[j] < 1 - 1e-3
+    assert inside[: inside.sum()].all()  # at the bound, hence before those between
+    monkeypatch.setattr(pair_svm, "MAX_SUPPORT_PAIRS", 5)
+    few = AUCSVM(C=1.2, tol=FINE).fit(TEN, TEN_POSITIVE).support_pairs_
+    strong = set(zip(i[inside].tolist(), j[inside].tolist(), strict=True))
+    assert len(few[0]) == 5
+    assert set(zip(few[0].tolist(), few[1].tolist(), strict=True)) <= strong
+
+
+# --- limits
+
+
+@pytest.mark.parametrize(
+    ("settings", "m", "n", "words"),
+    [
+        ({"kernel": "rbf"}, 3000, 2000, ["6,000,000 pairs", "0.4 GB", "neighbours", "linear"]),
+        ({"kernel": "poly"}, 5, 20_000, ["kernel matrix of 20,005 rows", "9.6 GB", "linear"]),
+    ],
+)
+def test_too_much_is_refused_before_any_work(settings, m, n, words):
+    X = np.arange(m + n, dtype=float)[:, None]
+    with pytest.raises(InvalidSetting) as caught:
+        AUCSVM(**settings).fit(X, np.arange(m + n) < m, callback=lambda step: pytest.fail("work"))
+    assert caught.value.setting == "n_neighbors"
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_too_many_neighbour_pairs_are_refused(monkeypatch):
+    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 20)
+    X, positive = sample()
+    with pytest.raises(InvalidSetting, match=r"fewer neighbours or with none") as caught:
+        AUCSVM(n_neighbors=10).fit(X, positive)
+    assert caught.value.setting == "n_neighbors"
+
+
+def test_kernel_work_can_be_stopped_before_there_is_a_scorer(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, positive = sample()
+    stages = []
+    with pytest.raises(Stopped):
+        AUCSVM(kernel="rbf").fit(
+            X, positive, callback=lambda s: stages.append(s.stage) or s.stage == "factorising"
+        )
+    assert stages == ["kernel matrix", "factorising"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"C": 0}, {"tol": 0.2}, {"n_neighbors": 0}, {"kernel": "cosine"}]
+)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(InvalidSetting):
+        AUCSVM(**settings).fit(TEN, TEN_POSITIVE)
+
+
+# --- factors
+
+
+@pytest.mark.parametrize(("N", "r"), [(1, 1), (40, 40), (150, 150), (150, 7), (90, 70), (5, 0)])
+def test_kernel_factor_reproduces_the_matrix(N, r):
+    G = np.random.default_rng(17).normal(size=(N, r)) * 100.0
+    K = G @ G.T
+    factor = kernel_factor(K.copy(), Monitor())
+    assert factor.F.shape == (N, r)
+    np.testing.assert_allclose(factor.F @ factor.F.T, K, atol=1e-11 * max(1.0, K.max(initial=0)))
+    square = factor.F[factor.pivots]
+    np.testing.assert_array_equal(square, np.tril(square))
+    assert (np.diff(square.diagonal()) <= 1e-6).all()
+
+
+def test_kernel_factor_leaves_a_small_remainder_of_a_smooth_kernel():
+    x = np.linspace(0, 1, 200)[:, None]
+    K = Kernel("rbf", 1.0)(x, x)
+    factor = kernel_factor(K.copy(), Monitor())
+    assert factor.F.shape[1] < 30
+    np.testing.assert_allclose(factor.F @ factor.F.T, K, atol=3e-12)
+
+
+def test_row_weights_represent_a_vector_exactly():
+    G = np.random.default_rng(18).normal(size=(60, 20))
+    factor = kernel_factor(G @ G.T, Monitor())
+    w, near = np.arange(20.0), np.ones(60)
+    beta = factor.represent(w, near)
+    np.testing.assert_allclose(factor.F.T @ beta, w, atol=1e-9)
+    untouched = np.setdiff1d(np.arange(60), factor.pivots)
+    np.testing.assert_array_equal(beta[untouched], 1.0)
+
+
+@pytest.mark.parametrize("r", [0, 1, 31, 100])
+def test_cholesky_solves_in_blocks(r, monkeypatch):
+    monkeypatch.setattr(low_rank, "_FLOPS_PER_BLOCK", 1.0)  # 32 rows at a time
+    G = np.random.default_rng(19).normal(size=(r, r + 3))
+    S, b, paused = G @ G.T + np.eye(r), np.arange(r, dtype=float), []
+    x = cholesky_solve(cholesky(S.copy(), lambda: paused.append(1)), b)
+    np.testing.assert_allclose(S @ x, b, atol=1e-9 * (1 + r))
+    assert len(paused) == -(-r // 32)
+
+
+def test_cholesky_survives_a_pivot_lost_to_rounding():
+    v = np.arange(1.0, 51.0)
+    S = np.outer(v, v)
+    L = np.tril(cholesky(S.copy(), lambda: None))
+    np.testing.assert_allclose(L @ L.T, S, atol=1e-9 * S.max())
+    with pytest.raises(np.linalg.LinAlgError):
+        cholesky(np.full((2, 2), np.nan), lambda: None)
+
+
+# --- the frame
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"n_neighbors": 3}])
+def test_is_a_scikit_learn_estimator(settings):
+    check_estimator(AUCSVM(**settings))
+
+
+def test_list_of_all_pairs_is_all_pairs():
+    X, positive = sample(seed=20)
+    everything = AllPairs(positive)
+    listed = PairList(*pair_rows(everything), len(X))
+    one, two = solve(everything, X, 0.2, tol=FINE), solve(listed, X, 0.2, tol=FINE)
+    np.testing.assert_allclose(two.weights, one.weights, atol=1e-7)
+    np.testing.assert_allclose(two.multipliers, one.multipliers.ravel(), atol=1e-5)

@@ -1,0 +1,230 @@
+"""Declared parameters: what they hold, how they are written, and what they refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucstudio.engine.params import (
+    InvalidSetting,
+    Param,
+    check_settings,
+    declared_params,
+    param,
+)
+
+
+@dataclasses.dataclass
+class Sample:
+    """One field of every kind, and one that is no setting."""
+
+    cost: float = param(1.0, "Weight.", low=0.0, low_open=True, symbol="C", log=True)
+    width: float | str = param("scale", "Width.", kind="float", low=0.0, words=("scale", "auto"))
+    rounds: int = param(5, "Rounds.", label="Rounds", low=1, high=10)
+    fast: bool = param(False, "Hurry.")
+    mode: str | None = param(None, "Mode.", choices={None: "no mode", "soft": "the soft one"})
+    band: tuple[float, float] = param((0.0, 0.1), "Band.", low=0.0, high=1.0)
+    near: int | None = param(None, "Nearest.", kind="int", low=1, none="all pairs")
+    depth: int = param(3, "Depth.", when={"mode": ("soft",)})
+    memo: str = "no setting"
+
+
+SETTINGS = declared_params(Sample)
+
+
+def test_declarations_keep_their_order_and_leave_other_fields_out():
+    assert list(SETTINGS) == ["cost", "width", "rounds", "fast", "mode", "band", "near", "depth"]
+    assert SETTINGS["cost"].label == "cost"
+    assert SETTINGS["rounds"].label == "Rounds"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("cost", "float"),
+        ("width", "float"),
+        ("rounds", "int"),
+        ("fast", "bool"),
+        ("mode", "choice"),
+        ("band", "range"),
+        ("near", "int"),
+    ],
+)
+def test_the_kind_follows_from_the_default(name, kind):
+    assert SETTINGS[name].kind == kind
+
+
+GOOD = [
+    ("cost", 1e-300),
+    ("cost", 3),
+    ("cost", np.float64(2.5)),
+    ("width", 0.0),
+    ("width", "auto"),
+    ("rounds", 1),
+    ("rounds", np.int64(10)),
+    ("fast", True),
+    ("fast", np.bool_(False)),
+    ("mode", None),
+    ("mode", "soft"),
+    ("band", (0, 1)),
+    ("band", [0.25, 0.5]),
+    ("near", None),
+    ("near", 7),
+]
+
+BAD = [
+    ("cost", 0.0),
+    ("cost", -1.0),
+    ("cost", math.nan),
+    ("cost", math.inf),
+    ("cost", True),
+    ("cost", "1"),
+    ("cost", None),
+    ("width", "wide"),
+    ("width", -1e-9),
+    ("rounds", 0),
+    ("rounds", 11),
+    ("rounds", 2.5),
+    ("rounds", False),
+    ("fast", 1),
+    ("fast", "true"),
+    ("mode", "hard"),
+    ("mode", 0),
+    ("band", (0.5, 0.5)),
+    ("band", (0.5, 0.2)),
+    ("band", (-0.1, 0.2)),
+    ("band", (0.1, 1.2)),
+    ("band", (math.nan, 0.2)),
+    ("band", (0.1, 0.2, 0.3)),
+    ("band", 0.1),
+    ("band", "0,1"),
+    ("near", 0),
+    ("near", "all"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), GOOD)
+def test_good_values_pass(name, value):
+    check_settings(Sample, {name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), BAD)
+def test_bad_values_raise_and_name_the_setting(name, value):
+    with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
+        check_settings(Sample, {name: value})
+    assert refused.value.setting == name
+    assert SETTINGS[name].allowed() in str(refused.value)
+
+
+def test_an_unknown_setting_is_refused_with_the_known_ones():
+    with pytest.raises(InvalidSetting, match=r"unknown setting 'gama'.*cost, width") as refused:
+        check_settings(Sample, {"gama": 1})
+    assert refused.value.setting == "gama"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("cost", " 1e-3 ", 0.001),
+        ("width", "scale", "scale"),
+        ("width", "0.5", 0.5),
+        ("rounds", "7", 7),
+        ("fast", "Yes", True),
+        ("fast", "0", False),
+        ("mode", "none", None),
+        ("mode", "SOFT", "soft"),
+        ("band", "0,0.1", (0.0, 0.1)),
+        ("band", "[0.2; 0.4]", (0.2, 0.4)),
+        ("near", "all", None),
+        ("near", "", None),
+        ("near", "12", 12),
+    ],
+)
+def test_text_is_read(name, text, value):
+    found = SETTINGS[name].parse(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cost", "much"),
+        ("cost", "nan"),
+        ("cost", ""),
+        ("rounds", "2.5"),
+        ("rounds", "99"),
+        ("fast", "perhaps"),
+        ("mode", "hard"),
+        ("band", "0.1"),
+        ("band", "0.3,0.1"),
+        ("band", "0,a"),
+        ("near", "none of them"),
+    ],
+)
+def test_bad_text_raises_and_names_the_setting(name, text):
+    with pytest.raises(InvalidSetting, match=f"^{name} must be ") as refused:
+        SETTINGS[name].parse(text)
+    assert refused.value.setting == name
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300))
+def test_a_written_number_reads_back_exactly(value):
+    cost = SETTINGS["cost"]
+    assert cost.parse(cost.spell(value)) == value
+
+
+@given(st.floats(0, 0.5), st.floats(0.5, 1, exclude_min=True))
+def test_a_written_range_reads_back_exactly(alpha, beta):
+    band = SETTINGS["band"]
+    assert band.parse(band.spell((alpha, beta))) == (alpha, beta)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("fast", True), ("mode", None), ("near", None), ("rounds", 4)]
+)
+def test_other_values_read_back(name, value):
+    declared = SETTINGS[name]
+    assert declared.parse(declared.spell(value)) == value
+
+
+def test_a_setting_matters_only_under_its_condition():
+    assert SETTINGS["depth"].matters({"mode": "soft"})
+    assert not SETTINGS["depth"].matters({"mode": None})
+    assert SETTINGS["cost"].matters({})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cost", "a number greater than 0"),
+        ("width", "a number at least 0 or 'scale' or 'auto'"),
+        ("rounds", "a whole number at least 1 and at most 10"),
+        ("fast", "true or false"),
+        ("mode", "one of none, soft"),
+        ("band", "two numbers α < β within [0, 1]"),
+        ("near", "a whole number at least 1 or none (all pairs)"),
+    ],
+)
+def test_what_is_allowed_is_said_in_words(name, words):
+    assert SETTINGS[name].allowed() == words
+
+
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_declaration_becomes_plain_json(name):
+    plain = json.loads(json.dumps(SETTINGS[name].as_json(), allow_nan=False))
+    assert plain["name"] == name
+    default = SETTINGS[name].default
+    assert plain["default"] == (list(default) if isinstance(default, tuple) else default)
+
+
+def test_a_declaration_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SETTINGS["cost"].low = -1.0
+    assert isinstance(SETTINGS["cost"], Param)

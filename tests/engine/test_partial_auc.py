@@ -1,0 +1,380 @@
+"""SVM-pAUC against exhaustive search, golden values and explicit quadratic programmes."""
+
+import itertools
+
+import cvxopt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC, centred, widening
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.pairs import PairHinge
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc import rank_pauc
+
+QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.5, 0.8)]
+
+GOLDEN_X = np.array(
+    [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
+)
+GOLDEN_POSITIVE = np.arange(10) < 4
+
+
+def parts(n, alpha, beta):
+    """Give g_j by the definition, one negative at a time."""
+    return np.array([max(0.0, min(j, n * beta) - max(j - 1, n * alpha)) for j in range(1, n + 1)])
+
+
+def risk_by_rows(positive, scores, alpha, beta):
+    """Try every r for every positive, with the negatives in descending order."""
+    s, v = scores[positive], -np.sort(-scores[~positive])
+    g = parts(len(v), alpha, beta)
+    total = sum(
+        max(sum(g[j] + v[j] - s_i for j in range(r)) for r in range(len(v) + 1)) for s_i in s
+    )
+    return total / (len(s) * g.sum())
+
+
+def orderings(positive, alpha, beta):
+    """List (pi, loss) for every ordering of all rows; pi has a row for each positive."""
+    rows = np.arange(len(positive))
+    pos, neg = rows[positive], rows[~positive]
+    g = parts(len(neg), alpha, beta)
+    found = {}
+    for ordering in itertools.permutations(rows):
+        place = np.empty(len(rows), dtype=int)
+        place[list(ordering)] = rows
+        pi = place[pos][:, None] > place[neg][None]
+        rank = np.argsort(np.argsort(place[neg]))
+        found[pi.tobytes()] = (pi, float((pi * g[rank]).sum()) / (len(pos) * g.sum()))
+    return list(found.values())
+
+
+def risk_by_orderings(positive, scores, alpha, beta):
+    margins = scores[positive][:, None] - scores[~positive][None]
+    scale = len(margins) * parts(margins.shape[1], alpha, beta).sum()
+    return max(loss - (pi * margins).sum() / scale for pi, loss in orderings(positive, alpha, beta))
+
+
+def random_range(rng):
+    return tuple(np.sort(rng.choice([rng.random(), 0.0, 1.0, 0.25, 0.5], 2, replace=False)))
+
+
+def random_case(rng, most):
+    m, n = rng.integers(1, most + 1, 2)
+    scores = rng.normal(size=m + n) * rng.choice([0.1, 1.0, 5.0])
+    if rng.random() < 0.5:
+        scores = np.round(scores)
+    return rng.permutation(np.arange(m + n) < m), scores
+
+
+def test_the_risk_is_the_maximum_over_all_r_of_every_row():
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        positive, scores = random_case(rng, 12)
+        alpha, beta = random_range(rng)
+        expected = risk_by_rows(positive, scores, alpha, beta)
+        assert_allclose(StructuralRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (2, 3), (3, 3), (2, 4)])
+def test_the_risk_is_the_maximum_over_all_orderings(m, n):
+    rng = np.random.default_rng(m + 10 * n)
+    positive = rng.permutation(np.arange(m + n) < m)
+    for alpha, beta in [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.45, 0.55)]:
+        scores = np.round(rng.normal(size=m + n), rng.integers(0, 3))
+        expected = risk_by_orderings(positive, scores, alpha, beta)
+        assert_allclose(StructuralRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "expected"), [(0, 0.4, 0.6875), (0.1, 0.6, 0.5416667), (0.25, 0.5, 0.55)]
+)
+def test_golden_risks(alpha, beta, expected):
+    scores = GOLDEN_X @ np.array([0.3, 0.2])
+    risk, _ = StructuralRisk(GOLDEN_POSITIVE, alpha, beta)(scores)
+    assert_allclose(risk, expected, atol=1e-7)
+
+
+def test_the_full_range_is_the_mean_pair_hinge():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        positive, scores = random_case(rng, 30)
+        risk, gradient = StructuralRisk(positive, 0.0, 1.0)(scores)
+        margins = scores[positive][:, None] - scores[~positive][None]
+        assert_allclose(risk, np.maximum(1 - margins, 0).mean(), rtol=1e-12, atol=1e-14)
+        assert_allclose(gradient.sum(), 0.0, atol=1e-12)
+    scores = rng.normal(size=len(positive))
+    ours, theirs = StructuralRisk(positive, 0.0, 1.0)(scores), PairHinge(positive)(scores)
+    assert_allclose(ours[0], theirs[0])
+    assert_allclose(ours[1], theirs[1], atol=1e-15)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_the_risk_is_convex_and_the_gradient_supports_it(alpha, beta):
+    rng = np.random.default_rng(2)
+    positive = np.arange(40) < 12
+    risk = StructuralRisk(positive, alpha, beta)
+    for _ in range(100):
+        a, b = rng.normal(size=(2, 40)) * rng.choice([0.05, 1.0, 4.0], (2, 1))
+        (value_a, gradient), value_b = risk(a), risk(b)[0]
+        assert risk((a + b) / 2)[0] <= (value_a + value_b) / 2 + 1e-12
+        assert value_b >= value_a + gradient @ (b - a) - 1e-12
+        assert_allclose(gradient.sum(), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_the_risk_bounds_one_minus_the_partial_auc(alpha, beta):
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        positive, scores = random_case(rng, 20)
+        risk = StructuralRisk(positive, alpha, beta)(scores)[0]
+        assert risk >= 1 - rank_pauc(positive, scores, alpha, beta) - 1e-12
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_equal_scores_cost_one_and_perfect_ones_nothing(alpha, beta):
+    positive = np.arange(30) % 3 == 0
+    risk = StructuralRisk(positive, alpha, beta)
+    assert_allclose(risk(np.full(30, 7.0))[0], 1.0, rtol=1e-14)
+    assert_allclose(risk(np.where(positive, 1.0, 0.0))[0], 0.0, atol=1e-15)
+
+
+def overlapping(rows=60, features=3, seed=0, gap=1.0, every=3):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(rows) % every == 0).astype(int)
+    return rng.normal(size=(rows, features)) + gap * y[:, None], y
+
+
+def direct_objective(model, X, y):
+    w = model.coef_[0]
+    risk = risk_by_rows(y == 1, X @ w, *model.fpr_range_used_)
+    return w @ w / 2 + model.C * risk
+
+
+def optimum_over_orderings(X, positive, C, alpha, beta):
+    """Solve min |w|^2/2 + C xi with one constraint for each ordering."""
+    D = X[positive][:, None] - X[~positive][None]
+    scale = len(D) * parts(D.shape[1], alpha, beta).sum()
+    cuts = [(np.tensordot(pi, D, 2) / scale, loss) for pi, loss in orderings(positive, alpha, beta)]
+    slopes, losses = np.array([a for a, _ in cuts]), np.array([loss for _, loss in cuts])
+    d = X.shape[1]
+    P, q = np.diag([1.0] * d + [0.0]), np.append(np.zeros(d), C)
+    G = -np.hstack([slopes, np.ones((len(cuts), 1))])
+    data = (cvxopt.matrix(part) for part in (P, q, G, -losses))
+    found = cvxopt.solvers.qp(*data, options=QUIET)
+    return np.array(found["x"]).ravel()[:d], found["primal objective"]
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0, 300.0])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.6), (0.1, 0.9), (0.3, 0.8), (0.0, 1.0)])
+def test_the_optimum_is_that_of_the_explicit_programme(C, alpha, beta):
+    X, y = overlapping(6, 2, seed=5, gap=2.0, every=2)
+    w, optimum = optimum_over_orderings(X, y == 1, C, alpha, beta)
+    model = SVMpAUC(C=C, fpr_range=(alpha, beta), tol=1e-9).fit(X, y)
+    assert model.fpr_range_used_ == (alpha, beta)
+    assert_allclose(model.objective_, optimum, rtol=1e-7)
+    assert_allclose(model.coef_[0], w, atol=2e-4 * np.abs(w).max())
+
+
+def test_the_full_range_reaches_the_optimum_of_the_pair_programme():
+    model = SVMpAUC(C=0.05 * 24, fpr_range=(0.0, 1.0), tol=1e-10)
+    model.fit(GOLDEN_X, GOLDEN_POSITIVE)
+    assert_allclose(model.coef_[0], (1 / 3, 4 / 9), atol=1e-5)
+    assert_allclose(model.objective_, 0.5098765432, atol=1e-9)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.5), (0.1, 0.7)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 10_000.0])
+def test_objective_and_gap_are_true(C, fpr_range):
+    X, y = overlapping()
+    tight = SVMpAUC(C=C, fpr_range=fpr_range, tol=1e-9).fit(X, y)
+    model = SVMpAUC(C=C, fpr_range=fpr_range, tol=1e-3).fit(X, y)
+    assert model.fpr_range_used_ == tight.fpr_range_used_ == fpr_range
+    assert (model.converged_, model.notes_) == (True, ())
+    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
+    assert model.gap_ <= 1e-3 * model.objective_
+    assert model.objective_ >= tight.objective_ - tight.gap_ - 1e-12 * C
+    assert model.objective_ - tight.objective_ <= model.gap_ + 1e-12 * C
+
+
+def test_a_narrow_range_without_a_direction_is_widened():
+    X, y = overlapping(40, 3, seed=1, gap=0.4)
+    model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
+    alpha, beta = model.fpr_range_used_
+    assert alpha == 0.0
+    assert beta in (0.2, 0.4, 0.8, 1.0)
+    assert np.linalg.norm(model.coef_) > 0.01
+    assert "[0, 0.1]" in model.notes_[0]
+    assert f"[0, {beta:g}]" in model.notes_[0]
+    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
+    # Independently: no direction leads downhill in the ranges passed over (R is convex, so a
+    # short way decides), and the range used has one.
+    directions = np.random.default_rng(0).normal(size=(3000, 3))
+    for skipped in (0.1, 0.2, 0.4, 0.8):
+        risk = StructuralRisk(y == 1, 0.0, skipped)
+        lowest = min(risk(1e-4 * (X @ w))[0] for w in directions)
+        assert (lowest >= 1 - 1e-12) == (skipped < beta)
+        if skipped == beta:
+            break
+
+
+def test_widening_ends_at_the_full_range():
+    assert list(widening((0.02, 0.05))) == [
+        (0.02, 0.05), (0.0, 0.1), (0.0, 0.2), (0.0, 0.4), (0.0, 0.8), (0.0, 1.0)
+    ]  # fmt: skip
+    assert list(widening((0.3, 1.0))) == [(0.3, 1.0), (0.0, 1.0)]
+    assert list(widening((0.0, 1.0))) == [(0.0, 1.0)]
+
+
+def test_equal_class_means_are_reported():
+    X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    model = SVMpAUC(fpr_range=(0.0, 0.5)).fit(X, [1, 1, 0, 0])
+    assert_array_equal(model.coef_, 0.0)
+    assert model.fpr_range_used_ == (0.0, 1.0)
+    assert "same score" in model.notes_[0]
+    assert_allclose(model.objective_, 10.0)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1e-6, 1e-3, 1.0, 1e4])
+def test_small_costs_and_odd_units_are_not_taken_for_a_missing_direction(C, scale):
+    X, y = overlapping()
+    model = SVMpAUC(C=C, fpr_range=(0.0, 0.5)).fit(X * scale, y)
+    assert model.fpr_range_used_ == (0.0, 0.5)
+    assert rank_pauc(y, model.decision_function(X * scale), 0.0, 0.5) > 0.7
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (1, 12), (12, 1)])
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.4, 0.45)])
+def test_one_row_in_a_class_is_enough(counts, fpr_range):
+    rng = np.random.default_rng(7)
+    y = np.repeat([1, 0], counts)
+    X = rng.normal(size=(len(y), 2)) + 3 * y[:, None]
+    model = SVMpAUC(fpr_range=fpr_range, tol=1e-6).fit(X, y)
+    assert model.converged_
+    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-10)
+    assert rank_pauc(y, model.decision_function(X)) > 0.9
+
+
+def test_copies_of_all_rows_change_nothing():
+    X, y = overlapping(60)  # 40 negatives: the range cuts none of them in parts
+    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-9}
+    once = SVMpAUC(**settings).fit(X, y)
+    thrice = SVMpAUC(**settings).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert_allclose(thrice.coef_, once.coef_, atol=1e-4)
+    assert_allclose(thrice.objective_, once.objective_, rtol=1e-8)
+
+
+def test_equal_rows_in_both_classes_and_constant_features():
+    X, y = overlapping(40)
+    X, y = np.vstack([X, X[:6]]), np.append(y, 1 - y[:6])
+    X = np.hstack([X, np.full((46, 1), 3.3)])
+    model = SVMpAUC(fpr_range=(0.0, 0.6), tol=1e-6).fit(X, y)
+    assert_allclose(model.coef_[0, -1], 0.0, atol=1e-12)
+    assert_allclose(model.objective_, direct_objective(model, X, y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [3.0, 1e8])
+def test_a_shift_of_all_rows_changes_nothing(offset):
+    X, y = overlapping()
+    X = np.round(X * 2**20) / 2**20  # so that adding the offset is exact
+    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-8}
+    here, there = SVMpAUC(**settings).fit(X, y), SVMpAUC(**settings).fit(X + offset, y)
+    assert_allclose(there.objective_, here.objective_, rtol=1e-7)
+    assert_allclose(there.coef_, here.coef_, atol=2e-4)
+
+
+def test_centring_copies_only_where_it_matters():
+    X, _ = overlapping()
+    near = X - X.mean(axis=0) + 0.1
+    assert centred(near) is near
+    far = centred(near + np.array([0.0, 1e8, 0.0]))
+    assert_allclose(far.mean(axis=0), 0.0, atol=1e-7)
+    assert_array_equal(centred(np.full((4, 2), 0.5)), 0.0)
+
+
+def test_order_of_rows_and_names_of_classes_do_not_matter():
+    X, y = overlapping()
+    settings = {"C": 5.0, "fpr_range": (0.1, 0.6), "tol": 1e-9}
+    model = SVMpAUC(**settings).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert_allclose(SVMpAUC(**settings).fit(X[order], y[order]).coef_, model.coef_, atol=1e-4)
+    named = SVMpAUC(**settings).fit(X, np.where(y == 1, "yes", "no"))
+    assert_array_equal(named.coef_, model.coef_)
+    assert list(named.classes_) == ["no", "yes"]
+    flipped = SVMpAUC(C=5.0, fpr_range=(0.0, 1.0), tol=1e-9).fit(X, 1 - y)
+    full = SVMpAUC(C=5.0, fpr_range=(0.0, 1.0), tol=1e-9).fit(X, y)
+    assert_allclose(flipped.coef_, -full.coef_, atol=1e-4)
+
+
+def test_the_range_aims_at_its_part_of_the_curve():
+    # One feature lifts a tenth of the positives far above everything, the other nearly all of
+    # them a little: the best weights differ between a narrow range and the whole curve.
+    rng = np.random.default_rng(0)
+    y = (np.arange(600) % 4 == 0).astype(int)
+    top = rng.normal(size=600) + np.where((y == 1) & (rng.random(600) < 0.6), 4.0, 0.0)
+    X = np.column_stack([top, rng.normal(size=600) + 1.5 * y])
+    narrow = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
+    full = SVMpAUC(C=100.0, fpr_range=(0.0, 1.0)).fit(X, y)
+    assert narrow.fpr_range_used_ == (0.0, 0.1)
+    paucs = [rank_pauc(y, m.decision_function(X), 0.0, 0.1) for m in (narrow, full)]
+    aucs = [rank_pauc(y, m.decision_function(X)) for m in (narrow, full)]
+    assert paucs[0] > paucs[1]
+    assert aucs[0] < aucs[1]
+
+
+def test_the_callback_hears_and_stops():
+    X, y = overlapping()
+    steps = []
+    SVMpAUC(C=1e3, fpr_range=(0.0, 0.5), tol=1e-8).fit(X, y, callback=steps.append)
+    model = SVMpAUC(C=1e3, fpr_range=(0.0, 0.5), tol=1e-8)
+    model.fit(X, y, callback=lambda step: step.iteration == 3)
+    assert (model.n_iter_, model.converged_) == (3, False)
+    assert model.objective_ == steps[2].objective
+    assert np.linalg.norm(model.coef_) > 0
+
+
+def test_iterations_count_on_through_the_widening():
+    X, y = overlapping(40, 3, seed=1, gap=0.4)
+    steps = []
+    model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=steps.append)
+    assert [step.iteration for step in steps] == list(range(1, model.n_iter_ + 1))
+    with pytest.raises(Stopped):
+        SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=lambda step: True)
+
+
+def test_the_same_data_give_the_same_bits():
+    X, y = overlapping(200, 8)
+    one, two = (clone(SVMpAUC(fpr_range=(0.1, 0.6))).fit(X, y) for _ in range(2))
+    assert_array_equal(one.coef_, two.coef_)
+    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("C", 0.0),
+        ("C", -1.0),
+        ("tol", 0.0),
+        ("tol", 0.5),
+        ("fpr_range", (0.3, 0.3)),
+        ("fpr_range", (0.5, 0.1)),
+        ("fpr_range", (-0.1, 0.1)),
+        ("fpr_range", (0.5, 1.1)),
+        ("fpr_range", 0.1),
+    ],
+)
+def test_impossible_settings_are_refused(setting, value):
+    X, y = overlapping()
+    with pytest.raises(InvalidSetting) as caught:
+        SVMpAUC(**{setting: value}).fit(X, y)
+    assert caught.value.setting == setting
+
+
+def test_it_is_a_scikit_learn_estimator():
+    check_estimator(SVMpAUC(), on_skip=None)

@@ -1,0 +1,182 @@
+"""The scripts, the desktop entry and the wheel: what can be checked without a network."""
+
+import configparser
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ["packaging/run", "packaging/test", ".ci/run"]
+ICON = ROOT / "resources" / "icons" / "aucstudio.svg"
+ALLOWED = {"pyproject.toml", "aucstudio", "resources", "tests", "packaging", "README.md", "LICENSE"}
+LDD = """\
+\tlinux-vdso.so.1 (0x00007ffd1a5f2000)
+\tlibEGL.so.1 => not found
+\tlibGL.so.1 => /lib/x86_64-linux-gnu/libGL.so.1 (0x00007f2b4c000000)
+\tlibxcb-cursor.so.0 => not found
+\tlibEGL.so.1 => not found
+\tlibnovelty.so.7 => not found
+"""
+
+
+def load_check_system() -> ModuleType:
+    path = ROOT / "packaging" / "check_system.py"
+    spec = importlib.util.spec_from_file_location("check_system", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+check_system = load_check_system()
+
+
+def interpreter(folder: Path, name: str, body: str) -> None:
+    """A stand-in for a Python interpreter that only answers with an exit status."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+    (folder / name).chmod(0o755)
+
+
+def find_python(path: Path) -> subprocess.CompletedProcess[str]:
+    command = 'source packaging/common.sh; find_python && echo "$python"'
+    bash = shutil.which("bash")
+    assert bash is not None
+    return subprocess.run(
+        [bash, "-c", command], cwd=ROOT, env={"PATH": str(path)}, capture_output=True, text=True
+    )
+
+
+def test_packaging_folder_does_not_hide_the_library():
+    command = [sys.executable, "-c", "import packaging; print(packaging.__file__)"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip().endswith("__init__.py")
+    assert not Path(answer.stdout).is_relative_to(ROOT / "packaging")
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+    assert not (ROOT / "resources" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, "packaging/common.sh"])
+def test_script_parses(script):
+    answer = subprocess.run(["bash", "-n", ROOT / script], capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_script_is_executable_and_strict(script):
+    assert os.access(ROOT / script, os.X_OK)
+    assert "\nset -euo pipefail\n" in (ROOT / script).read_text()
+
+
+def test_first_usable_python_is_taken(tmp_path):
+    interpreter(tmp_path, "python3", "exit 1")
+    interpreter(tmp_path, "python3.12", "exit 0")
+    assert find_python(tmp_path).stdout == "python3.12\n"
+
+
+def test_no_python_is_said(tmp_path):
+    interpreter(tmp_path, "python3", "exit 1")
+    answer = find_python(tmp_path)
+    assert answer.returncode == 1
+    assert "Python 3.11 or newer" in answer.stderr
+
+
+def test_missing_venv_module_is_said(tmp_path):
+    interpreter(tmp_path, "python3", 'case "$*" in *venv*) exit 1;; esac')
+    answer = find_python(tmp_path)
+    assert answer.returncode == 1
+    assert "python3-venv" in answer.stderr
+
+
+def test_linker_answer_gives_libraries_and_packages():
+    missing = check_system.missing_libraries(LDD)
+    assert missing == {"libEGL.so.1", "libxcb-cursor.so.0", "libnovelty.so.7"}
+    assert check_system.packages(missing, 0) == ["libegl1", "libxcb-cursor0"]
+    assert check_system.packages(missing, 1) == ["libglvnd-egl", "xcb-util-cursor"]
+
+
+def test_explanation_names_unknown_libraries_too():
+    text = check_system.explain(check_system.missing_libraries(LDD))
+    assert "libnovelty.so.7" in text
+    assert "sudo apt-get install libegl1 libxcb-cursor0" in text
+    assert "sudo dnf install libglvnd-egl xcb-util-cursor" in text
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, ["offscreen"]),
+        ({"DISPLAY": ":0"}, ["xcb"]),
+        ({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, ["offscreen"]),
+        ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, ["wayland", "xcb"]),
+        ({"DISPLAY": ":0", "QT_QPA_PLATFORM": "offscreen:size=9"}, ["offscreen"]),
+        ({"QT_QPA_PLATFORM": "wayland;xcb"}, ["wayland", "xcb"]),
+    ],
+)
+def test_platforms(environment, expected):
+    assert check_system.platforms(environment) == expected
+
+
+def test_missing_parts_end_with_status_one(monkeypatch, capsys):
+    monkeypatch.setattr(check_system, "find_trouble", lambda: ({"fonts", "libGL.so.1"}, ""))
+    assert check_system.main(["--debian-packages"]) == 1
+    assert capsys.readouterr().out == "fonts-dejavu-core libgl1\n"
+
+
+def test_nothing_missing_is_silent(monkeypatch, capsys):
+    monkeypatch.setattr(check_system, "find_trouble", lambda: (set(), ""))
+    assert check_system.main([]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_complaint_of_qt_is_passed_on(monkeypatch, capsys):
+    monkeypatch.setattr(check_system, "find_trouble", lambda: (set(), "could not connect"))
+    assert check_system.main([]) == 1
+    assert "could not connect" in capsys.readouterr().err
+
+
+def test_desktop_entry_matches_the_project():
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.optionxform = str
+    entry.read(ROOT / "packaging" / "aucstudio.desktop")
+    desktop = entry["Desktop Entry"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert desktop["Exec"].split()[0] in project["scripts"]
+    assert desktop["Icon"] == ICON.stem
+    assert ElementTree.parse(ICON).getroot().tag.endswith("svg")
+
+
+def test_wheel_holds_resources_inside_the_package(tmp_path):
+    builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT))
+    (path,) = builder.build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(path) as wheel:
+        names = wheel.namelist()
+    tops = {name.split("/")[0].split("-")[0] for name in names}
+    assert tops == {"aucstudio"}
+    assert "aucstudio/resources/icons/aucstudio.svg" in names
+    assert "aucstudio/py.typed" in names
+    share = {name.split("/share/")[1] for name in names if "/share/" in name}
+    assert share == {
+        "applications/aucstudio.desktop",
+        "icons/hicolor/scalable/apps/aucstudio.svg",
+    }
+
+
+def test_top_level_holds_only_what_belongs_there():
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout")
+    # A container's root may read a checkout that belongs to someone else.
+    command = ["git", "-c", f"safe.directory={ROOT}", "ls-files"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    tops = {line.split("/")[0] for line in listing.stdout.splitlines()}
+    assert {name for name in tops if not name.startswith(".")} <= ALLOWED
