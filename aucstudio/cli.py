@@ -296,7 +296,9 @@ def _demo(options: argparse.Namespace) -> int:
     records = run_demo(folder, _progress_bar("demo"))
     _print(headless.results_table([r for r in records if r.splits], BAND))
     pictures = save_pictures(folder / PROJECT_NAME, folder)
-    _print(f"{folder}: report.html, {PROJECT_NAME}, " + ", ".join(p.name for p in pictures.values()))
+    _print(
+        f"{folder}: report.html, {PROJECT_NAME}, " + ", ".join(p.name for p in pictures.values())
+    )
     for record in records:
         if record.error:
             _complain(f"{record.experiment.method} failed: {record.error}")

@@ -118,11 +118,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             If the callback stops a fit that has no usable scorer yet.
         """
         check_settings(type(self), self.get_params(deep=False))
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self.classes_, positive = _two_classes(y)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self.classes_, positive = _two_classes(labels)
         monitor = Monitor(callback)
-        done = self._fit(X, positive, monitor)
-        self._keep(done, X, positive)
+        done = self._fit(rows, positive, monitor)
+        self._keep(done, rows, positive)
         self.converged_ = done.converged and not monitor.stopped
         return self
 
@@ -149,8 +149,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
         check_is_fitted(self, "scorer_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        scores: Array = self.scorer_(X) + self.intercept_
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        scores: Array = self.scorer_(rows) + self.intercept_
         return scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -17,7 +17,7 @@ Kind = Literal["float", "int", "bool", "choice", "range"]
 _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 
-class InvalidSetting(ValueError):
+class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
     """A setting holds a value that it cannot hold.
 
     Attributes

@@ -43,7 +43,8 @@ class Actions(QObject):
         self._fill_menus(window)
 
     def _make(self, name: str, text: str, shortcut: QKeySequence.StandardKey | str) -> QAction:
-        action = QAction(text, self._window, objectName=f"action_{name}")
+        action = QAction(text, self._window)
+        action.setObjectName(f"action_{name}")
         if shortcut:
             action.setShortcut(QKeySequence(shortcut))
         self._window.addAction(action)

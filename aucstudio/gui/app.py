@@ -19,6 +19,7 @@ from aucstudio import __version__
 from aucstudio.gui import prompts
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.theme import apply_theme
+from aucstudio.gui.widgets import ticking
 from aucstudio.project.resources import resource_path
 
 
@@ -52,8 +53,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
     _show_uncaught_errors(window)
     signal.signal(signal.SIGINT, lambda *_: window.close())
-    awake = QTimer(interval=200)
-    awake.timeout.connect(lambda: None)
+    awake = ticking(window, 200, lambda: None)
     awake.start()
     window.show()
     if path is not None:

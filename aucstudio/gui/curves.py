@@ -157,7 +157,9 @@ def fit_band(low: float, high: float, old: Band) -> Band:
     return round(low, _DECIMALS), round(high, _DECIMALS)
 
 
-def nearest_vertex(trace: Trace, x: float, y: float, pixel: tuple[float, float]) -> tuple[float, int]:
+def nearest_vertex(
+    trace: Trace, x: float, y: float, pixel: tuple[float, float]
+) -> tuple[float, int]:
     """Give the squared distance in pixels of the nearest vertex, and which it is."""
     distance = ((trace.x - x) / pixel[0]) ** 2 + ((trace.y - y) / pixel[1]) ** 2
     vertex = int(distance.argmin())
@@ -305,4 +307,6 @@ def _wrong_way(runs: list[ShownRun]) -> list[str]:
     if not found:
         return []
     verb = "ranks" if len(found) == 1 else "rank"
-    return [f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."]
+    return [
+        f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."
+    ]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QHBoxLayout, QPushButton
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.param_form import swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.table import Table
 
@@ -32,9 +32,9 @@ class DataPanel(Card):
         self.positive_combo = _combo("positive_combo", "Positive class")
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.problem = label("", "error", wrap=True, name="data_problem")
-        self.open_button = QPushButton("Open…", objectName="open_button", accessibleName="Open")
-        self.columns_button = QPushButton(
-            "Columns…", objectName="columns_button", accessibleName="Columns and their roles"
+        self.open_button = named(QPushButton("Open…"), "open_button", "Open")
+        self.columns_button = named(
+            QPushButton("Columns…"), "columns_button", "Columns and their roles"
         )
         self._lay_out()
         self.open_button.clicked.connect(self.open_asked)
@@ -144,7 +144,7 @@ class DataPanel(Card):
 
 
 def _combo(name: str, accessible: str) -> QComboBox:
-    combo = QComboBox(objectName=name, accessibleName=accessible)
+    combo = named(QComboBox(), name, accessible)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
     swallow_wheel(combo)

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QSignalBlocker, QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.plotting import dress_plot, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.plotting import finite_range, make_plot, pen, run_pen
 from aucstudio.gui.session import LiveRun, Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
@@ -36,12 +36,13 @@ from aucstudio.project.differences import (
     split_sample,
     thinned,
 )
-from aucstudio.project.job import Job
+from aucstudio.project.job import Job, describe_failure
 from aucstudio.project.prepare import Preparation
 from aucstudio.project.record import SplitResult
 from aucstudio.project.table import Table
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 POINTS_DRAWN = 5_000
 # Shorter work is waited for: the picture then changes at once instead of flickering.
@@ -85,17 +86,17 @@ class Picture:
     sample : Sample
     plane : Plane
     places : ndarray of shape (N, 2)
-    mean : ndarray of shape (d,)
-        Of the rows.
+    extra : object
+        What the page adds.
     """
 
     sample: Sample
     plane: Plane
     places: Array
-    mean: Array
+    extra: Any = None
 
 
-class _Sample(pg.ItemSample):  # type: ignore[misc]
+class _LegendSample(pg.ItemSample):
     """A legend's sample that does not hide what it stands for when it is clicked."""
 
     def mouseClickEvent(self, event: Any) -> None:
@@ -105,78 +106,510 @@ class _Sample(pg.ItemSample):  # type: ignore[misc]
 class PlaneView(View):
     """A picture of prepared rows, or of their differences, in a plane that can be chosen.
 
-    Subclasses say which planes there are, turn a picture into what they draw (``compute``, on
-    another thread) and draw it.
+    A subclass names the planes, may ``compute`` more from the placed rows on another thread,
+    and draws ``picture`` of ``subject``.
     """
 
-    of_pairs: ClassVar[bool]
     planes: ClassVar[dict[str, str]]
-    busy_words: ClassVar[str]
     prefix: ClassVar[str]
+    of_pairs: ClassVar[bool]
+    busy_words: ClassVar[str]
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
         self.plot = make_plot(f"{name}_plot", "", "")
         self.body.addWidget(self.plot)
-        self.legend = self.plot.addLegend(offset=(8, 8), labelTextSize="9pt", sampleType=_Sample)
-        self.live_line = self.add_line(z=12)
-        self.picture: Any = None
+        self.legend = self.plot.addLegend(
+            offset=(12, 8), labelTextSize="9pt", sampleType=_LegendSample
+        )
+        self.live_line = self.add_line(15)
+        self.picture: Picture | None = None
         self.subject: Subject | None = None
+        self._labels: dict[str, QLabel] = {}
         self._wanted: tuple[str, str] | None = None
-        self._request: tuple[object, ...] | None = None
-        self._job: Job[None, Any] | None = None
-        self._poll = QTimer(self, interval=_POLL_MILLISECONDS, timeout=self._on_poll)
-        self._home: tuple[tuple[float, float], tuple[float, float]] | None = None
+        self._request: tuple[object, ...] = ()
+        self._job: Job[None, Picture] | None = None
+        self._poll = QTimer(self)
+        self._poll.setInterval(_POLL_MILLISECONDS)
+        self._poll.timeout.connect(self._on_poll)
         self._make_controls()
+        self.controls.addStretch(1)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
+        self.retheme()
 
     def figure(self) -> pg.PlotWidget:
         return self.plot
 
+    def busy(self) -> bool:
+        return self._job is not None
+
     # ------------------------------------------------------------- what a subclass gives
 
-    def compute(self, picture: Picture) -> Any:
-        """Turn placed rows into what is drawn; called on another thread."""
-        return picture
+    def compute(self, subject: Subject, picture: Picture) -> object:
+        """Work out what the page adds to the placed rows; called on another thread."""
 
-    def extent(self) -> tuple[Array, Array]:
-        """Give the corners of what the picture holds."""
+    def extent(self, picture: Picture) -> Array:
+        """Give places that the picture has to hold, shape (k, 2)."""
+        return picture.places
+
+    def draw(self, subject: Subject, picture: Picture) -> str:
+        """Draw, and give the sentence."""
         raise NotImplementedError
 
-    def draw(self) -> None:
-        """Draw ``picture`` of ``subject``."""
+    def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
+        """Name an axis."""
+        raise NotImplementedError
 
-    def held_out(self) -> bool:
-        """Whether the rows are those that the run was tested on."""
+    def held_out(self, _run: ShownRun) -> bool:
+        """Tell whether to show the rows that the run was tested on."""
         return False
 
     # ------------------------------------------------------------- controls
 
     def _make_controls(self) -> None:
-        self.plane_combo = self.add_combo(
-            f"{self.prefix}plane_combo", "Plane", "The plane that the rows are seen in"
-        )
+        self.plane_combo = self.add_combo("plane_combo", "Plane", "Where the rows are seen from")
         for kind, words in self.planes.items():
             self.plane_combo.addItem(words, kind)
-        self.x_feature = self.add_combo(f"{self.prefix}x_feature", "x", "Feature to the right")
-        self.y_feature = self.add_combo(f"{self.prefix}y_feature", "y", "Feature upwards")
+        self.x_feature = self.add_combo("x_feature", "x", "The feature that runs to the right")
+        self.y_feature = self.add_combo("y_feature", "y", "The feature that runs upwards")
         self.split_combo = self.add_combo(
-            f"{self.objectName()}_split", "Split", "Which fit of the run: each has its own rows"
+            "split", "Split", "Which fit of the run: each has its own training rows"
         )
         self.plane_combo.currentIndexChanged.connect(self.mark_stale)
         self.split_combo.currentIndexChanged.connect(self.mark_stale)
-        self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(self.x_feature))
-        self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(self.y_feature))
-        self.controls.addStretch(1)
+        self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
+        self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(1))
 
     def add_combo(self, name: str, words: str, tip: str) -> QComboBox:
-        """Add a labelled choice to the controls, before the stretch."""
-        combo = QComboBox(objectName=name, accessibleName=words, toolTip=tip)
-        combo.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            if name.endswith("_feature")
-            else QComboBox.SizeAdjustPolicy.AdjustToContents
-        )
-        combo.setMinimumContentsLength(10 if name.endswith("_feature") else 3)
-        combo.buddy = QLabel(words)  # type: ignore[attr-defined]
+        """Add a choice with its label to the controls."""
+        combo = QComboBox()
+        combo.setObjectName(self.prefix + name)
+        combo.setAccessibleName(words)
+        combo.setToolTip(tip)
+        if name.endswith("feature"):
+            combo.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            combo.setMinimumContentsLength(9)
+        else:
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        label = self._labels[combo.objectName()] = QLabel(words)
+        label.setBuddy(combo)
+        self.controls.addWidget(label)
+        self.controls.addWidget(combo)
         return combo
+
+    def show_control(self, combo: QComboBox, shown: bool) -> None:
+        """Show a choice with its label only where it means something."""
+        combo.setVisible(shown)
+        self._labels[combo.objectName()].setVisible(shown)
+
+    def _on_feature(self, axis: int) -> None:
+        x, y = self.x_feature.currentText(), self.y_feature.currentText()
+        if x == y and self.picture is not None and self.picture.plane.features is not None:
+            # The same feature twice is no plane: the two change places.
+            before = self.picture.plane.features[axis]
+            other = self.y_feature if axis == 0 else self.x_feature
+            with QSignalBlocker(other):
+                other.setCurrentIndex(before)
+        self._wanted = self.x_feature.currentText(), self.y_feature.currentText()
+        self.mark_stale()
+
+    def _fill_controls(self, subject: Subject | None) -> None:
+        kind = self.plane_combo.currentData()
+        names = [] if subject is None else subject.preparation.feature_names
+        for combo in (self.x_feature, self.y_feature):
+            self.show_control(combo, kind == FEATURES and len(names) > 1)
+            fill_combo(combo, [(name, name) for name in names])
+        run = self.session.run(self.session.selected)
+        splits = 0 if run is None else len(run.record.splits)
+        self.show_control(self.split_combo, splits > 1)
+        fill_combo(self.split_combo, [(f"{k + 1} of {splits}", k) for k in range(splits)])
+
+    def _features(self, subject: Subject) -> tuple[int, int] | None:
+        names = subject.preparation.feature_names
+        if self._wanted is None or not set(self._wanted) <= set(names):
+            return None
+        return names.index(self._wanted[0]), names.index(self._wanted[1])
+
+    # ------------------------------------------------------------- subject
+
+    def _find_subject(self) -> Subject | str:
+        """Give the subject, or the sentence that says why there is none."""
+        session = self.session
+        run, live = session.run(session.selected), session.live
+        if session.table is None:
+            return (
+                "The table of these runs is not open: open the project with its table in place "
+                "to see their rows."
+                if run is not None
+                else "Open a table and run a method to see its rows here."
+            )
+        if run is not None and run.record.splits:
+            if run.record.experiment.data.sha256 != session.table.sha256:
+                return f"{run.look.name} was trained on another table; its rows are not here."
+            return self._finished_subject(run, session.table)
+        if live is not None and live.preparation is not None:
+            return _live_subject(live, session.table, live.preparation)
+        if run is not None:
+            return f"{run.look.name} has nothing to show. {run.record.error}".rstrip()
+        return "No run yet: choose a method and press Run."
+
+    def _finished_subject(self, run: ShownRun, table: Table) -> Subject:
+        index = min(max(self.split_combo.currentIndex(), 0), len(run.record.splits) - 1)
+        split, held_out = run.record.splits[index], self.held_out(run)
+        return Subject(
+            (run.record.id, index, held_out),
+            run.look.name,
+            split.model.preparation,
+            split.coef,
+            lambda: split_sample(table, split, held_out),
+            run,
+            split,
+        )
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        found = self._find_subject()
+        if isinstance(found, str):
+            self._fill_controls(None)
+            self._show_nothing(found)
+            return
+        self._fill_controls(found)
+        kind, features = self.plane_combo.currentData(), self._features(found)
+        request = (*found.key, kind, features if kind == FEATURES else None)
+        self.subject = found
+        if request != self._request:
+            self._request = request
+            self._start(found, kind, features)
+        elif self.picture is not None:
+            self._draw()
+
+    def _show_nothing(self, sentence: str) -> None:
+        self.subject = self.picture = self._job = None
+        self._request = ()
+        self.legend.clear()
+        self._show_items(False)
+        self.sentence.setText(sentence)
+
+    def _start(self, subject: Subject, kind: str, features: tuple[int, int] | None) -> None:
+        def work(_post: object) -> Picture:
+            sample = subject.sample()
+            plane = choose_plane(sample, subject.weights, kind, features, self.of_pairs)
+            picture = Picture(sample, plane, plane.place(sample))
+            return dataclasses.replace(picture, extra=self.compute(subject, picture))
+
+        # A job that is replaced goes unheard: only the latest is ever asked.
+        self.picture, self._job = None, Job(work)
+        self._job.start()
+        self._job.wait(_WAIT_SECONDS)
+        self._on_poll()
+        if self._job is not None:
+            self.sentence.setText(self.busy_words)
+            self._poll.start()
+
+    def _on_poll(self) -> None:
+        job = self._job
+        if job is None or not job.ended:
+            return
+        self._poll.stop()
+        self._job = None
+        if job.error is not None:
+            self._show_nothing(describe_failure(job.error)[0])
+        elif job.result is not None:
+            self.picture = job.result
+            self._name_axes()
+            self.reset_range()
+            self._draw()
+
+    def _draw(self) -> None:
+        assert self.subject is not None
+        assert self.picture is not None
+        self.legend.clear()
+        self._show_items(True)
+        self.sentence.setText(self.draw(self.subject, self.picture))
+        self._move_live_line()
+
+    def _name_axes(self) -> None:
+        assert self.subject is not None
+        assert self.picture is not None
+        plane = self.picture.plane
+        for axis, side in enumerate(("bottom", "left")):
+            words = escape(self.axis_label(self.subject, plane, axis))
+            self.plot.setLabel(side, words, color=current_theme().muted)
+        if plane.features is not None:
+            for combo, feature in zip(
+                (self.x_feature, self.y_feature), plane.features, strict=True
+            ):
+                with QSignalBlocker(combo):
+                    combo.setCurrentIndex(feature)
+
+    def _show_items(self, shown: bool) -> None:
+        for item in self.plot.getPlotItem().items:
+            item.setVisible(shown and item is not self.live_line)
+
+    def reset_range(self) -> None:
+        """Show the whole picture."""
+        if self.picture is not None:
+            places = self.extent(self.picture)
+            self.plot.setRange(
+                xRange=finite_range(places[:, 0]), yRange=finite_range(places[:, 1]), padding=0.0
+            )
+
+    def _on_click(self, event: Any) -> None:
+        if event.double():
+            self.reset_range()
+
+    # ------------------------------------------------------------- lines
+
+    def add_line(self, z: float) -> pg.InfiniteLine:
+        """Add a line that is not shown yet."""
+        line = pg.InfiniteLine(movable=False)
+        line.setZValue(z)
+        line.setVisible(False)
+        self.plot.addItem(line)
+        return line
+
+    def explain(self, words: str, **style: Any) -> None:
+        """Add to the legend what is drawn like this."""
+        self.legend.addItem(pg.PlotDataItem(**style), escape(words))
+
+    def carried(self, weights: Array, b: float, source: Preparation) -> tuple[Array, float] | None:
+        """Write a linear function of another preparation on the features of the picture."""
+        assert self.subject is not None
+        return carried(weights, b, source, self.subject.preparation)
+
+    def level(self, plane: Plane, weights: Array, intercept: float) -> float:
+        """Give the level at which a line a·c = level is drawn."""
+        return 0.0
+
+    def refresh_live(self) -> None:
+        live = self.session.live
+        if self.subject is None or self.subject.run is None:
+            key = (live.experiment.id, live.split) if live is not None else ()
+            if self.subject is None or self.subject.key != key:
+                self.refresh()
+        self._move_live_line()
+
+    def _move_live_line(self) -> None:
+        live = self.session.live
+        self.live_line.setVisible(False)
+        if live is None or live.picture is None or live.preparation is None:
+            return
+        scorer = live.picture.scorer
+        if self.picture is None or not isinstance(scorer, LinearScorer):
+            return
+        b = -equal_error_threshold(live.picture.positive, live.picture.scores)
+        moved = self.carried(scorer.weights, b, live.preparation)
+        normal = None if moved is None else self.picture.plane.normal(moved[0])
+        if moved is not None and normal is not None:
+            self.live_line.setPen(run_pen(live.look, 2.5))
+            place_line(self.live_line, normal, self.level(self.picture.plane, *moved))
+
+    def retheme(self) -> None:
+        theme = current_theme()
+        back = QColor(theme.card)
+        back.setAlpha(210)
+        self.legend.setBrush(back)
+        self.legend.setLabelTextColor(theme.text)
+        super().retheme()
+
+
+def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subject:
+    return Subject(
+        (live.experiment.id, live.split),
+        live.look.name,
+        preparation,
+        None,
+        lambda: labelled_sample(table, preparation),
+    )
+
+
+def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
+    """Give a combo these items; what was chosen stays chosen if it is among them."""
+    if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
+        return
+    chosen = combo.currentData()
+    with QSignalBlocker(combo):
+        combo.clear()
+        for words, value in items:
+            combo.addItem(words, value)
+        combo.setCurrentIndex(max(0, combo.findData(chosen)))
+
+
+def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
+    """Put a line where a·c = level for the normal a."""
+    foot = normal * (level / float(normal @ normal))
+    line.setPos((float(foot[0]), float(foot[1])))
+    line.setAngle(float(np.degrees(np.arctan2(normal[0], -normal[1]))))
+    line.setVisible(True)
+
+
+def feature_words(preparation: Preparation, feature: int) -> str:
+    """Name a prepared feature with its unit: numbers are in standard deviations."""
+    name = preparation.feature_names[feature]
+    return f"{name} (sd)" if feature < len(preparation.numbers) else f"{name} (0 or 1)"
+
+
+class FeatureView(PlaneView):
+    """The rows by class, in a plane, with the decision lines of the checked runs."""
+
+    planes: ClassVar = {
+        SCORE: "Score × spread",
+        FEATURES: "Two features",
+        COMPONENTS: "Principal components",
+    }
+    prefix: ClassVar = "feature_"
+    of_pairs: ClassVar = False
+    busy_words: ClassVar = "placing rows…"
+
+    def __init__(self, session: Session) -> None:
+        self._lines: list[pg.InfiniteLine] = []
+        super().__init__(session, "feature_view", "Feature space")
+        self.negatives = self._add_points("t", 7, 2)
+        self.positives = self._add_points("o", 7, 3)
+        self.wrong = self._add_points("o", 13, 4)
+
+    def _add_points(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
+        points = pg.ScatterPlotItem(symbol=symbol, size=size)
+        points.setZValue(z)
+        self.plot.addItem(points)
+        return points
+
+    def _make_controls(self) -> None:
+        super()._make_controls()
+        self.rows_combo = self.add_combo("rows_combo", "Rows", "Which rows are drawn")
+        self.rows_combo.addItem("Held-out", True)
+        self.rows_combo.addItem("Training", False)
+        self.rows_combo.currentIndexChanged.connect(self.mark_stale)
+
+    def held_out(self, run: ShownRun) -> bool:
+        # The rows of a test file are not in the table.
+        from_file = run.record.experiment.validation.scheme == "file"
+        return bool(self.rows_combo.currentData()) and not from_file
+
+    def compute(self, subject: Subject, picture: Picture) -> object:
+        """Give the mean of the rows, which the lines are drawn through."""
+        return picture.sample.X.mean(axis=0)
+
+    def level(self, plane: Plane, weights: Array, intercept: float) -> float:
+        assert self.picture is not None
+        return plane.level(weights, intercept, self.picture.extra)
+
+    def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
+        if plane.features is not None:
+            return feature_words(subject.preparation, plane.features[axis])
+        if plane.kind == COMPONENTS:
+            return f"Principal component {axis + 1}"
+        if axis:
+            return "x: strongest direction across the score"
+        if not plane.is_straight:
+            return "Score (above 0: called positive)"
+        return "x along w (score)" if subject.run else "x along the mean difference"
+
+    # ------------------------------------------------------------- drawing
+
+    def draw(self, subject: Subject, picture: Picture) -> str:
+        sample, kept = picture.sample, thinned(picture.sample.positive, POINTS_DRAWN)
+        self._draw_classes(subject, picture, kept)
+        missed = _wrong_side(sample)
+        theme = current_theme()
+        ring = pen(theme.wrong, 1.5)
+        self.wrong.setData(pos=picture.places[kept[missed[kept]]], pen=ring, brush=None)
+        if missed.any():
+            self.explain("wrong side", pen=None, symbol="o", symbolPen=ring, symbolBrush=None)
+        drawn = self._draw_lines(subject, picture)
+        return " ".join(self._sentence(subject, picture, missed, len(kept), drawn))
+
+    def _draw_classes(self, subject: Subject, picture: Picture, kept: Index) -> None:
+        theme, positive = current_theme(), picture.sample.positive[kept]
+        names = _class_names(subject)
+        for points, rows, colour, symbol, name in (
+            (self.positives, kept[positive], theme.positive, "o", names[0]),
+            (self.negatives, kept[~positive], theme.negative, "t", names[1]),
+        ):
+            fill = QColor(colour)
+            fill.setAlpha(170 if len(kept) < 1_000 else 110)
+            edge = pen(theme.card, 0.5)
+            points.setData(pos=picture.places[rows], pen=edge, brush=fill)
+            self.explain(name, pen=None, symbol=symbol, symbolBrush=colour, symbolPen=None)
+
+    def _draw_lines(self, subject: Subject, picture: Picture) -> int:
+        """Draw the decision lines; give how many there are."""
+        for line in self._lines:
+            self.plot.removeItem(line)
+        self._lines = []
+        for run in self._lined_runs(subject):
+            self._draw_line(run, subject, picture)
+        return len(self._lines)
+
+    def _lined_runs(self, subject: Subject) -> list[ShownRun]:
+        if subject.run is None:
+            return []
+        others = [r for r in self.session.checked_runs() if r.record is not subject.run.record]
+        return [*others, subject.run]
+
+    def _draw_line(self, run: ShownRun, subject: Subject, picture: Picture) -> None:
+        index = min(max(self.split_combo.currentIndex(), 0), len(run.record.splits) - 1)
+        split, is_own = run.record.splits[index], subject.run is run
+        if split.coef is None:
+            if is_own and not picture.plane.is_straight:
+                self._add_run_line(run, np.array([1.0, 0.0]), 0.0)
+            return
+        moved = self.carried(split.coef, split.model.intercept, split.model.preparation)
+        normal = None if moved is None else picture.plane.normal(moved[0])
+        if moved is not None and normal is not None:
+            self._add_run_line(run, normal, self.level(picture.plane, *moved))
+
+    def _add_run_line(self, run: ShownRun, normal: Array, level: float) -> None:
+        line = self.add_line(10)
+        line.setPen(run_pen(run.look))
+        place_line(line, normal, level)
+        self._lines.append(line)
+        self.explain(run.look.name, pen=run_pen(run.look))
+
+    def _sentence(
+        self, subject: Subject, picture: Picture, missed: NDArray[np.bool_], drawn: int, lines: int
+    ) -> list[str]:
+        sample = picture.sample
+        if subject.run is None or sample.scores is None:
+            return [
+                f"{subject.name} is training: its line moves over {len(sample.positive):,} rows."
+            ]
+        words = [_verdict(subject, sample, missed, self.held_out(subject.run))]
+        if lines and picture.plane.kind != SCORE:
+            words.append("Lines: the thresholds, all that is not drawn at its mean.")
+        if subject.weights is None and picture.plane.is_straight:
+            words.append(f"{subject.name} is not linear and has no line in this plane.")
+        if self.rows_combo.currentData() and not self.held_out(subject.run):
+            words.append("The rows of the test file are not in this table.")
+        if drawn < len(sample.positive):
+            words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn.")
+        return words
+
+
+def _wrong_side(sample: Sample) -> NDArray[np.bool_]:
+    """Mark the rows that the threshold puts into the other class."""
+    if sample.scores is None:
+        return np.zeros(len(sample.positive), dtype=bool)
+    wrong: NDArray[np.bool_] = (sample.scores > 0) != sample.positive
+    return wrong
+
+
+def _class_names(subject: Subject) -> tuple[str, str]:
+    if subject.split is None:
+        return "positive", "negative"
+    return subject.split.model.positive, subject.split.model.negative
+
+
+def _verdict(subject: Subject, sample: Sample, wrong: NDArray[np.bool_], held_out: bool) -> str:
+    rows = "held-out" if held_out else "training"
+    missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
+    false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
+    positive, negative = _class_names(subject)
+    return (
+        f"{subject.name} puts {missed + false:,} of {m + n:,} {rows} rows "
+        f"({(missed + false) / (m + n):.1%}) on the wrong side of its threshold: {missed:,} of "
+        f"{m:,} {positive} missed, {false:,} of {n:,} {negative} called {positive}."
+    )

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 from aucstudio import __version__
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import Param, declared_params
+from aucstudio.gui.widgets import named
 from aucstudio.project.resources import resource_path
 
 TITLES = {
@@ -47,7 +48,7 @@ class HelpDialog(QDialog):
         self.setObjectName("help_dialog")
         self.setWindowTitle(TITLES[name])
         self.resize(760, 640)
-        self.browser = QTextBrowser(objectName="help_text", accessibleName=TITLES[name])
+        self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
         self.browser.setMarkdown(help_page(name))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

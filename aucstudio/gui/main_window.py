@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
@@ -22,8 +22,8 @@ from aucstudio.gui import prompts
 from aucstudio.gui.actions import Actions
 from aucstudio.gui.compare_view import CompareView
 from aucstudio.gui.data_panel import DataPanel
-from aucstudio.gui.difference_view import DifferenceView
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.difference_view import DifferenceView
 from aucstudio.gui.feature_view import FeatureView
 from aucstudio.gui.method_panel import MethodPanel
 from aucstudio.gui.plotting import figure_image, png_bytes, save_figure
@@ -37,6 +37,7 @@ from aucstudio.gui.training_view import TrainingView
 from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
+from aucstudio.gui.widgets import Card, named
 from aucstudio.project.demo import sample_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.files import write_atomically
@@ -80,7 +81,7 @@ class MainWindow(QMainWindow):
         self.runs_panel = RunsPanel(self.session)
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
         self.welcome = WelcomePage()
-        self.tabs = QTabWidget(objectName="view_tabs", accessibleName="Views")
+        self.tabs = named(QTabWidget(), "view_tabs", "Views")
         self.tabs.setDocumentMode(True)
         for view in self.views:
             self.tabs.addTab(view, view.title)
@@ -195,7 +196,7 @@ class MainWindow(QMainWindow):
 
     def current_view(self) -> View:
         """Give the page that is seen."""
-        return self.views[self.tabs.currentIndex()]
+        return self.views[max(0, self.tabs.currentIndex())]
 
     def set_theme(self, choice: str) -> None:
         """Dress the window: "system", "light" or "dark"."""
@@ -375,8 +376,6 @@ class MainWindow(QMainWindow):
 
 
 def _card_around(widget: QWidget) -> QWidget:
-    from aucstudio.gui.widgets import Card
-
     card = Card("")
     card.rows.setContentsMargins(8, 4, 8, 8)
     card.rows.addWidget(widget)

@@ -13,7 +13,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import ParamForm, swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.gui.widgets import Card, label, named, tell
 
 
 class MethodPanel(Card):
@@ -22,24 +22,21 @@ class MethodPanel(Card):
     def __init__(self, session: Session, run_action: QAction) -> None:
         super().__init__("3  Method")
         self.session = session
-        self.combo = QComboBox(objectName="method_combo", accessibleName="Method")
+        self.combo = named(QComboBox(), "method_combo", "Method")
         for key, method in METHODS.items():
             self.combo.addItem(method.title, key)
             self.combo.setItemData(
                 self.combo.count() - 1, method.summary, Qt.ItemDataRole.ToolTipRole
             )
         swallow_wheel(self.combo)
-        self.about = QToolButton(
-            text="ⓘ", objectName="method_about", accessibleName="About the method"
-        )
+        self.about = named(QToolButton(), "method_about", "About the method")
+        self.about.setText("ⓘ")
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
-        self.reset = QPushButton(
-            "Defaults", objectName="defaults_button", accessibleName="Default settings"
-        )
-        self.run = QPushButton("Run", objectName="run_button", accessibleName="Run")
+        self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
+        self.run = named(QPushButton("Run"), "run_button", "Run")
         self.run.setProperty("primary", True)
         self._lay_out()
         self._shown_method = ""

@@ -137,7 +137,7 @@ class ParamForm(QWidget):
         Some setting was changed by hand and the whole form can be read.
     """
 
-    valueChanged = Signal()
+    valueChanged = Signal()  # noqa: N815  (as Qt names it)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -21,7 +21,7 @@ PRINT_DPI = 300
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
     """Make a cosmetic pen; dash lengths are in pixels at width 1."""
-    made = pg.mkPen(colour, width=width)
+    made: QPen = pg.mkPen(colour, width=width)
     if dash:
         made.setDashPattern([length / width for length in dash])
         made.setCapStyle(Qt.PenCapStyle.FlatCap)

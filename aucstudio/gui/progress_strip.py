@@ -6,7 +6,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from aucstudio.gui.session import LiveRun, Session
-from aucstudio.gui.widgets import label
+from aucstudio.gui.widgets import label, named
 
 
 class ProgressStrip(QWidget):
@@ -16,7 +16,7 @@ class ProgressStrip(QWidget):
         super().__init__()
         self.session = session
         self.words = label("", "muted", name="progress_words")
-        self.bar = QProgressBar(objectName="progress_bar", accessibleName="Progress")
+        self.bar = named(QProgressBar(), "progress_bar", "Progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(180)
         self.left = label("", "muted", name="progress_left")
@@ -69,7 +69,7 @@ def _time_words(live: LiveRun) -> str:
 
 def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
     text = action.text().replace("&", "")
-    button = QPushButton(text, objectName=name, accessibleName=text)
+    button = named(QPushButton(text), name, text)
     button.setProperty("primary", primary)
     button.setToolTip(f"{text} ({action.shortcut().toString()})")
     button.setEnabled(action.isEnabled())

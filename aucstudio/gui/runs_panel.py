@@ -23,7 +23,7 @@ from aucstudio.gui import prompts
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.record import DONE, FAILED, STOPPED
 from aucstudio.project.summary import Summary, auc_summary, pauc_summary, train_auc
 
@@ -159,7 +159,7 @@ class RunsModel(QAbstractTableModel):
         return self._figures[key]
 
     def _waiting_data(self, index: Index, role: int) -> Any:
-        name, words, colour = self._waiting[index.row() - len(self._runs)]
+        name, words, _colour = self._waiting[index.row() - len(self._runs)]
         if role == Qt.ItemDataRole.DisplayRole:
             return name if index.column() == 0 else words if index.column() == 1 else ""
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -189,7 +189,7 @@ class RunsPanel(QWidget):
         super().__init__()
         self.session = session
         self.model = RunsModel(session)
-        self.view = QTableView(objectName="runs_table", accessibleName="Runs")
+        self.view = named(QTableView(), "runs_table", "Runs")
         self.empty = label(
             "No runs yet. Choose a method and press Run.", "muted", wrap=True, name="runs_empty"
         )
@@ -270,8 +270,12 @@ class RunsPanel(QWidget):
                 lambda _checked=False, k=k: self.session.set_look(run, "Colour run", colour=k)
             )
             colours.addAction(action)
-        self._add(menu, "menu_reuse", "&Use these settings", lambda: self.session.reuse_settings(run))
-        self._add(menu, "menu_compare", "Com&pare with this run", lambda: self.session.compare_with(run))
+        self._add(
+            menu, "menu_reuse", "&Use these settings", lambda: self.session.reuse_settings(run)
+        )
+        self._add(
+            menu, "menu_compare", "Com&pare with this run", lambda: self.session.compare_with(run)
+        )
         menu.addSeparator()
         self._add(
             menu,
@@ -282,7 +286,8 @@ class RunsPanel(QWidget):
         return menu
 
     def _add(self, menu: QMenu, name: str, text: str, verb: Any) -> None:
-        action = QAction(text, menu, objectName=name)
+        action = QAction(text, menu)
+        action.setObjectName(name)
         action.triggered.connect(lambda _checked=False: verb())
         menu.addAction(action)
 
@@ -303,13 +308,9 @@ class RunDetails(Card):
         self.lines = label("", "muted", wrap=True, name="run_details")
         self.notes = label("", "muted", wrap=True, name="run_notes")
         self.error = label("", "error", wrap=True, name="run_error")
-        self.trace = QPushButton("Details…", objectName="run_trace", accessibleName="Error details")
-        self.reuse = QPushButton(
-            "Use these settings", objectName="reuse_button", accessibleName="Use these settings"
-        )
-        self.export = QPushButton(
-            "Export model…", objectName="export_button", accessibleName="Export model"
-        )
+        self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
+        self.reuse = named(QPushButton("Use these settings"), "reuse_button", "Use these settings")
+        self.export = named(QPushButton("Export model…"), "export_button", "Export model")
         for widget in (self.name, self.figure, self.lines, self.notes, self.error, self.trace):
             self.rows.addWidget(widget)
         buttons = QHBoxLayout()

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal
+from PySide6.QtCore import QEventLoop, QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.widgets import delayed, ticking
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Look, Progress
 from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
@@ -146,8 +147,8 @@ class Session(QObject):
         self._job: RunJob | None = None
         self._loading: Job[tuple[float, str], Any] | None = None
         self._keeper = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
-        self._poll = QTimer(self, interval=POLL_MILLISECONDS, timeout=self._on_poll)
-        self._flush = QTimer(self, interval=400, singleShot=True, timeout=self._write_plan)
+        self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
+        self._flush = delayed(self, 400, self._write_plan)
 
     # ------------------------------------------------------------- reading
 
@@ -180,7 +181,9 @@ class Session(QObject):
         if self.project is None:
             return ""
         if not self.is_saved:
-            return "Unsaved study: every finished run is kept and can be reopened from the start page"
+            return (
+                "Unsaved study: every finished run is kept and can be reopened from the start page"
+            )
         return f"All runs saved in {self.project.path.name}"
 
     # ------------------------------------------------------------- editing
@@ -251,7 +254,7 @@ class Session(QObject):
         InputError
             If it cannot be read; everything stays as it was.
         """
-        table = self._load(lambda report: read_table(path, progress=report))
+        table: Table = self._load(lambda report: read_table(path, progress=report))
         self._start_study(table)
         remember_recent(table.path)
         return table
@@ -273,7 +276,7 @@ class Session(QObject):
         self._loading = job
         self.live_changed.emit()
         loop = QEventLoop()
-        timer = QTimer(interval=10, timeout=lambda: loop.quit() if job.ended else None)
+        timer = ticking(loop, 10, lambda: loop.quit() if job.ended else None)
         job.start()
         timer.start()
         loop.exec()
@@ -330,10 +333,13 @@ class Session(QObject):
         self.runs_changed.emit()
         self.selection_changed.emit()
         remember_recent(file.path)
-        return trouble + [
-            f"{METHODS[e.method].title} was running when the program last ended; it is lost and "
-            "can be run again"
-            for e in lost
+        return [
+            *trouble,
+            *(
+                f"{METHODS[e.method].title} was running when the program last ended; it is lost and "
+                "can be run again"
+                for e in lost
+            ),
         ]
 
     def save_as(self, path: str | Path) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPush
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, tell
+from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.split import Validation
 
 _SCHEMES = {"holdout": "Hold-out", "folds": "Cross-validation", "file": "Test file"}
@@ -22,16 +22,14 @@ class ValidationPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
         self.session = session
-        self.scheme = QComboBox(objectName="scheme_combo", accessibleName="Validation scheme")
+        self.scheme = named(QComboBox(), "scheme_combo", "Validation scheme")
         for key, title in _SCHEMES.items():
             self.scheme.addItem(title, key)
         self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
         self.folds = _spin("folds_spin", "Folds", 2, 100)
         self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
         self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
-        self.choose = QPushButton(
-            "Choose…", objectName="test_file_button", accessibleName="Choose the test file"
-        )
+        self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self.problem.hide()
@@ -129,7 +127,7 @@ class ValidationPanel(Card):
 
 
 def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:
-    spin = QSpinBox(objectName=name, accessibleName=accessible)
+    spin = named(QSpinBox(), name, accessible)
     spin.setRange(low, high)
     spin.setSuffix(suffix)
     spin.setKeyboardTracking(False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.plotting import dress_plot
 from aucstudio.gui.session import Session
+from aucstudio.gui.widgets import delayed
 
 
 class View(QWidget):
@@ -48,7 +49,7 @@ class View(QWidget):
         layout.addLayout(self.body, stretch=1)
         layout.addWidget(self.sentence)
         self._stale = True
-        self._soon = QTimer(self, singleShot=True, interval=0, timeout=self._refresh_if_stale)
+        self._soon = delayed(self, 0, self._refresh_if_stale)
 
     def figure(self) -> pg.PlotWidget:
         """Give the plot that is saved, copied and printed."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.data_panel import describe_path
-from aucstudio.gui.widgets import label
+from aucstudio.gui.widgets import label, named
 from aucstudio.project.workspace import recent_files, unsaved_projects
 
 _SHOWN = 5
@@ -50,7 +50,7 @@ class WelcomePage(QWidget):
             ("welcome_open_project", "Open a project…", self.open_project_asked, False),
             ("welcome_sample", "Open the sample study", self.sample_asked, False),
         ):
-            button = QPushButton(text, objectName=name, accessibleName=text.rstrip("…"))
+            button = named(QPushButton(text), name, text.rstrip("…"))
             button.setProperty("primary", primary)
             button.clicked.connect(signal)
             buttons.addWidget(button)
@@ -77,7 +77,8 @@ class WelcomePage(QWidget):
             return
         self._files.addWidget(label(title.upper(), "heading"))
         for path in paths[:_SHOWN]:
-            button = QPushButton(name(path), flat=True, accessibleName=f"Open {path.name}")
+            button = named(QPushButton(name(path)), "welcome_file", f"Open {path.name}")
+            button.setFlat(True)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.setToolTip(str(path))
             button.setProperty("link", True)

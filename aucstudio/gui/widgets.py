@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 
 class Card(QFrame):
@@ -17,6 +20,37 @@ class Card(QFrame):
         self.rows.setSpacing(8)
         if title:
             self.rows.addWidget(label(title.upper(), "heading"))
+
+
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+def named(widget: Kind, name: str, accessible: str) -> Kind:
+    """Give a control its name for automation and its name for screen readers."""
+    widget.setObjectName(name)
+    widget.setAccessibleName(accessible)
+    return widget
+
+
+def ticking(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> QTimer:
+    """Make a timer, not yet started, that calls ``verb`` again and again."""
+    timer = QTimer(parent)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(verb)
+    return timer
+
+
+def delayed(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> QTimer:
+    """Make a timer that calls ``verb`` once, some time after its last start."""
+    timer = ticking(parent, milliseconds, verb)
+    timer.setSingleShot(True)
+    return timer
+
+
+def primary(button: QPushButton) -> QPushButton:
+    """Dress a button as the one to press."""
+    button.setProperty("primary", True)
+    return button
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:

@@ -41,9 +41,7 @@ def run_demo(folder: Path, bar: headless.Bar | None = None) -> list[RunRecord]:
     project.unlink(missing_ok=True)
     records = []
     for k, method in enumerate(METHODS):
-        plan = headless.plan_run(
-            path, method, [], validation=Validation(test_size=0.5), band=BAND
-        )
+        plan = headless.plan_run(path, method, [], validation=Validation(test_size=0.5), band=BAND)
         shifted = None if bar is None else _shifted(bar, k, len(METHODS), method)
         records.append(headless.run(plan, str(project), shifted))
     return records

@@ -244,7 +244,8 @@ def _unit(v: Array) -> Array:
     """Scale to length 1; the zero vector gives the first axis."""
     size = np.abs(v).max()
     if size == 0:
-        return np.eye(1, len(v))[0]
+        first: Array = np.eye(1, len(v))[0]
+        return first
     # Scaled first: weights may be so small that their squares vanish.
     scaled: Array = v / size
     unit: Array = scaled / np.linalg.norm(scaled)

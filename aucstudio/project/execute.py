@@ -190,7 +190,7 @@ def _hold_out(
 
 
 class _Watch:
-    """The engine's callback: keeps the curve, looks at the scorer now and then, passes a stop on."""
+    """The engine's callback: keeps the curve, looks at the scorer at times, passes a stop on."""
 
     def __init__(
         self, run: _Run, k: int, count: int, preparation: Preparation, X_test: Array, positive: Mask
@@ -292,8 +292,8 @@ def _result(
     model: Model,
     watch: _Watch,
     notes: tuple[str, ...],
-    X_train: Array,
-    X_test: Array,
+    train: Array,
+    test: Array,
 ) -> SplitResult:
     seconds = watch.seconds()
     pairs = method.support_pairs_
@@ -305,8 +305,8 @@ def _result(
         held.rows,
         positive,
         held.positive,
-        model.scorer(X_train) + model.intercept,
-        model.scorer(X_test) + model.intercept,
+        model.scorer(train) + model.intercept,
+        model.scorer(test) + model.intercept,
         model,
         watch.curve(),
         seconds,

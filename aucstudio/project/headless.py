@@ -60,9 +60,7 @@ def plan_run(
     """
     settings = read_settings(method, assignments, band)
     table = read_table(data, label=label, positive=positive, ignore=ignore)
-    experiment = plan_experiment(
-        DataReference.to_table(table), method, settings, validation, band
-    )
+    experiment = plan_experiment(DataReference.to_table(table), method, settings, validation, band)
     return Plan(experiment, table, read_test_table(experiment))
 
 
@@ -91,9 +89,7 @@ def read_test_table(experiment: Experiment) -> Table | None:
     if experiment.validation.scheme != "file":
         return None
     data = experiment.data
-    table = read_table(
-        experiment.validation.test_file, label=data.label, positive=data.positive
-    )
+    table = read_table(experiment.validation.test_file, label=data.label, positive=data.positive)
     table.require_two_classes()
     return table
 
@@ -204,7 +200,9 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
             )
         )
     widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
-    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 

@@ -66,7 +66,9 @@ class Model:
             If the table's columns do not fit; the sentence names them.
         """
         parts = [
-            self.scorer(self.preparation.apply(table, np.arange(start, min(start + _CHUNK, table.rows))))
+            self.scorer(
+                self.preparation.apply(table, np.arange(start, min(start + _CHUNK, table.rows)))
+            )
             for start in range(0, table.rows, _CHUNK)
         ]
         scores: Array = np.concatenate(parts) if parts else np.empty(0)
@@ -88,7 +90,7 @@ class Model:
             "trained_on": self.trained_on,
             "intercept": self.intercept,
             "preparation": self.preparation.settings(),
-            "scorer": {"kind": self.scorer.kind, **self.scorer.settings()},
+            "scorer": {"kind": self.scorer.kind, "settings": self.scorer.settings()},
         }
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -155,10 +157,10 @@ def _assemble(manifest: Mapping[str, Any], arrays: Mapping[str, Array]) -> Model
     def group(prefix: str) -> dict[str, Array]:
         return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
-    scorer = dict(manifest["scorer"])
+    scorer = manifest["scorer"]
     model = Model(
         Preparation.restore(manifest["preparation"], group("preparation.")),
-        restore(scorer.pop("kind"), scorer, group("scorer.")),
+        restore(scorer["kind"], scorer["settings"], group("scorer.")),
         float(manifest["intercept"]),
         manifest["method"],
         manifest["params"],

@@ -121,7 +121,9 @@ def draw_splits(positive: NDArray[np.bool_], validation: Validation) -> list[Spl
             validation.repeats, test_size=validation.test_size, random_state=validation.seed
         )
         pairs = drawn.split(everything, positive)
-        return _checked([Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive)
+        return _checked(
+            [Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive
+        )
     return [
         Split(repeat, fold, train, test)
         for repeat in range(validation.repeats)

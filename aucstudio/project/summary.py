@@ -90,10 +90,7 @@ def train_auc(record: RunRecord) -> float:
 def band_negatives(record: RunRecord, band: Band) -> int:
     """Tell how many held-out negatives decide the band, in the smallest split."""
     return min(
-        (
-            roc.partial_auc(s.test_positive, s.test_scores, *band).negatives
-            for s in record.splits
-        ),
+        (roc.partial_auc(s.test_positive, s.test_scores, *band).negatives for s in record.splits),
         default=0,
     )
 

@@ -371,7 +371,7 @@ def test_too_many_neighbour_pairs_are_refused(monkeypatch):
 
 def test_kernel_work_can_be_stopped_before_there_is_a_scorer(monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, positive = sample()
+    X, positive = sample(N=100)
     stages = []
     with pytest.raises(Stopped):
         AUCSVM(kernel="rbf").fit(
@@ -421,6 +421,17 @@ def test_row_weights_represent_a_vector_exactly():
     np.testing.assert_array_equal(beta[untouched], 1.0)
 
 
+def test_what_a_factor_leaves_out_does_not_show_in_scores():
+    rng = np.random.default_rng(21)
+    K = Kernel("poly", 1.0)(Z := rng.normal(size=(60, 3)) * [1e-2, 1.0, 1e5], Z)
+    factor = kernel_factor(K.copy(), Monitor())
+    assert factor.remainder > 1.0
+    w = rng.normal(size=factor.F.shape[1])
+    beta = factor.represent(w, np.ones(60))
+    np.testing.assert_array_equal(np.setdiff1d(np.flatnonzero(beta), factor.pivots), [])
+    np.testing.assert_allclose(beta @ K @ beta, w @ w, rtol=1e-6)
+
+
 @pytest.mark.parametrize("r", [0, 1, 31, 100])
 def test_cholesky_solves_in_blocks(r, monkeypatch):
     monkeypatch.setattr(low_rank, "_FLOPS_PER_BLOCK", 1.0)  # 32 rows at a time
@@ -437,7 +448,7 @@ def test_cholesky_survives_a_pivot_lost_to_rounding():
     L = np.tril(cholesky(S.copy(), lambda: None))
     np.testing.assert_allclose(L @ L.T, S, atol=1e-9 * S.max())
     with pytest.raises(np.linalg.LinAlgError):
-        cholesky(np.full((2, 2), np.nan), lambda: None)
+        cholesky(np.array([[-np.inf]]), lambda: None)
 
 
 # --- the frame

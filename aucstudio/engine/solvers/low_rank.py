@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 RANK_TOLERANCE = 1e-12
+_SCORE_TOLERANCE = 1e-6
 _PANEL = 64
 _ROWS = 512
 _FLOPS_PER_BLOCK = 8e9
@@ -34,16 +35,22 @@ class KernelFactor:
         K = F F^T.
     pivots : ndarray of int, shape (r,)
         The data rows that span the others; F[pivots] is lower triangular.
+    remainder : float
+        Largest entry of K - F F^T; rows and columns of pivots have none.
     """
 
     F: Array
     pivots: Index
+    remainder: float
 
     def represent(self, w: Array, near: Array) -> Array:
         """Give row weights beta with F^T beta = w, by correcting nearly right ones.
 
-        A solver's w can be more accurate than the sum F^T beta, where large terms cancel.
+        A solver's w can be more accurate than the sum F^T beta, where large terms cancel. Where
+        the remainder could show in the scores, the pivots take all the weight.
         """
+        visible = self.remainder * np.abs(near).sum() > _SCORE_TOLERANCE
+        near = np.zeros_like(near) if visible else near
         beta = near.copy()
         beta[self.pivots] += _solve_transposed(self.F[self.pivots], w - self.F.T @ near)
         return beta
@@ -79,7 +86,8 @@ def kernel_factor(K: Array, monitor: Monitor) -> KernelFactor:
         _update_rest(K, F[:, first:rank], rank, pause)
     in_data_order = np.empty((N, rank))
     in_data_order[order] = F[:, :rank]
-    return KernelFactor(in_data_order, order[:rank])
+    remainder = float(rest[rank:].max(initial=0.0))
+    return KernelFactor(in_data_order, order[:rank], remainder)
 
 
 def _factor_panel(K: Array, F: Array, order: Index, rest: Array, first: int, floor: float) -> int:

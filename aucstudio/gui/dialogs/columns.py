@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.widgets import label
+from aucstudio.gui.widgets import label, named
 from aucstudio.project.table import Column, Table
 
 _ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
@@ -54,7 +54,7 @@ class ColumnsDialog(QDialog):
         layout.addWidget(buttons)
 
     def _make_grid(self, table: Table) -> QTableWidget:
-        grid = QTableWidget(len(table.columns), 5, objectName="columns_table")
+        grid = named(QTableWidget(len(table.columns), 5), "columns_table", "Columns")
         grid.setHorizontalHeaderLabels(["Column", "Role", "Distinct", "Gaps", "First values"])
         grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -73,9 +73,7 @@ class ColumnsDialog(QDialog):
         if column.role == "label":
             grid.setItem(row, 1, QTableWidgetItem("label"))
         else:
-            combo = QComboBox(
-                objectName=f"role_{row}", accessibleName=f"Role of column {column.name}"
-            )
+            combo = named(QComboBox(), f"role_{row}", f"Role of column {column.name}")
             combo.addItems(_ROLES[column.kind])
             combo.setCurrentText(column.role)
             grid.setCellWidget(row, 1, combo)
@@ -99,7 +97,7 @@ def _examples(column: Column) -> str:
     shown = []
     for value in column.values[:_EXAMPLES]:
         if column.kind == "number":
-            shown.append("" if value != value else f"{value:.6g}")  # noqa: PLR0124  (NaN)
+            shown.append("" if value != value else f"{value:.6g}")
         else:
             shown.append("" if value is None else str(value))
     return ", ".join(text or "·" for text in shown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui import prompts
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import label, tell
+from aucstudio.gui.widgets import label, named, tell, ticking
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
 from aucstudio.project.job import Job
@@ -35,14 +34,14 @@ class ExportModelDialog(QDialog):
         self.setMinimumWidth(460)
         self._session, self._run = session, run
         self._job: Job[Progress, Model] | None = None
-        self._poll = QTimer(self, interval=33, timeout=self._on_poll)
+        self._poll = ticking(self, 33, self._on_poll)
         self.kinds = QButtonGroup(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
         layout.addWidget(label("Which model?", "title"))
         for k, text in enumerate(self._choices()):
-            button = QRadioButton(text, objectName=f"model_choice_{k}")
+            button = named(QRadioButton(text), f"model_choice_{k}", text)
             self.kinds.addButton(button, k)
             layout.addWidget(button)
         self.kinds.button(0).setChecked(True)

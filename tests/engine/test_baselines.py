@@ -1,0 +1,208 @@
+"""The baselines against the library they wrap, and their certificates against other solutions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from aucstudio.engine import SVM, InvalidSetting, Logistic
+from aucstudio.engine.methods import baselines
+from aucstudio.engine.methods.baselines import _without_convergence_warnings
+
+WEIGHTS = [None, "balanced", {0: 1.0, 1: 3.0}]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(8)
+    y = (rng.random(60) < 0.3).astype(int)
+    return rng.standard_normal((60, 4)) + y[:, None] * [1.0, 0.5, 0.0, 0.0], y
+
+
+def row_costs(class_weight, y):
+    if class_weight == "balanced":
+        class_weight = {c: len(y) / (2 * np.sum(y == c)) for c in (0, 1)}
+    return np.array([1.0 if class_weight is None else class_weight[label] for label in y])
+
+
+# --- SVM -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_svm_scores_as_the_library_does(kernel, class_weight, data):
+    X, y = data
+    ours = SVM(C=0.7, kernel=kernel, gamma=0.4, coef0=0.5, class_weight=class_weight).fit(X, y)
+    library = SVC(
+        C=0.7, kernel=kernel, gamma=0.4, coef0=0.5, class_weight=class_weight, tol=1e-6
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), library.decision_function(X), atol=0.01)
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+def test_svm_objective_is_the_one_it_states(class_weight, data):
+    X, y = data
+    fitted = SVM(C=0.7, class_weight=class_weight).fit(X, y)
+    w = fitted.coef_[0]
+    hinge = np.maximum(0, 1 - np.where(y, 1, -1) * fitted.decision_function(X))
+    expected = w @ w / 2 + 0.7 * row_costs(class_weight, y) @ hinge
+    assert fitted.objective_ == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_svm_certificate_holds_against_a_finer_solution(kernel, data):
+    X, y = data
+    settings = {"kernel": kernel, "gamma": 0.4, "coef0": 1.0}
+    fitted = SVM(**settings).fit(X, y)
+    finer = SVC(tol=1e-10, **settings).fit(X, y)
+    dual = finer.dual_coef_[0]
+    # At the optimum the dual objective is the primal one.
+    norm = dual @ (finer.decision_function(X)[finer.support_] - finer.intercept_)
+    best = np.abs(dual).sum() - norm / 2
+    assert fitted.objective_ - fitted.gap_ <= best * (1 + 1e-9)
+    assert best <= fitted.objective_ * (1 + 1e-9)
+    assert fitted.gap_ < 0.01 * best
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_svm_is_the_same_far_from_the_origin(kernel, data):
+    X, y = data
+    X = np.round(X * 64) / 64
+    near = SVM(kernel=kernel, gamma=0.4).fit(X, y)
+    far = SVM(kernel=kernel, gamma=0.4).fit(X + 1e8, y)
+    np.testing.assert_allclose(
+        far.decision_function(X + 1e8), near.decision_function(X), atol=0.005
+    )
+
+
+def test_svm_keeps_the_support_vectors_only(data):
+    X, y = data
+    fitted = SVM(kernel="rbf", gamma=0.4).fit(X, y)
+    library = SVC(gamma=0.4).fit(X, y)
+    np.testing.assert_array_equal(fitted.scorer_.points, library.support_vectors_)
+
+
+def test_svm_that_gives_up_says_so_without_a_warning(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(baselines, "_LEAST_ITERATION_LIMIT", 0)
+    fitted = SVM(C=1e6, kernel="poly", degree=1, gamma=1.0).fit(X, y)
+    assert not fitted.converged_
+    assert "gave up" in fitted.notes_[0]
+    assert fitted.gap_ > 1
+
+
+def test_svm_with_numbers_too_large_ends_in_a_sentence(data):
+    X, y = data
+    with pytest.raises(ValueError, match="large values"):
+        SVM(kernel="poly").fit(X + 1e8, y)
+
+
+# --- logistic regression ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_logistic_equals_the_library(C, class_weight, data):
+    X, y = data
+    ours = Logistic(C=C, class_weight=class_weight).fit(X, y)
+    library = LogisticRegression(C=C, class_weight=class_weight, solver="newton-cholesky", tol=1e-9)
+    library.fit(X, y)
+    np.testing.assert_allclose(ours.coef_, library.coef_, atol=1e-5)
+    assert ours.intercept_ == pytest.approx(library.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+def test_logistic_objective_is_the_minimum_of_the_one_it_states(class_weight, data):
+    X, y = data
+    costs, sign = 0.5 * row_costs(class_weight, y), np.where(y, 1.0, -1.0)
+
+    def objective(v):
+        return v[:-1] @ v[:-1] / 2 + costs @ np.logaddexp(0, -sign * (X @ v[:-1] + v[-1]))
+
+    fitted = Logistic(C=0.5, class_weight=class_weight).fit(X, y)
+    at = np.append(fitted.coef_[0], fitted.intercept_)
+    assert fitted.objective_ == pytest.approx(objective(at), rel=1e-12)
+    other = minimize(objective, np.zeros(5), tol=1e-10)
+    assert fitted.objective_ <= other.fun + 1e-9
+    assert fitted.objective_ - fitted.gap_ <= other.fun + 1e-9
+
+
+def test_logistic_tells_every_iteration_with_a_sound_certificate(data):
+    X, y = data
+    steps = []
+    fitted = Logistic(C=10.0).fit(X, y, callback=steps.append)
+    assert [step.iteration for step in steps] == list(range(1, fitted.n_iter_ + 1))
+    assert len(steps) > 3
+    objectives = [step.objective for step in steps]
+    assert objectives == sorted(objectives, reverse=True)
+    assert all(step.objective - step.gap <= fitted.objective_ + 1e-9 for step in steps)
+    assert steps[0].gap > 1e-3
+    assert fitted.gap_ < 1e-9
+
+
+def test_logistic_stopped_keeps_the_iterate_it_showed(data):
+    X, y = data
+    shown = []
+
+    def stop_after_two(step):
+        shown.append(step.scorer().weights)
+        return step.iteration == 2
+
+    fitted = Logistic(C=10.0).fit(X, y, callback=stop_after_two)
+    assert fitted.n_iter_ == len(shown) == 2
+    assert not fitted.converged_
+    assert fitted.notes_ == ()
+    np.testing.assert_array_equal(fitted.coef_[0], shown[-1])
+
+
+def test_logistic_that_gives_up_says_so_without_a_warning(data):
+    X, y = data
+    fitted = Logistic(C=1000.0, max_iter=1).fit(X, y)
+    assert not fitted.converged_
+    assert "gave up" in fitted.notes_[0]
+    assert fitted.gap_ > 1e-3 * fitted.objective_
+
+
+def test_logistic_without_anything_to_learn_still_tells_of_a_scorer():
+    steps = []
+    fitted = Logistic().fit(np.ones((6, 2)), [0, 1] * 3, callback=steps.append)
+    assert len(steps) == 1
+    np.testing.assert_array_equal(fitted.decision_function(np.ones((2, 2))), 0)
+    assert fitted.gap_ == pytest.approx(0, abs=1e-12)
+
+
+# --- both ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [SVM, Logistic])
+@pytest.mark.parametrize("bad", [{0: 1.0, 1: 0.0}, {0: -1.0}, {0: "heavy"}, {1: np.nan}])
+def test_weights_of_classes_must_be_positive(method, bad, data):
+    with pytest.raises(InvalidSetting, match="class_weight") as refused:
+        method(class_weight=bad).fit(*data)
+    assert refused.value.setting == "class_weight"
+
+
+@pytest.mark.parametrize("method", [SVM, Logistic])
+def test_balanced_weights_are_the_mapping_that_balances(method, data):
+    X, y = data
+    mapping = {c: len(y) / (2 * np.sum(y == c)) for c in (0, 1)}
+    first = method(class_weight="balanced").fit(X, y)
+    second = method(class_weight=mapping).fit(X, y)
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+def test_overlapping_fits_leave_the_warning_filters_as_they_were():
+    before = list(warnings.filters)
+    first, second = _without_convergence_warnings(), _without_convergence_warnings()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    warnings.warn("kept in while the second fit lasts", ConvergenceWarning, stacklevel=1)
+    second.__exit__(None, None, None)
+    assert warnings.filters == before

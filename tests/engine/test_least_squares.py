@@ -1,0 +1,306 @@
+"""AUC-RLS against explicit pairs, the paper's dense formulas and hand-checked values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.solvers import cholesky
+from aucstudio.engine.solvers.cholesky import Symmetric
+
+POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
+NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
+GOLDEN_X = np.array(POSITIVES + NEGATIVES, float)
+GOLDEN_Y = np.array([1] * 4 + [0] * 6)
+
+
+def overlapping(rows=40, features=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(rows) % 3 == 0).astype(int)
+    return rng.standard_normal((rows, features)) + y[:, None] * 0.7, y
+
+
+def pair_differences(X, y):
+    """x_i - z_j for every pair, one per row."""
+    return (X[y == 1][:, None, :] - X[y == 0][None, :, :]).reshape(-1, X.shape[1])
+
+
+def by_pairs(X, y, lam):
+    """The normal equations over explicit pairs, of least norm where they are singular."""
+    D = pair_differences(X, y)
+    return np.linalg.pinv(D.T @ D / len(D) + lam * np.eye(X.shape[1])) @ (2 * D.mean(axis=0))
+
+
+def by_equation_8(K, y, lam):
+    """The weights of the rows by the paper's eqs. 8 and 9, as they are printed."""
+    Y = np.where(y == 1, 1.0, -1.0)
+    m, n = np.sum(y == 1), np.sum(y == 0)
+    L = np.diag(np.where(y == 1, n, m)) - (Y[:, None] != Y[None, :])
+    return np.linalg.solve(L @ K + lam * m * n * np.eye(len(y)), L @ Y)
+
+
+def gaussian(X, gamma):
+    return np.exp(-gamma * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+
+
+def explicit_objective(scores, y, squared_norm, lam):
+    margins = scores[y == 1][:, None] - scores[y == 0][None, :]
+    return np.mean((2 - margins) ** 2) + lam * squared_norm
+
+
+# --- hand-checked values ---------------------------------------------------------------------
+
+
+def test_golden_direction():
+    fitted = AUCRLS(regularization=1 / 24).fit(GOLDEN_X, GOLDEN_Y)
+    np.testing.assert_allclose(fitted.coef_, [[0.51227566, 0.61105528]], atol=5e-9)
+
+
+def test_golden_kernel_scores_up_to_the_constant():
+    golden = [0.95552307, 1.1172442, 1.34913888, 0.89264273, -0.94648173]
+    golden += [-0.28502184, -0.57983251, -0.60168583, -0.8529494, -0.17557932]
+    fitted = AUCRLS(kernel="rbf", gamma=0.5, regularization=1 / 24).fit(GOLDEN_X, GOLDEN_Y)
+    np.testing.assert_allclose(fitted.scorer_(GOLDEN_X), golden, atol=1e-8)
+    shifted = fitted.decision_function(GOLDEN_X) - golden
+    np.testing.assert_allclose(shifted, fitted.intercept_, atol=1e-8)
+
+
+# --- independent formulas --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [1, 4, 60])
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+def test_linear_equals_the_normal_equations_over_pairs(features, lam):
+    X, y = overlapping(features=features)
+    fitted = AUCRLS(regularization=lam).fit(X, y)
+    np.testing.assert_allclose(fitted.coef_[0], by_pairs(X, y, lam), rtol=1e-9, atol=1e-12)
+
+
+def test_the_gradient_of_the_explicit_pair_cost_is_zero():
+    X, y = overlapping()
+    w = AUCRLS(regularization=0.2).fit(X, y).coef_[0]
+    D = pair_differences(X, y)
+    gradient = -2 * D.T @ (2 - D @ w) / len(D) + 2 * 0.2 * w
+    np.testing.assert_allclose(gradient, 0, atol=1e-13)
+
+
+@pytest.mark.parametrize("lam", [1e-4, 0.1, 5.0])
+def test_kernel_equals_the_dense_formula_of_the_paper(lam):
+    X, y = overlapping(30)
+    scorer = AUCRLS(kernel="rbf", gamma=0.3, regularization=lam).fit(X, y).scorer_
+    np.testing.assert_allclose(scorer.points, X)
+    np.testing.assert_allclose(scorer.weights, by_equation_8(gaussian(X, 0.3), y, lam), rtol=1e-7)
+
+
+@pytest.mark.parametrize("features", [3, 50])
+def test_primal_and_dual_agree(features):
+    X, y = overlapping(features=features)
+    linear = AUCRLS(regularization=0.05).fit(X, y)
+    plain = {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 0.0}
+    dual = AUCRLS(regularization=0.05, **plain).fit(X, y)
+    np.testing.assert_allclose(dual.decision_function(X), linear.decision_function(X), atol=1e-10)
+    assert dual.objective_ == pytest.approx(linear.objective_, rel=1e-11)
+
+
+def test_a_constant_added_to_the_kernel_changes_nothing():
+    X, y = overlapping()
+    settings = {"kernel": "poly", "degree": 1, "gamma": 0.5, "regularization": 0.1}
+    first = AUCRLS(coef0=0.0, **settings).fit(X, y)
+    second = AUCRLS(coef0=50.0, **settings).fit(X, y)
+    np.testing.assert_allclose(first.scorer_.weights, second.scorer_.weights, atol=1e-11)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_the_weights_of_the_rows_sum_to_zero(kernel):
+    X, y = overlapping()
+    weights = AUCRLS(kernel=kernel).fit(X, y).scorer_.weights
+    assert abs(weights.sum()) < 1e-12 * np.abs(weights).sum()
+
+
+@pytest.mark.parametrize("features", [4, 60])
+def test_linear_objective_is_the_mean_over_pairs(features):
+    X, y = overlapping(features=features)
+    fitted = AUCRLS(regularization=0.3).fit(X, y)
+    w = fitted.coef_[0]
+    assert fitted.objective_ == pytest.approx(explicit_objective(X @ w, y, w @ w, 0.3), rel=1e-12)
+
+
+def test_kernel_objective_is_the_mean_over_pairs():
+    X, y = overlapping()
+    fitted = AUCRLS(kernel="rbf", gamma=0.2, regularization=0.3).fit(X, y)
+    a, K = fitted.scorer_.weights, gaussian(X, 0.2)
+    expected = explicit_objective(K @ a, y, a @ K @ a, 0.3)
+    assert fitted.objective_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.2}])
+def test_the_certificate_is_at_rounding_level(settings):
+    X, y = overlapping()
+    gap = AUCRLS(**settings).fit(X, y).gap_
+    assert 0 <= gap < 1e-24
+
+
+# --- limits ----------------------------------------------------------------------------------
+
+
+def test_without_regularisation_the_direction_is_su_and_lius():
+    X, y = overlapping()
+    P, Q = X[y == 1], X[y == 0]
+    spread = np.cov(P.T, bias=True) + np.cov(Q.T, bias=True)
+    best = np.linalg.solve(spread, P.mean(axis=0) - Q.mean(axis=0))
+    for lam, tolerance in [(0.0, 1e-12), (1e-9, 1e-8)]:
+        w = AUCRLS(regularization=lam).fit(X, y).coef_[0]
+        np.testing.assert_allclose(
+            w / np.linalg.norm(w), best / np.linalg.norm(best), atol=tolerance
+        )
+
+
+def test_heavy_regularisation_leaves_the_difference_of_the_means():
+    X, y = overlapping()
+    w = AUCRLS(regularization=1e9).fit(X, y).coef_[0]
+    delta = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    np.testing.assert_allclose(w * 1e9, 2 * delta, rtol=1e-8)
+
+
+@pytest.mark.parametrize("features", [4, 60])
+def test_a_singular_problem_takes_the_solution_of_least_norm(features):
+    X, y = overlapping(features=features)
+    X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
+    fitted = AUCRLS(regularization=0.0).fit(X, y)
+    D = pair_differences(X, y)
+    expected = np.linalg.lstsq(D, np.full(len(D), 2.0), rcond=1e-10)[0]
+    np.testing.assert_allclose(fitted.coef_[0], expected, atol=1e-9)
+    assert fitted.coef_[0, -1] == pytest.approx(0, abs=1e-12)
+    assert fitted.gap_ is None
+
+
+def test_an_unregularised_gaussian_reaches_every_margin():
+    X, y = overlapping(20)
+    fitted = AUCRLS(kernel="rbf", gamma=1.0, regularization=0.0).fit(X, y)
+    scores = fitted.scorer_(X)
+    np.testing.assert_allclose(scores[y == 1][:, None] - scores[y == 0], 2, atol=1e-6)
+    assert fitted.objective_ < 1e-12
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-300, 0.1])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}])
+def test_identical_classes_give_no_direction(lam, settings):
+    X = np.random.default_rng(2).standard_normal((10, 3))
+    fitted = AUCRLS(regularization=lam, **settings).fit(np.tile(X, (2, 1)), np.arange(20) // 10)
+    np.testing.assert_allclose(fitted.scorer_(X) - fitted.scorer_(X).mean(), 0, atol=1e-9)
+    assert fitted.objective_ == pytest.approx(4)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 1.0}])
+def test_equal_rows_score_alike_at_any_regularisation(lam, settings):
+    X = np.full((9, 3), 0.1)
+    fitted = AUCRLS(regularization=lam, **settings).fit(X, np.arange(9) % 2)
+    assert np.ptp(fitted.scorer_(X)) < 1e-12
+
+
+@pytest.mark.parametrize("features", [4, 60])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_an_offset_of_1e8_costs_no_digits(features, by_class):
+    X, y = overlapping(features=features)
+    X = np.round(X * 16) / 16  # so that the shifted rows are exact
+    if by_class:
+        X, y = X[np.argsort(y)], np.sort(y)
+    first, second = AUCRLS().fit(X, y), AUCRLS().fit(X + 1e8, y)
+    np.testing.assert_allclose(second.coef_, first.coef_, rtol=1e-10)
+
+
+def test_rows_beyond_one_chunk_add_up():
+    X, y = overlapping(3000, 70, seed=4)
+    fitted = AUCRLS(regularization=0.01).fit(X, y)
+    P, Q = X[y == 1], X[y == 0]
+    delta = P.mean(axis=0) - Q.mean(axis=0)
+    spread = np.cov(P.T, bias=True) + np.cov(Q.T, bias=True)
+    u = np.linalg.solve(spread + 0.01 * np.eye(70), delta)
+    np.testing.assert_allclose(fitted.coef_[0], 2 * u / (1 + delta @ u), rtol=1e-9)
+
+
+# --- size and stopping -----------------------------------------------------------------------
+
+
+def test_a_kernel_matrix_beyond_memory_is_refused():
+    X, y = np.zeros((20_001, 1)), np.arange(20_001) % 2
+    with pytest.raises(InvalidSetting, match=r"20,001 × 20,001.*3\.2 GB.*linear") as refused:
+        AUCRLS(kernel="rbf").fit(X, y)
+    assert refused.value.setting == "kernel"
+    assert AUCRLS().fit(X, y).objective_ == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "stages"),
+    [
+        ({}, {"class moments", "factorisation", "solving"}),
+        (
+            {"kernel": "rbf"},
+            {"kernel matrix", "class centring", "factorisation", "solving"},
+        ),
+    ],
+)
+def test_a_stop_is_seen_in_every_stage(settings, stages, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr(cholesky, "BLOCK", 16)
+    X, y = overlapping(60, 20)
+    heard = set()
+    AUCRLS(**settings).fit(X, y, callback=lambda step: heard.add(step.stage))
+    assert heard == stages | {"iterating"}
+    for stage in stages:
+        with pytest.raises(Stopped, match=stage):
+            AUCRLS(**settings).fit(X, y, callback=lambda step, at=stage: step.stage == at)
+
+
+# --- the blocked Cholesky --------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(cholesky, "BLOCK", 7)
+
+
+def positive_matrix(size, rank=None, seed=0):
+    Z = np.random.default_rng(seed).standard_normal((size, rank or size))
+    return Z @ Z.T
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("size", [1, 6, 7, 8, 29])
+def test_blocks_solve_what_numpy_solves(size):
+    A, b = positive_matrix(size), np.arange(size) - 2.0
+    system = Symmetric(A.copy(), Monitor())
+    expected = np.linalg.solve(A + 0.5 * np.eye(size), b)
+    np.testing.assert_allclose(system.solve(0.5, b), expected, rtol=1e-9)
+    np.testing.assert_allclose(system @ b, A @ b, atol=1e-11)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_panels_are_cut_into_pieces(monkeypatch):
+    monkeypatch.setattr(cholesky, "_FLOPS_PER_LOOK", 1.0)
+    A, b = positive_matrix(200), np.ones(200)
+    solution = Symmetric(A.copy(), Monitor()).solve(0.1, b)
+    np.testing.assert_allclose(A @ solution + 0.1 * solution, b, atol=1e-10)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("shift", [0.0, 1e-30])
+def test_a_singular_matrix_is_solved_in_the_least_norm_sense(shift):
+    A = positive_matrix(20, rank=5)
+    b = A @ np.ones(20)
+    solution = Symmetric(A.copy(), Monitor()).solve(shift, b, noise=1e-12)
+    np.testing.assert_allclose(solution, np.linalg.pinv(A, rcond=1e-10) @ b, atol=1e-10)
+
+
+def test_the_matrix_outlives_a_failed_factorisation(small_blocks):
+    A = positive_matrix(20, rank=5)
+    system = Symmetric(A.copy(), Monitor())
+    system.solve(1e-30, A[0])
+    np.testing.assert_allclose(system @ np.ones(20), A.sum(axis=1), atol=1e-12)
+
+
+def test_nothing_is_left_of_a_zero_matrix():
+    np.testing.assert_array_equal(Symmetric(np.zeros((3, 3)), Monitor()).solve(0.0, np.ones(3)), 0)

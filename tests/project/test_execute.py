@@ -1,0 +1,147 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from aucstudio.engine import METHODS, InvalidSetting
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute, refit
+from aucstudio.project.experiment import Experiment, plan_experiment
+from aucstudio.project.record import DONE, FAILED, STOPPED
+from aucstudio.project.split import Validation
+from aucstudio.project.summary import auc_summary, run_as_json, same_rows
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_runs_and_repeats_bit_for_bit(plan, table, method):
+    first, again = (execute(plan(method), table) for _ in range(2))
+    assert first.status == DONE
+    a, b = first.splits[0], again.splits[0]
+    np.testing.assert_array_equal(a.test_scores, b.test_scores)
+    assert a.objective == b.objective
+    assert np.isfinite(a.test_scores).all()
+    assert roc_auc_score(a.test_positive, a.test_scores) == pytest.approx(auc_summary(first).value)
+    assert len(a.curve.iteration) >= 1
+    assert set(a.train_rows) & set(a.test_rows) == set()
+
+
+def test_held_out_rows_do_not_leak_into_training(plan, table):
+    before = execute(plan("logistic"), table).splits[0]
+    for column in table.columns:
+        if column.role == "number":
+            column.values[before.test_rows] = 1e3
+    after = execute(plan("logistic"), table).splits[0]
+    np.testing.assert_array_equal(before.train_scores, after.train_scores)
+
+
+def test_the_mean_over_folds_is_the_auc(plan, table):
+    record = execute(plan(scheme="folds", folds=4, repeats=2), table)
+    values = [roc_auc_score(s.test_positive, s.test_scores) for s in record.splits]
+    document = run_as_json(record, (0.0, 0.1))
+    assert document["auc"]["per_split"] == pytest.approx(values)
+    assert document["auc"]["value"] == pytest.approx(np.mean(values))
+    assert document["auc"]["low"] < document["auc"]["value"] < document["auc"]["high"]
+
+
+def test_a_stop_keeps_the_finished_splits(plan, table):
+    def listen(progress):
+        return progress.split == 2 and progress.step is not None
+
+    record = execute(plan("svm-pauc", scheme="folds", folds=5), table, listen=listen)
+    assert record.status == STOPPED
+    assert len(record.splits) == 2
+    assert all(split.converged for split in record.splits)
+
+
+def test_a_stop_in_the_only_split_keeps_the_scorer_as_it_stands(plan, table):
+    record = execute(plan("auc-svm", {"C": 1000.0}), table, listen=lambda progress: True)
+    assert record.status == STOPPED
+    assert len(record.splits) == 1
+    assert not record.splits[0].converged
+    assert np.isfinite(record.splits[0].test_scores).all()
+
+
+def test_progress_tells_steps_looks_and_ends(plan, table):
+    heard = []
+    record = execute(plan("auc-svm", scheme="folds", folds=3), table, listen=heard.append)
+    assert [p.finished for p in heard if p.finished is not None] == list(record.splits)
+    assert {p.split for p in heard} == {0, 1, 2}
+    looks = [p.look for p in heard if p.look is not None]
+    assert looks
+    assert all(len(look.scores) == len(look.positive) for look in looks)
+    # Messages outlive the step: none may hold on to the solver's memory.
+    assert all(p.step is None or p.step.scorer is None for p in heard)
+
+
+def test_a_failure_is_recorded_with_its_sentence(plan, table):
+    experiment = dataclasses.replace(plan("auc-svm"), params=plan("auc-svm").params | {"C": -1.0})
+    record = execute(experiment, table)
+    assert record.status == FAILED
+    assert "C must be a number greater than 0" in record.error
+    assert "Traceback" in record.traceback
+
+
+def test_too_few_rows_is_a_failure_not_a_crash(plan, table):
+    record = execute(plan(scheme="folds", folds=100), table)
+    assert record.status == FAILED
+    assert "choose fewer folds" in record.error
+
+
+def test_an_experiment_survives_json_and_its_id_says_what_it_is(plan):
+    experiment = plan("svm-pauc", {"fpr_range": (0.05, 0.3)}, repeats=3)
+    again = Experiment.from_json(experiment.as_json())
+    assert again == experiment
+    assert again.id == experiment.id
+    assert plan("svm-pauc", {"C": 2.0}).id != plan("svm-pauc").id
+    moved = dataclasses.replace(
+        experiment, data=dataclasses.replace(experiment.data, path="/elsewhere.csv")
+    )
+    assert moved.id == experiment.id
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "band", "error"),
+    [
+        ("perceptron", {}, (0, 0.1), InputError),
+        ("auc-svm", {"C": 0.0}, (0, 0.1), InvalidSetting),
+        ("auc-svm", {"colour": 1}, (0, 0.1), InvalidSetting),
+        ("svm-pauc", {"fpr_range": (0.3, 0.2)}, (0, 0.1), InvalidSetting),
+        ("auc-rls", {}, (0.2, 0.2), InputError),
+        ("auc-rls", {}, (-0.1, 0.2), InputError),
+        ("auc-rls", {}, (0.5, 1.2), InputError),
+    ],
+)
+def test_bad_plans_are_refused_before_anything_is_trained(plan, method, settings, band, error):
+    with pytest.raises(error):
+        plan_experiment(plan().data, method, settings, Validation(), band)
+
+
+def test_refitting_uses_every_labelled_row(plan, table):
+    model = refit(plan("auc-rls"), table)
+    assert f"all {table.rows} labelled rows" in model.trained_on
+    assert np.isfinite(model.score(table)).all()
+
+
+def test_a_test_file_is_scored_whole(plan, table, tmp_path):
+    from aucstudio.project.table import read_table
+    from tests.conftest import write_table
+
+    path = write_table(tmp_path / "other.csv", rows=50, seed=3)
+    experiment = dataclasses.replace(
+        plan(), validation=Validation(scheme="file", test_file=str(path))
+    )
+    other = read_table(path, label=table.label, positive=table.positive)
+    record = execute(experiment, table, other)
+    assert len(record.splits[0].test_scores) == 50
+    assert len(record.splits[0].train_rows) == table.rows
+    np.testing.assert_array_equal(record.splits[0].model.score(other), record.splits[0].test_scores)
+
+
+def test_same_rows_is_about_rows(plan, table):
+    a, b, c = (
+        execute(plan(method, seed=seed), table)
+        for method, seed in (("auc-rls", 0), ("logistic", 0), ("auc-rls", 1))
+    )
+    assert same_rows(a, b)
+    assert not same_rows(a, c)

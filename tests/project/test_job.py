@@ -1,0 +1,142 @@
+import threading
+
+import numpy as np
+import pytest
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project.job import Job, describe_failure, run_job
+from aucstudio.project.record import DONE, STOPPED
+from aucstudio.project.storage import ProjectFile
+
+PATIENCE = 20.0
+
+
+def test_a_job_gives_its_result_and_its_messages():
+    job = Job(lambda post: [post(k) for k in range(5)])
+    job.start()
+    assert job.wait(PATIENCE)
+    assert job.result == [False] * 5
+    assert job.drain() == [0, 1, 2, 3, 4]
+    assert job.drain() == []
+
+
+def test_the_mailbox_forgets_the_oldest_not_the_newest():
+    job = Job(lambda post: [post(k) for k in range(10_000)] and None)
+    job.start()
+    assert job.wait(PATIENCE)
+    kept = job.drain()
+    assert kept[-1] == 9_999
+    assert len(kept) < 1_000
+
+
+def test_an_error_is_the_outcome():
+    job = Job(lambda post: 1 / 0)
+    job.start()
+    assert job.wait(PATIENCE)
+    sentence, trace = describe_failure(job.error)
+    assert "division" in sentence
+    assert "Traceback" in trace
+
+
+def test_a_stop_is_seen_by_the_work():
+    began = threading.Event()
+
+    def work(post):
+        began.set()
+        while not post(None):
+            threading.Event().wait(0.001)
+        return "kept"
+
+    job = Job(work)
+    job.start()
+    assert began.wait(PATIENCE)
+    job.stop()
+    assert job.wait(PATIENCE)
+    assert job.result == "kept"
+
+
+def test_work_that_cannot_be_interrupted_is_given_up_with_what_is_finished():
+    release = threading.Event()
+    job = Job(lambda post: release.wait(PATIENCE) and "late", lambda: "leftover")
+    job.start()
+    job.stop()
+    assert job.wait(PATIENCE)
+    assert job.result == "leftover"
+    release.set()
+    job._thread.join(PATIENCE)
+    assert job.result == "leftover"
+
+
+def test_without_a_leftover_a_given_up_job_says_stopped():
+    release = threading.Event()
+    job = Job(lambda post: release.wait(PATIENCE))
+    job.start()
+    job.stop()
+    assert job.wait(PATIENCE)
+    assert isinstance(job.error, Stopped)
+    release.set()
+    job._thread.join(PATIENCE)
+
+
+def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
+    project = ProjectFile.create(tmp_path / "p.aucproj")
+    job = run_job(plan("auc-svm"), table, project=project)
+    job.start()
+    assert job.wait(PATIENCE)
+    assert job.result.unsaved == ""
+    stored = project.runs()[0]
+    assert stored.status == DONE
+    np.testing.assert_array_equal(
+        stored.splits[0].test_scores, job.result.record.splits[0].test_scores
+    )
+    assert project.lost_in_flight() == []
+
+
+def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
+    project = ProjectFile(tmp_path / "no such folder" / "p.aucproj")
+    job = run_job(plan(), table, project=project)
+    job.start()
+    assert job.wait(PATIENCE)
+    assert "cannot read or write the project" in job.result.unsaved
+    assert job.result.record.status == DONE
+
+
+def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
+    plan, table, tmp_path, monkeypatch
+):
+    release, reached = threading.Event(), threading.Event()
+    from aucstudio.engine import METHODS
+
+    fit = METHODS["auc-rls"]._fit
+    fits = []
+
+    def stubborn(self, X, positive, monitor):
+        fits.append(1)
+        if len(fits) == 3:
+            reached.set()
+            release.wait(PATIENCE)
+        return fit(self, X, positive, monitor)
+
+    monkeypatch.setattr(METHODS["auc-rls"], "_fit", stubborn)
+    project = ProjectFile.create(tmp_path / "p.aucproj")
+    job = run_job(plan("auc-rls", scheme="folds", folds=4), table, project=project)
+    job.start()
+    assert reached.wait(PATIENCE)
+    job.stop()
+    assert job.wait(PATIENCE)
+    assert job.result.record.status == STOPPED
+    assert len(job.result.record.splits) == 2
+    release.set()
+    job._thread.join(PATIENCE)
+    assert len(project.runs()) == 1
+
+
+def test_stopping_twice_or_late_is_harmless():
+    job = Job(lambda post: 7)
+    job.start()
+    assert job.wait(PATIENCE)
+    job.stop()
+    job.stop()
+    assert job.result == 7
+    with pytest.raises(RuntimeError):
+        job.start()

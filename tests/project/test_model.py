@@ -1,0 +1,130 @@
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute
+from aucstudio.project.model import load_model
+from aucstudio.project.table import read_table
+
+SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": "poly"})]
+
+
+@pytest.mark.parametrize(("method", "settings"), SETTINGS)
+def test_a_saved_model_scores_to_the_same_numbers(plan, table, tmp_path, method, settings):
+    split = execute(plan(method, settings), table).splits[0]
+    path = tmp_path / "model.aucmodel"
+    split.model.save(path)
+    scores = load_model(path).score(table)
+    np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
+
+
+def test_scoring_needs_no_label_and_no_order_of_columns(plan, table, tmp_path):
+    split = execute(plan(), table).splits[0]
+    names = [c.name for c in table.columns if c.role != "label"][::-1]
+    columns = {c.name: c for c in table.columns}
+    lines = [",".join(names)]
+    for i in range(table.rows):
+        cells = [columns[name].values[i] for name in names]
+        lines.append(",".join("" if c != c or c is None else str(c) for c in cells))
+    path = tmp_path / "bare.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    bare = read_table(path, need_label=False)
+    np.testing.assert_array_equal(split.model.score(bare), split.model.score(table))
+
+
+@pytest.fixture
+def saved(plan, table, tmp_path):
+    path = tmp_path / "model.aucmodel"
+    execute(plan(), table).splits[0].model.save(path)
+    return path
+
+
+def rewrite(path, change):
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    change(entries)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+
+
+def edit_manifest(**changes):
+    def change(entries):
+        manifest = json.loads(entries["manifest.json"]) | changes
+        entries["manifest.json"] = json.dumps(manifest).encode()
+
+    return change
+
+
+def test_a_newer_model_is_refused(saved):
+    rewrite(saved, edit_manifest(format=99))
+    with pytest.raises(InputError, match="newer AUC Studio"):
+        load_model(saved)
+
+
+def test_an_unknown_scorer_is_refused(saved):
+    rewrite(saved, edit_manifest(scorer={"kind": "oracle", "settings": {}}))
+    with pytest.raises(InputError, match="unknown kind of scorer"):
+        load_model(saved)
+
+
+def test_arrays_that_do_not_fit_are_refused(saved):
+    def drop(entries):
+        entries["arrays/scorer.weights.npy"] = entries["arrays/preparation.means.npy"]
+
+    rewrite(saved, drop)
+    with pytest.raises(InputError, match="damaged"):
+        load_model(saved)
+
+
+def test_nothing_is_unpickled(saved, tmp_path):
+    witness = tmp_path / "was-run"
+
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(witness), "w"))
+
+    header = np.lib.format
+    import io
+
+    data = io.BytesIO()
+    header.write_array_header_1_0(data, {"descr": "|O", "fortran_order": False, "shape": (1,)})
+    data.write(pickle.dumps([Trap()]))
+
+    def plant(entries):
+        entries["arrays/scorer.weights.npy"] = data.getvalue()
+
+    rewrite(saved, plant)
+    with pytest.raises(InputError):
+        load_model(saved)
+    assert not witness.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 torn"])
+def test_files_that_are_no_model_are_refused(tmp_path, content):
+    path = tmp_path / "no.aucmodel"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not an AUC Studio model"):
+        load_model(path)
+
+
+def test_a_model_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="cannot read the model"):
+        load_model(tmp_path / "absent.aucmodel")
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_old_file(saved, tmp_path):
+    model = load_model(saved)
+    with pytest.raises(InputError, match="cannot write"):
+        model.save(tmp_path / "no such folder" / "m.aucmodel")
+    before = saved.read_bytes()
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    with pytest.raises(InputError, match="cannot write"):
+        model.save(blocked)
+    assert saved.read_bytes() == before
+    assert not list(tmp_path.glob(".*"))

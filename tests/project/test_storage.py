@@ -1,0 +1,161 @@
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute
+from aucstudio.project.storage import ProjectFile
+
+
+@pytest.fixture
+def project(tmp_path):
+    return ProjectFile.create(tmp_path / "study.aucproj")
+
+
+def test_runs_come_back_as_they_went_in(project, plan, table):
+    records = [
+        execute(plan("auc-svm", {"kernel": "rbf"}, scheme="folds", folds=3), table),
+        execute(plan("svm-pauc", {"fpr_range": (0.1, 0.4)}), table),
+    ]
+    for record in records:
+        project.add_run(record)
+    for before, after in zip(records, ProjectFile.open(project.path).runs(), strict=True):
+        assert after.header() == before.header()
+        assert after.experiment == before.experiment
+        for a, b in zip(before.splits, after.splits, strict=True):
+            for name in ("test_scores", "train_scores", "test_rows", "test_positive"):
+                np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+            np.testing.assert_array_equal(a.support_pairs, b.support_pairs)
+            np.testing.assert_array_equal(a.curve.objective, b.curve.objective)
+            np.testing.assert_array_equal(a.model.score(table), b.model.score(table))
+            assert (a.fit_seconds, a.gap, a.n_iter, a.notes) == (
+                b.fit_seconds,
+                b.gap,
+                b.n_iter,
+                b.notes,
+            )
+
+
+def test_the_same_experiment_twice_is_two_runs(project, plan, table):
+    record = execute(plan(), table)
+    ids = [project.add_run(record).id for _ in range(3)]
+    assert ids == [record.id, f"{record.id}-2", f"{record.id}-3"]
+    assert [run.id for run in project.runs()] == ids
+
+
+def test_the_plan_is_kept(project):
+    assert project.plan() == {}
+    project.set_plan({"window": {"band": [0, 0.2]}, "name": "größe"})
+    assert ProjectFile.open(project.path).plan()["name"] == "größe"
+
+
+def test_a_flight_that_never_landed_is_told_once(project, plan):
+    project.take_off(plan("auc-svm"))
+    assert [e.method for e in project.lost_in_flight()] == ["auc-svm"]
+    assert project.lost_in_flight() == []
+
+
+def test_a_newer_format_is_refused_and_left_alone(project):
+    with sqlite3.connect(project.path) as database:
+        database.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
+    database.close()
+    before = project.path.read_bytes()
+    with pytest.raises(InputError, match=r"newer AUC Studio \(project format 99"):
+        ProjectFile.open(project.path)
+    assert project.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all" * 100])
+def test_files_that_are_no_project_are_refused(tmp_path, content):
+    path = tmp_path / "no.aucproj"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not an AUC Studio project"):
+        ProjectFile.open(path)
+
+
+def test_a_project_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="there is no project"):
+        ProjectFile.open(tmp_path / "absent.aucproj")
+
+
+def test_creating_never_overwrites(project):
+    with pytest.raises(InputError, match="exists already"):
+        ProjectFile.create(project.path)
+
+
+def test_a_copy_is_whole_and_replaces_in_one_step(project, plan, table, tmp_path):
+    project.add_run(execute(plan(), table))
+    target = tmp_path / "copy.aucproj"
+    target.write_text("an older file")
+    assert len(project.copy_to(target).runs()) == 1
+    with pytest.raises(InputError, match="cannot save the project as"):
+        project.copy_to(tmp_path / "no such folder" / "copy.aucproj")
+    assert len(project.runs()) == 1
+    assert not list(tmp_path.glob(".*part"))
+
+
+def test_a_full_disk_leaves_what_was_there(project, plan, table):
+    record = execute(plan(scheme="folds", folds=8), table)
+    project.add_run(record)
+    real = ProjectFile._connected
+
+    @contextlib.contextmanager
+    def nearly_full(self):
+        with real(self) as database:
+            pages = database.execute("PRAGMA page_count").fetchone()[0]
+            database.execute(f"PRAGMA max_page_count = {pages + 1}")
+            try:
+                yield database
+            except sqlite3.DatabaseError as error:
+                raise self._explained(error) from error
+
+    ProjectFile._connected = nearly_full
+    try:
+        with pytest.raises(InputError, match="full"):
+            project.add_run(record)
+    finally:
+        ProjectFile._connected = real
+    assert len(project.runs()) == 1
+
+
+def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_path):
+    """A second process finishes one run, begins an endless one, and is killed with SIGKILL."""
+    project = tmp_path / "killed.aucproj"
+    script = textwrap.dedent(
+        f"""
+        import sys, threading
+        from aucstudio.engine import METHODS
+        from aucstudio.project import headless
+        from aucstudio.project.split import Validation
+
+        def plan(method):
+            return headless.plan_run({str(table_file)!r}, method, [], validation=Validation(),
+                                     band=(0.0, 0.1))
+
+        headless.run(plan("auc-svm"), {str(project)!r})
+        def endless(self, X, positive, monitor):
+            print("in flight", flush=True)
+            threading.Event().wait()
+        METHODS["logistic"]._fit = endless
+        headless.run(plan("logistic"), {str(project)!r})
+        """
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stdout.readline().strip() == "in flight"
+    process.send_signal(signal.SIGKILL)
+    process.wait(20)
+    process.stdout.close()
+    reopened = ProjectFile.open(project)
+    runs = reopened.runs()
+    assert [run.experiment.method for run in runs] == ["auc-svm"]
+    assert np.isfinite(runs[0].splits[0].test_scores).all()
+    assert [e.method for e in reopened.lost_in_flight()] == ["logistic"]
