@@ -73,7 +73,7 @@ class DifferenceView(PlaneView):
         self.plot.addItem(self.density)
         self.dots = self._add_marks("o", 4, 1)
         self.ellipses = [self._add_curve(2), self._add_curve(2)]
-        self.support = self._add_marks("o", 9, 4)
+        self.support = self._add_marks("o", 8, 4)
         self.misranked = self._add_marks("o", 5, 5)
         self.margin, self.other_line = self.add_line(6), self.add_line(7)
         self.hyperplane = self.add_line(8)
@@ -100,7 +100,9 @@ class DifferenceView(PlaneView):
     def _make_controls(self) -> None:
         super()._make_controls()
         self.compare_combo = self.add_combo(
-            "compare_combo", "Compare with", "A second run, for its hyperplane in the same plane"
+            "compare_combo",
+            "Compare with",
+            "A second run, for its hyperplane in the same plane",
         )
         self.compare_combo.currentIndexChanged.connect(self._on_compare)
 
@@ -134,7 +136,8 @@ class DifferenceView(PlaneView):
 
     def extent(self, picture: Picture) -> Array:
         cloud: PairCloud = picture.extra.cloud
-        return np.stack([cloud.low, cloud.high, np.zeros(2)])
+        trace = ellipse(cloud.delta, cloud.covariance, 2.0)
+        return np.vstack([cloud.low, cloud.high, np.zeros(2), trace])
 
     def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
         if plane.features is not None:
@@ -168,12 +171,13 @@ class DifferenceView(PlaneView):
             self.density.setRect(
                 QRectF(*cloud.low, *np.where(cloud.high > cloud.low, cloud.high - cloud.low, 1.0))
             )
+        trace_pen = pen(theme.text, 1.2, (5.0, 3.0))
         for k, curve in enumerate(self.ellipses):
             trace = ellipse(cloud.delta, cloud.covariance, k + 1.0)
-            curve.setData(trace[:, 0], trace[:, 1], pen=pen(theme.accent, 1.2, (5.0, 3.0)))
-        self.mean.setData(pos=cloud.delta[None], pen=pen(theme.card, 1), brush=theme.accent)
+            curve.setData(trace[:, 0], trace[:, 1], pen=trace_pen)
+        self.mean.setData(pos=cloud.delta[None], pen=pen(theme.card, 1), brush=theme.text)
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
-        self.explain("mean δ and Σ, 1 and 2 sd", pen=pen(theme.accent, 1.2, (5.0, 3.0)))
+        self.explain_line("mean δ and Σ, 1 and 2 sd", trace_pen)
 
     def _draw_marked(self, subject: Subject, pairs: _Pairs) -> None:
         theme, cloud = current_theme(), pairs.cloud
@@ -183,14 +187,13 @@ class DifferenceView(PlaneView):
             pos=cloud.differences(wrong), pen=None, brush=_faded(theme.wrong, 200)
         )
         if pairs.support.size and subject.run is not None:
-            ring = pen(run_colour(theme, subject.run.look.colour), 1.2)
-            self.support.setPen(ring)
+            ring = run_colour(theme, subject.run.look.colour)
+            ring.setAlpha(150)
+            self.support.setPen(pen(ring, 1.0))
             self.support.setBrush(None)
-            self.explain("support pairs", pen=None, symbol="o", symbolPen=ring, symbolBrush=None)
+            self.explain_mark("support pairs", self.support)
         if wrong.size:
-            self.explain(
-                "misranked pairs", pen=None, symbol="o", symbolBrush=theme.wrong, symbolPen=None
-            )
+            self.explain_mark("misranked pairs", self.misranked)
 
     def _draw_run(self, subject: Subject, picture: Picture) -> None:
         normal = _normal(subject, picture.plane)
@@ -203,7 +206,7 @@ class DifferenceView(PlaneView):
         colour = run_colour(current_theme(), look.colour)
         self.hyperplane.setPen(pen(colour, 2.5))
         place_line(self.hyperplane, normal, 0.0)
-        self.explain(look.name, pen=pen(colour, 2.5))
+        self.explain_line(look.name, pen(colour, 2.5))
         margin = _margin(subject.run)
         self.margin.setVisible(margin is not None)
         if margin is not None:
@@ -246,7 +249,7 @@ class DifferenceView(PlaneView):
         if normal is not None:
             self.other_line.setPen(run_pen(other.look))
             place_line(self.other_line, normal, 0.0)
-            self.explain(other.look.name, pen=run_pen(other.look))
+            self.explain_line(other.look.name, run_pen(other.look))
         if subject.weights is None:
             return []
         return [
@@ -262,15 +265,16 @@ class DifferenceView(PlaneView):
         if found is None or subject.split is None:
             return [f"{subject.name} is training: {cloud.pairs:,} pairs of its table."]
         words = [f"{subject.name}: {_ranking(found)}"]
+        if found.rows.shape[1] < found.wrong + found.tied:
+            words.append(f"{found.rows.shape[1]:,} of them are drawn.")
         count = subject.split.support_pairs.shape[1]
         if count:
-            words.append(f"{count:,} support pairs carry the solution.")
+            ringed = f"; the {SUPPORT_DRAWN} strongest are ringed" if count > SUPPORT_DRAWN else ""
+            words.append(f"{count:,} support pairs carry the solution{ringed}.")
         if subject.weights is None and picture.plane.is_straight:
             words.append("Its scorer is not linear: no straight hyperplane lies in this plane.")
         elif picture.plane.kind == FEATURES and found.rows.size:
             words.append("All features rank them, not these two alone.")
-        if found.rows.shape[1] < found.wrong + found.tied:
-            words.append(f"{found.rows.shape[1]:,} of them are drawn.")
         if cloud.counted < cloud.pairs:
             words.append(f"The density is that of {cloud.counted:,} pairs.")
         return words

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QColor, QPen, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
@@ -48,6 +48,9 @@ POINTS_DRAWN = 5_000
 # Shorter work is waited for: the picture then changes at once instead of flickering.
 _WAIT_SECONDS = 0.02
 _POLL_MILLISECONDS = 15
+_COLUMNS = 8
+_AIR = 1.5
+_AXIS_WIDTH = 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,6 +106,29 @@ class _LegendSample(pg.ItemSample):
         event.ignore()
 
 
+class _Legend(pg.LegendItem):
+    """A legend above the plot, where it covers nothing, in as many columns as fit."""
+
+    def __init__(self, plot: pg.PlotWidget) -> None:
+        super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_LegendSample)
+        self.layout.setContentsMargins(0, 0, 0, 4)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        place = plot.getPlotItem()
+        place.layout.removeItem(place.titleLabel)
+        place.layout.addItem(self, 0, 1)
+
+    def updateSize(self) -> None:
+        # The plot's layout places it, not its own arithmetic.
+        self.updateGeometry()
+
+    def fit(self, width: float) -> None:
+        """Take the most columns that stay within a width."""
+        for columns in range(_COLUMNS, 0, -1):
+            self.setColumnCount(columns)
+            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
+                return
+
+
 class PlaneView(View):
     """A picture of prepared rows, or of their differences, in a plane that can be chosen.
 
@@ -119,9 +145,7 @@ class PlaneView(View):
         super().__init__(session, name, title)
         self.plot = make_plot(f"{name}_plot", "", "")
         self.body.addWidget(self.plot)
-        self.legend = self.plot.addLegend(
-            offset=(12, 8), labelTextSize="9pt", sampleType=_LegendSample
-        )
+        self.legend = _Legend(self.plot)
         self.live_line = self.add_line(15)
         self.picture: Picture | None = None
         self.subject: Subject | None = None
@@ -133,7 +157,7 @@ class PlaneView(View):
         self._poll.setInterval(_POLL_MILLISECONDS)
         self._poll.timeout.connect(self._on_poll)
         self._make_controls()
-        self.controls.addStretch(1)
+        self.controls.addStretch(0)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
         self.retheme()
 
@@ -170,8 +194,14 @@ class PlaneView(View):
         self.plane_combo = self.add_combo("plane_combo", "Plane", "Where the rows are seen from")
         for kind, words in self.planes.items():
             self.plane_combo.addItem(words, kind)
-        self.x_feature = self.add_combo("x_feature", "x", "The feature that runs to the right")
-        self.y_feature = self.add_combo("y_feature", "y", "The feature that runs upwards")
+        # A row of their own: names of features are long, and the centre may be narrow.
+        row = QHBoxLayout()
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertLayout(1, row)
+        self.x_feature = self.add_combo("x_feature", "Right", "The feature that runs right", row)
+        self.y_feature = self.add_combo("y_feature", "Up", "The feature that runs upwards", row)
+        row.addStretch(0)
         self.split_combo = self.add_combo(
             "split", "Split", "Which fit of the run: each has its own training rows"
         )
@@ -180,23 +210,22 @@ class PlaneView(View):
         self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
         self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(1))
 
-    def add_combo(self, name: str, words: str, tip: str) -> QComboBox:
-        """Add a choice with its label to the controls."""
+    def add_combo(
+        self, name: str, words: str, tip: str, row: QHBoxLayout | None = None
+    ) -> QComboBox:
+        """Add a choice with its label to the controls, or to a row of long names."""
         combo = QComboBox()
         combo.setObjectName(self.prefix + name)
         combo.setAccessibleName(words)
         combo.setToolTip(tip)
-        if name.endswith("feature"):
-            combo.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-            combo.setMinimumContentsLength(9)
-        else:
-            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setMinimumWidth(80)
+        combo.setMaximumWidth(320)
         label = self._labels[combo.objectName()] = QLabel(words)
         label.setBuddy(combo)
-        self.controls.addWidget(label)
-        self.controls.addWidget(combo)
+        place = self.controls if row is None else row
+        place.addWidget(label)
+        place.addWidget(combo)
         return combo
 
     def show_control(self, combo: QComboBox, shown: bool) -> None:
@@ -329,6 +358,7 @@ class PlaneView(View):
         self.legend.clear()
         self._show_items(True)
         self.sentence.setText(self.draw(self.subject, self.picture))
+        self.legend.fit(self.plot.width() - _AXIS_WIDTH)
         self._move_live_line()
 
     def _name_axes(self) -> None:
@@ -371,9 +401,13 @@ class PlaneView(View):
         self.plot.addItem(line)
         return line
 
-    def explain(self, words: str, **style: Any) -> None:
-        """Add to the legend what is drawn like this."""
-        self.legend.addItem(pg.PlotDataItem(**style), escape(words))
+    def explain_line(self, words: str, drawn: QPen) -> None:
+        """Add a line to the legend."""
+        self.legend.addItem(pg.PlotDataItem(pen=drawn), escape(words))
+
+    def explain_mark(self, words: str, marks: pg.ScatterPlotItem) -> None:
+        """Add marks, as they are drawn at this moment, to the legend."""
+        self.legend.addItem(marks, escape(words))
 
     def carried(self, weights: Array, b: float, source: Preparation) -> tuple[Array, float] | None:
         """Write a linear function of another preparation on the features of the picture."""
@@ -408,12 +442,12 @@ class PlaneView(View):
             place_line(self.live_line, normal, self.level(self.picture.plane, *moved))
 
     def retheme(self) -> None:
-        theme = current_theme()
-        back = QColor(theme.card)
-        back.setAlpha(210)
-        self.legend.setBrush(back)
-        self.legend.setLabelTextColor(theme.text)
+        self.legend.setLabelTextColor(current_theme().text)
         super().retheme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.legend.fit(self.plot.width() - _AXIS_WIDTH)
 
 
 def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subject:
@@ -436,6 +470,7 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
         for words, value in items:
             combo.addItem(words, value)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
@@ -493,6 +528,11 @@ class FeatureView(PlaneView):
         """Give the mean of the rows, which the lines are drawn through."""
         return picture.sample.X.mean(axis=0)
 
+    def extent(self, picture: Picture) -> Array:
+        """Give the places, far-off ones pulled in: a few must not crowd all others together."""
+        low, high = np.quantile(picture.places, (0.01, 0.99), axis=0)
+        return np.clip(picture.places, low - _AIR * (high - low), high + _AIR * (high - low))
+
     def level(self, plane: Plane, weights: Array, intercept: float) -> float:
         assert self.picture is not None
         return plane.level(weights, intercept, self.picture.extra)
@@ -514,26 +554,24 @@ class FeatureView(PlaneView):
         sample, kept = picture.sample, thinned(picture.sample.positive, POINTS_DRAWN)
         self._draw_classes(subject, picture, kept)
         missed = _wrong_side(sample)
-        theme = current_theme()
-        ring = pen(theme.wrong, 1.5)
+        ring = pen(current_theme().wrong, 1.5)
         self.wrong.setData(pos=picture.places[kept[missed[kept]]], pen=ring, brush=None)
         if missed.any():
-            self.explain("wrong side", pen=None, symbol="o", symbolPen=ring, symbolBrush=None)
+            self.explain_mark("on the wrong side", self.wrong)
         drawn = self._draw_lines(subject, picture)
         return " ".join(self._sentence(subject, picture, missed, len(kept), drawn))
 
     def _draw_classes(self, subject: Subject, picture: Picture, kept: Index) -> None:
         theme, positive = current_theme(), picture.sample.positive[kept]
         names = _class_names(subject)
-        for points, rows, colour, symbol, name in (
-            (self.positives, kept[positive], theme.positive, "o", names[0]),
-            (self.negatives, kept[~positive], theme.negative, "t", names[1]),
+        for points, rows, colour, name in (
+            (self.positives, kept[positive], theme.positive, names[0]),
+            (self.negatives, kept[~positive], theme.negative, names[1]),
         ):
             fill = QColor(colour)
-            fill.setAlpha(170 if len(kept) < 1_000 else 110)
-            edge = pen(theme.card, 0.5)
-            points.setData(pos=picture.places[rows], pen=edge, brush=fill)
-            self.explain(name, pen=None, symbol=symbol, symbolBrush=colour, symbolPen=None)
+            fill.setAlpha(190 if len(kept) < 1_000 else 120)
+            points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
+            self.explain_mark(name, points)
 
     def _draw_lines(self, subject: Subject, picture: Picture) -> int:
         """Draw the decision lines; give how many there are."""
@@ -567,7 +605,7 @@ class FeatureView(PlaneView):
         line.setPen(run_pen(run.look))
         place_line(line, normal, level)
         self._lines.append(line)
-        self.explain(run.look.name, pen=run_pen(run.look))
+        self.explain_line(run.look.name, run_pen(run.look))
 
     def _sentence(
         self, subject: Subject, picture: Picture, missed: NDArray[np.bool_], drawn: int, lines: int
@@ -579,11 +617,14 @@ class FeatureView(PlaneView):
             ]
         words = [_verdict(subject, sample, missed, self.held_out(subject.run))]
         if lines and picture.plane.kind != SCORE:
-            words.append("Lines: the thresholds, all that is not drawn at its mean.")
+            words.append("Each line is a threshold with all other features at their means.")
         if subject.weights is None and picture.plane.is_straight:
             words.append(f"{subject.name} is not linear and has no line in this plane.")
         if self.rows_combo.currentData() and not self.held_out(subject.run):
             words.append("The rows of the test file are not in this table.")
+        outside = int((picture.places != self.extent(picture)).any(axis=1).sum())
+        if outside:
+            words.append(f"{outside:,} far-off rows lie outside the frame: zoom out to see them.")
         if drawn < len(sample.positive):
             words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn.")
         return words
@@ -600,16 +641,16 @@ def _wrong_side(sample: Sample) -> NDArray[np.bool_]:
 def _class_names(subject: Subject) -> tuple[str, str]:
     if subject.split is None:
         return "positive", "negative"
-    return subject.split.model.positive, subject.split.model.negative
+    model = subject.split.model
+    return f"{model.positive} (positive)", f"{model.negative} (negative)"
 
 
 def _verdict(subject: Subject, sample: Sample, wrong: NDArray[np.bool_], held_out: bool) -> str:
     rows = "held-out" if held_out else "training"
     missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
     false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
-    positive, negative = _class_names(subject)
     return (
         f"{subject.name} puts {missed + false:,} of {m + n:,} {rows} rows "
-        f"({(missed + false) / (m + n):.1%}) on the wrong side of its threshold: {missed:,} of "
-        f"{m:,} {positive} missed, {false:,} of {n:,} {negative} called {positive}."
+        f"({100 * (missed + false) / (m + n):.1f} %) on the wrong side of its threshold: "
+        f"{missed:,} of {m:,} positives missed, {false:,} of {n:,} negatives called positive."
     )

@@ -47,7 +47,7 @@ from aucstudio.project.table import Table
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
-_LEFT, _RIGHT = 304, 336
+_LEFT, _RIGHT = 320, 368
 
 
 class MainWindow(QMainWindow):
@@ -83,7 +83,9 @@ class MainWindow(QMainWindow):
         self.welcome = WelcomePage()
         self.tabs = named(QTabWidget(), "view_tabs", "Views")
         self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         for view in self.views:
+            view.let_controls_shrink()
             self.tabs.addTab(view, view.title)
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
@@ -107,7 +109,7 @@ class MainWindow(QMainWindow):
     def _left_column(self) -> QScrollArea:
         column = QWidget()
         layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 4, 0)
+        layout.setContentsMargins(0, 0, 6, 0)
         layout.setSpacing(8)
         for panel in (self.data_panel, self.validation_panel, self.method_panel):
             layout.addWidget(panel)

@@ -30,7 +30,7 @@ class MethodPanel(Card):
             )
         swallow_wheel(self.combo)
         self.about = named(QToolButton(), "method_about", "About the method")
-        self.about.setText("ⓘ")
+        self.about.setText("?")
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
         self.cost = label("", "muted", wrap=True, name="method_cost")

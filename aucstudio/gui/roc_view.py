@@ -163,13 +163,16 @@ class RocView(View):
         self._dress()
         self._draw(runs)
         self._show_live()
-        self.refresh_band()
+        self._show_band()
 
     def refresh_band(self) -> None:
         """Show the FPR range and the areas in it; the curves stay."""
-        if not self.isVisible():
+        if self.isVisible():
+            self._show_band()
+        else:
             self.mark_stale()
-            return
+
+    def _show_band(self) -> None:
         band = self.session.plan.band
         with QSignalBlocker(self.band_low), QSignalBlocker(self.band_high):
             self.band_low.setValue(band[0])
@@ -332,10 +335,7 @@ class RocView(View):
 
     def _on_range(self) -> None:
         for drawn in self._drawn:
-            x, y = drawn.trace.corners
-            thinned = curves.thin(x, y, self._window())
-            if len(thinned[0]) < len(x):
-                drawn.item.setData(*thinned)
+            drawn.item.setData(*curves.thin(*drawn.trace.corners, self._window()))
         self._place_legend()
 
     # ------------------------------------------------------------- pointing

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QBrush, QColor, QPainter, QPixmap
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QAction, QBrush, QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -20,6 +27,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
+from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
@@ -32,6 +40,7 @@ Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Run", "AUC", "pAUC", "s")
 _MARKS = {DONE: "", STOPPED: "◐ ", FAILED: "✕ "}
 _COLOURS = 8
+_WIDTH = 352
 
 
 class RunsModel(QAbstractTableModel):
@@ -195,9 +204,13 @@ class RunsPanel(QWidget):
         )
         self.details = RunDetails(session)
         self._set_up_view()
+        self.setMinimumWidth(_WIDTH)
         card = Card("Runs")
         card.rows.addWidget(self.empty)
         card.rows.addWidget(self.view, stretch=1)
+        # Keeps the sentence at the top while there is no list to take the room.
+        self._spacer = QWidget()
+        card.rows.addWidget(self._spacer, stretch=1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -217,6 +230,7 @@ class RunsPanel(QWidget):
             | QAbstractItemView.EditTrigger.EditKeyPressed
         )
         view.setShowGrid(False)
+        view.setIconSize(QSize(26, 12))
         view.setWordWrap(False)
         view.verticalHeader().hide()
         view.verticalHeader().setDefaultSectionSize(32)
@@ -232,6 +246,7 @@ class RunsPanel(QWidget):
         has_rows = self.model.rowCount() > 0
         self.empty.setVisible(not has_rows)
         self.view.setVisible(has_rows)
+        self._spacer.setVisible(not has_rows)
         self._show_selection()
 
     def _on_current(self, current: QModelIndex) -> None:
@@ -265,7 +280,7 @@ class RunsPanel(QWidget):
         self._add(menu, "menu_rename", "&Rename…", lambda: self._rename(shown))
         colours = menu.addMenu("&Colour")
         for k in range(_COLOURS):
-            action = QAction(_swatch_icon(k), f"Colour {k + 1}", menu)
+            action = QAction(_swatch(RunLook("", k)), f"Colour {k + 1}", menu)
             action.triggered.connect(
                 lambda _checked=False, k=k: self.session.set_look(run, "Colour run", colour=k)
             )
@@ -353,7 +368,7 @@ class RunDetails(Card):
             f"AUC 95 % {area.low:.3f} … {area.high:.3f}{several}",
             f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
             f"95 % {part.low:.3f} … {part.high:.3f}",
-            f"training AUC {train_auc(record):.3f} ({gap:+.3f})",
+            f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
             f"{seconds_words(record.fit_seconds)} s per fit",
         ]
         if record.status == STOPPED:
@@ -396,11 +411,15 @@ def seconds_words(seconds: float) -> str:
     return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
 
 
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("-", "−")
+
+
 def _short(width: float) -> str:
     return f"{width:.3f}".removeprefix("0")
 
 
-def _swatch(look: Any) -> QPixmap:
+def _swatch(look: RunLook) -> QIcon:
     """Draw the run's line as it looks in the views."""
     scale = 2.0
     picture = QPixmap(round(26 * scale), round(12 * scale))
@@ -411,10 +430,7 @@ def _swatch(look: Any) -> QPixmap:
     painter.setPen(run_pen(look, 2.5))
     painter.drawLine(1, 6, 25, 6)
     painter.end()
-    return picture
-
-
-def _swatch_icon(colour: int) -> QPixmap:
-    from aucstudio.gui.plan import RunLook
-
-    return _swatch(RunLook("", colour))
+    icon = QIcon(picture)
+    # A selected row must not tint the colour that stands for the run.
+    icon.addPixmap(picture, QIcon.Mode.Selected)
+    return icon

@@ -333,14 +333,7 @@ class Session(QObject):
         self.runs_changed.emit()
         self.selection_changed.emit()
         remember_recent(file.path)
-        return [
-            *trouble,
-            *(
-                f"{METHODS[e.method].title} was running when the program last ended; it is lost and "
-                "can be run again"
-                for e in lost
-            ),
-        ]
+        return [*trouble, *(_lost_sentence(experiment) for experiment in lost)]
 
     def save_as(self, path: str | Path) -> None:
         """Save the project under a name and go on in that file.
@@ -556,6 +549,11 @@ def _read_project(path: Path) -> tuple[Any, ...]:
         except InputError as error:
             trouble.append(f"{error} The finished runs are all here.")
     return file, document, records, file.lost_in_flight(), table, trouble
+
+
+def _lost_sentence(experiment: Experiment) -> str:
+    title = METHODS[experiment.method].title
+    return f"{title} was running when the program last ended; it is lost and can be run again."
 
 
 def _is_unsaved(path: Path) -> bool:

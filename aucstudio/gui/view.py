@@ -5,11 +5,14 @@ from __future__ import annotations
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.plotting import dress_plot
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import delayed
+
+
+_LEAST_COMBO = 64
 
 
 class View(QWidget):
@@ -80,6 +83,11 @@ class View(QWidget):
         for plot in self.plots():
             dress_plot(plot)
         self.mark_stale()
+
+    def let_controls_shrink(self) -> None:
+        """Let the lists above the picture give way in a narrow window."""
+        for combo in self.findChildren(QComboBox):
+            combo.setMinimumWidth(_LEAST_COMBO)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

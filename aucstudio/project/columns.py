@@ -44,8 +44,10 @@ class Column:
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""
         if self.kind == "number":
-            return np.logical_not(np.isnan(self.values))
-        return np.not_equal(self.values, np.array(None)).astype(bool)
+            present: NDArray[np.bool_] = ~np.isnan(self.values)
+        else:
+            present = np.not_equal(self.values, np.array(None)).astype(bool)
+        return present
 
     def counts(self) -> dict[str, int]:
         """Count the rows of each value, spelled as text, in the order of the values."""

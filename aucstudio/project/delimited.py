@@ -16,10 +16,11 @@ from aucstudio.project.dialect import (
     detect_dialect,
     parse_sample,
 )
-from aucstudio.project.duck import Contents, DelimitedFile, Formats, Rejected
+from aucstudio.project.duck import Contents, Formats, Reader
 from aucstudio.project.encoding import guess_encoding, head_of, plain_copy, scan
 from aucstudio.project.errors import InputError
 from aucstudio.project.numerals import MISSING_NUMBER, MISSING_TEXT, formats, guess_format
+from aucstudio.project.rejects import Rejected, Source
 
 # Told the fraction done and what is being done; may raise to stop.
 Tell = Callable[[float, str], None]
@@ -61,11 +62,10 @@ def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
-    found = scan(path, lambda part: tell(0.2 * part, "looking at the file"))
     if dialect is not None:
-        encoding = dialect.encoding
-    else:
-        encoding = found.encoding or guess_encoding(found.odd)
+        dialect.check()
+    found = scan(path, lambda part: tell(0.2 * part, "looking at the file"))
+    encoding = dialect.encoding if dialect else found.encoding or guess_encoding(found.odd)
     with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
         folder, plain = Path(temporary), path
         if not (found.uniform and found.encoding == "utf-8" and _is_utf8(encoding)):
@@ -77,11 +77,9 @@ def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited
         sample = parse_sample(text, whole, dialect)
         _check(path, dialect, sample)
         names, notes = column_names(sample, dialect.header)
-        reading = DelimitedFile(
-            plain, path, dialect, names, folder, lambda part: tell(0.3 + 0.7 * part, "reading")
-        )
-        with reading:
-            contents = reading.read(_formats(sample, dialect))
+        source = Source(plain, path, dialect, names)
+        with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
+            contents = reader.read(_formats(sample, dialect))
     columns = _columns(names, contents)
     if not len(columns[0].values):
         raise _no_rows(path)
@@ -96,9 +94,6 @@ def _is_utf8(encoding: str) -> bool:
 
 
 def _check(path: Path, dialect: Dialect, sample: Sample) -> None:
-    for setting in ("delimiter", "quote"):
-        if len(getattr(dialect, setting)) > 1 or not dialect.delimiter:
-            raise InputError(f"the {setting} must be one character", setting=setting)
     if sample.width < 2:
         raise InputError(
             f"{path} has one column only; a table has its cells separated by commas, semicolons, "

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from aucstudio.project.errors import InputError
 from aucstudio.project.numerals import formats, guess_decimal, guess_format, is_missing_number
 
 Row = list[str]
@@ -43,6 +44,19 @@ class Dialect:
     decimal: str = "."
     header: bool = True
     skip: int = 0
+
+    def check(self) -> None:
+        """Raise InputError for marks that cannot be."""
+        for setting in ("delimiter", "quote"):
+            mark = getattr(self, setting)
+            if len(mark) > 1 or mark in ("\n", "\r") or (setting == "delimiter" and not mark):
+                raise InputError(f"the {setting} must be one character", setting=setting)
+        if self.delimiter == self.quote:
+            raise InputError("the delimiter and the quote must differ", setting="quote")
+        if self.decimal not in (".", ","):
+            raise InputError("the decimal mark must be . or ,", setting="decimal")
+        if self.skip < 0:
+            raise InputError("the number of lines to skip cannot be negative", setting="skip")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,8 +125,9 @@ def _rows(text: str, whole: bool, delimiter: str, quote: str) -> list[Row]:
 
 
 def _modal_width(rows: Sequence[Row]) -> int:
+    """Count the cells of most rows; rows of one cell decide only if there are no others."""
     counts = collections.Counter(map(len, rows))
-    return max(counts, key=lambda width: (counts[width], width))
+    return max(counts, key=lambda width: (width > 1, counts[width], width))
 
 
 def _delimiter(text: str, whole: bool) -> tuple[str, str]:
@@ -122,11 +137,10 @@ def _delimiter(text: str, whole: bool) -> tuple[str, str]:
 
 
 def _fit(rows: list[Row], delimiter: str) -> tuple[float, int]:
-    wide = [row for row in rows if len(row) > 1]
-    if not wide:
+    width = _modal_width(rows) if rows else 0
+    if width < 2:
         return 0.0, 0
-    width = _modal_width(wide)
-    regular = [row for row in wide if len(row) == width]
+    regular = [row for row in rows if len(row) == width]
     rivals = set(_DELIMITERS) - {delimiter}
     clean = sum(rivals.isdisjoint(cell) or _is_number(cell) for row in regular for cell in row) / (
         width * len(regular)

@@ -417,7 +417,7 @@ def pair_cloud(places: Array, positive: Mask) -> PairCloud:
     if pairs <= PAIRS_AS_DOTS:
         return dataclasses.replace(cloud, dots=(a[:, None] - b[None]).reshape(-1, 2))
     a, b = _fewer(a, b)
-    bins = int(np.clip(2.0 * pairs ** (1 / 3), 64, 256))
+    bins = int(np.clip(3.0 * pairs ** (1 / 3), 64, 256))
     counts = difference_histogram(a, b, low, high, bins)
     return dataclasses.replace(cloud, counted=len(a) * len(b), counts=counts)
 

@@ -1,24 +1,23 @@
-"""Reading the cells of a delimited text file through DuckDB, fast and with every row accounted for.
+"""Reading the cells of a delimited text file through DuckDB, every row accounted for.
 
 The file is plain UTF-8 with one kind of line end; what it looks like is known from its sample.
+Columns are read in batches, so that a wide table takes no more memory than a long one.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
-import csv
 import dataclasses
 import glob
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.dialect import Dialect
-from aucstudio.project.encoding import lines_at
 from aucstudio.project.errors import InputError
 from aucstudio.project.numerals import (
     MISSING_NUMBER,
@@ -29,29 +28,18 @@ from aucstudio.project.numerals import (
     number_sql,
     text_sql,
 )
+from aucstudio.project.rejects import Rejected, Source, infinite_value, rejected_rows
 
+Item = TypeVar("Item")
 Tell = Callable[[float], None]
+# How the numbers of each column are written; None for text.
 Formats = dict[int, NumberFormat | None]
 
-MAX_REJECTED = 100
-
-_WINDOW = 1_000_000
-_LEVELS = 20_000
-
-
-@dataclasses.dataclass(frozen=True)
-class Rejected:
-    """A row that was left out.
-
-    Attributes
-    ----------
-    line : int
-        Line of the file in which the row begins, counted from 1.
-    reason : str
-    """
-
-    line: int
-    reason: str
+_BATCH = 256
+_DOUBTFUL_BATCH = 32
+# Cells copied at a time: a copy holds the GIL.
+_NUMBERS_WINDOW = 1_000_000
+_TEXTS_WINDOW = 20_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,7 +62,7 @@ class Contents:
     forms : dict of int to NumberFormat or None
         How the numbers of each column are written; None for text.
     strays : dict of int to str
-        For columns of numbers but for a few cells, one of those cells.
+        For text columns that the sample showed as numbers, a cell that is none.
     rejected : list of Rejected
         The first hundred.
     rejected_rows : int
@@ -87,38 +75,27 @@ class Contents:
     rejected_rows: int
 
 
-class DelimitedFile:
-    """One file, opened in DuckDB; a context manager.
+class Reader:
+    """A delimited file, opened in DuckDB; a context manager.
 
     Parameters
     ----------
-    path : Path
-        The plain UTF-8 file.
-    shown : Path
-        The file to name in messages.
-    names : list of str
+    source : Source
     folder : Path
         Where DuckDB may put what does not fit into memory.
     tell : callable
         Told the fraction done; may raise to stop.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        shown: Path,
-        dialect: Dialect,
-        names: list[str],
-        folder: Path,
-        tell: Tell,
-    ) -> None:
-        self._path, self._shown, self._dialect, self._names = path, shown, dialect, names
-        self._tell = tell
+    def __init__(self, source: Source, folder: Path, tell: Tell) -> None:
+        self._source = source
+        self._tell_outside = tell
+        self._progress = (0.0, 1.0)
         self._connection = duckdb.connect(config={"temp_directory": str(folder)})
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
 
-    def __enter__(self) -> DelimitedFile:
+    def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -135,44 +112,59 @@ class DelimitedFile:
         """
         settled = dict(forms)
         cells, rejected, total = self._first_pass(settled)
-        doubtful = [k for k, form in settled.items() if form and _any_infinite(cells[k].values)]
+        doubtful = [k for k, form in settled.items() if form and _has_infinite(cells[k])]
         strays: dict[int, str] = {}
-        if doubtful:
-            settled |= self._settle(doubtful, strays)
-            cells |= self._load("again", {k: settled[k] for k in doubtful})
+        for batch in _batches(doubtful, _DOUBTFUL_BATCH):
+            for k, (form, misfit) in self._settle(batch).items():
+                settled[k] = form
+                if form is None:
+                    strays[k] = misfit
+            cells |= self._load({k: settled[k] for k in batch})
         for k in doubtful:
-            if settled[k] is not None and _any_infinite(cells[k].values):
-                raise self._infinite(k, settled[k])
+            form = settled[k]
+            if form is not None and _has_infinite(cells[k]):
+                raise infinite_value(self._source, k, form)
         return Contents([cells[k] for k in sorted(cells)], settled, strays, rejected, total)
 
     def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], list[Rejected], int]:
-        rows = self._create("cells", forms)
-        rejected, total = self._rejects()
+        cells: dict[int, Cells] = {}
+        rejected: list[Rejected] = []
+        total = 0
+        for batch in _batches(list(forms), _BATCH):
+            self._progress = (batch[0] / len(forms), (batch[-1] + 1) / len(forms))
+            rows = self._create({k: forms[k] for k in batch})
+            if not cells:
+                rejected, total = rejected_rows(self._connection, self._source)
+                self._check_rejected(rejected, total, rows)
+            cells |= self._fetch({k: forms[k] for k in batch}, rows)
+        return cells, rejected, total
+
+    def _check_rejected(self, rejected: list[Rejected], total: int, rows: int) -> None:
         if total > rows:
+            shown, first = self._source.shown, rejected[0]
             raise InputError(
-                f"{self._shown}, line {rejected[0].line}: {rejected[0].reason}, and so for "
-                f"{total} of {rows + total} rows; choose another delimiter or quotation mark",
-                file=str(self._shown),
-                line=rejected[0].line,
+                f"{shown}, line {first.line}: {first.reason}; {total} of {rows + total} rows "
+                "cannot be read: choose another delimiter or quotation mark",
+                file=str(shown),
+                line=first.line,
                 setting="delimiter",
             )
-        return self._fetch("cells", forms, rows), rejected, total
 
-    def _load(self, table: str, forms: Formats) -> dict[int, Cells]:
-        return self._fetch(table, forms, self._create(table, forms))
+    def _load(self, forms: Formats) -> dict[int, Cells]:
+        return self._fetch(forms, self._create(forms))
 
-    def _create(self, table: str, forms: Formats) -> int:
+    def _create(self, forms: Formats) -> int:
+        """Read some columns of the file into DuckDB's table ``cells``; return its rows."""
         columns = ", ".join(
             f"{number_sql(f'c{k}', form) if form else text_sql(f'c{k}')} AS c{k}"
             for k, form in forms.items()
         )
-        self._run(f"CREATE TABLE {table} AS SELECT {columns} FROM {self._source()}")
-        (rows,) = self._one(f"SELECT count(*) FROM {table}")
-        return int(rows)
+        self._run(f"CREATE OR REPLACE TABLE cells AS SELECT {columns} FROM {self._read_csv()}")
+        return int(self._one("SELECT count(*) FROM cells")[0])
 
-    def _source(self) -> str:
-        dialect = self._dialect
-        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(self._names)))
+    def _read_csv(self) -> str:
+        dialect = self._source.dialect
+        columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(self._source.names)))
         options = {
             "columns": f"{{{columns}}}",
             "delim": literal(dialect.delimiter),
@@ -186,7 +178,7 @@ class DelimitedFile:
             "hive_partitioning": "false",
         }
         # DuckDB takes the name for a pattern.
-        name = literal(glob.escape(str(self._path.absolute())))
+        name = literal(glob.escape(str(self._source.path.absolute())))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
     def _run(self, sql: str) -> None:
@@ -202,164 +194,103 @@ class DelimitedFile:
         try:
             future.result()
         except duckdb.Error as error:
-            raise InputError(
-                f"{self._shown} cannot be read: {str(error).splitlines()[0]}",
-                file=str(self._shown),
-            ) from error
+            shown = self._source.shown
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{shown} cannot be read: {reason}", file=str(shown)) from error
+
+    def _tell(self, part: float) -> None:
+        low, high = self._progress
+        self._tell_outside(low + part * (high - low))
 
     def _one(self, sql: str) -> tuple[Any, ...]:
         row = self._connection.execute(sql).fetchone()
         assert row is not None
         return tuple(row)
 
-    def _fetch(self, table: str, forms: Formats, rows: int) -> dict[int, Cells]:
-        found = {}
-        for done, (k, form) in enumerate(forms.items()):
-            self._tell(done / len(forms))
-            found[k] = self._numbers(table, k, rows) if form else self._texts(table, k, rows)
-        self._connection.execute(f"DROP TABLE {table}")
-        return found
+    def _fetch(self, forms: Formats, rows: int) -> dict[int, Cells]:
+        numbers = [k for k, form in forms.items() if form]
+        cells = dict(zip(numbers, self._numbers(numbers, rows), strict=True))
+        for k in forms:
+            if k not in cells:
+                self._tell(1.0)
+                cells[k] = self._texts(k, rows)
+        self._connection.execute("DROP TABLE cells")
+        return cells
 
-    def _numbers(self, table: str, k: int, rows: int) -> Cells:
-        values = np.empty(rows)
-        for start in range(0, rows, _WINDOW):
-            self._window(table, f"c{k}", start, values)
-        known = np.sort(values)
-        known = known[: rows - int(np.isnan(values).sum())]
-        distinct = int((known[1:] != known[:-1]).sum()) + (len(known) > 0)
-        return Cells(values, rows - len(known), distinct)
+    def _numbers(self, columns: list[int], rows: int) -> Iterator[Cells]:
+        values = [np.empty(rows) for _ in columns]
+        if columns:
+            self._copy({f"c{k}": v for k, v in zip(columns, values, strict=True)}, rows)
+        for cells in values:
+            self._tell(1.0)
+            missing = int(np.isnan(cells).sum())
+            # NaN sorts to the end.
+            known = np.sort(cells)[: rows - missing]
+            distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
+            yield Cells(cells, missing, distinct)
 
-    def _window(self, table: str, expression: str, start: int, target: NDArray[Any]) -> None:
-        """Copy some rows; windows, because a copy holds the GIL."""
-        stop = start + _WINDOW
-        found = self._connection.execute(
-            f"SELECT {expression} AS x FROM {table} WHERE rowid >= {start} AND rowid < {stop}"
-        ).fetchnumpy()
-        target[start:stop] = found["x"]
+    def _copy(self, targets: Mapping[str, NDArray[Any]], rows: int) -> None:
+        """Copy expressions over ``cells`` into arrays."""
+        window = max(2048, _NUMBERS_WINDOW // len(targets))
+        selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(targets))
+        for start in range(0, rows, window):
+            stop = start + window
+            found = self._connection.execute(
+                f"SELECT {selected} FROM cells WHERE rowid >= {start} AND rowid < {stop}"
+            ).fetchnumpy()
+            for n, target in enumerate(targets.values()):
+                target[start:stop] = found[f"x{n}"]
 
-    def _texts(self, table: str, k: int, rows: int) -> Cells:
+    def _texts(self, k: int, rows: int) -> Cells:
         """Let DuckDB number the different texts, so that each becomes one Python object."""
         values, codes = np.empty(rows, dtype=object), np.empty(rows, dtype=np.int64)
-        levels = self._levels(table, k)
+        levels = self._levels(k)
         if not levels:
             return Cells(values, rows, 0)
-        kind = f"levels_{table}_{k}"
-        self._connection.execute(
-            f"CREATE TYPE {kind} AS ENUM (SELECT DISTINCT c{k} FROM {table} "
-            f"WHERE c{k} IS NOT NULL ORDER BY c{k})"
-        )
-        for start in range(0, rows, _WINDOW):
-            code = f"coalesce(enum_code(c{k}::{kind})::BIGINT, {len(levels)})"
-            self._window(table, code, start, codes)
+        self._connection.execute(f"CREATE TYPE levels{k} AS ENUM ({_levels_sql(k)})")
+        self._copy({f"coalesce(enum_code(c{k}::levels{k})::BIGINT, {len(levels)})": codes}, rows)
+        self._connection.execute(f"DROP TYPE levels{k}")
         named = np.array([*levels, None], dtype=object)
-        for start in range(0, rows, _LEVELS):
-            values[start : start + _LEVELS] = named[codes[start : start + _LEVELS]]
-        return Cells(values, int((codes == len(levels)).sum()), len(levels))
+        for start in range(0, rows, _TEXTS_WINDOW):
+            values[start : start + _TEXTS_WINDOW] = named[codes[start : start + _TEXTS_WINDOW]]
+        return Cells(values, int(np.count_nonzero(codes == len(levels))), len(levels))
 
-    def _levels(self, table: str, k: int) -> list[str]:
-        found = self._connection.execute(
-            f"SELECT DISTINCT c{k} FROM {table} WHERE c{k} IS NOT NULL ORDER BY c{k}"
-        )
-        levels: list[str] = []
-        while chunk := found.fetchmany(_LEVELS):
-            levels.extend(text for (text,) in chunk)
-        return levels
+    def _levels(self, k: int) -> list[str]:
+        found = self._connection.execute(_levels_sql(k))
+        chunks = iter(lambda: found.fetchmany(_TEXTS_WINDOW), [])
+        return [text for chunk in chunks for (text,) in chunk]
 
-    def _settle(self, doubtful: list[int], strays: dict[int, str]) -> Formats:
+    def _settle(self, columns: list[int]) -> dict[int, tuple[NumberFormat | None, str]]:
         """Find how columns are written that are not what their sample promised.
 
-        A format has to fit every cell of the column; where none does, the column is text.
+        A format has to fit every cell of the column; where none does, the column is text, and a
+        cell that does not fit comes with it.
         """
-        tries = formats(self._dialect.decimal)
-        questions = [
+        tries = formats(self._source.dialect.decimal)
+        questions = ", ".join(
             f"max(c{k}) FILTER (WHERE NOT {missing_sql(f'c{k}', MISSING_NUMBER)} "
             f"AND NOT {form.sql_matches(f'c{k}')})"
-            for k in doubtful
-            for form in tries
-        ]
-        self._run(f"CREATE TABLE misfits AS SELECT {', '.join(questions)} FROM {self._source()}")
-        misfits = self._one("SELECT * FROM misfits")
-        settled: Formats = {}
-        for place, k in enumerate(doubtful):
-            of_column = misfits[place * len(tries) : (place + 1) * len(tries)]
-            fitting = (form for form, cell in zip(tries, of_column, strict=True) if cell is None)
-            settled[k] = next(fitting, None)
-            if settled[k] is None:
-                strays[k] = str(of_column[1])
+            for k, form in itertools.product(columns, tries)
+        )
+        names = ", ".join(f"m{n}" for n in range(len(columns) * len(tries)))
+        source = self._read_csv()
+        self._run(f"CREATE OR REPLACE TABLE misfits({names}) AS SELECT {questions} FROM {source}")
+        misfits = iter(self._one("SELECT * FROM misfits"))
+        settled = {}
+        for k in columns:
+            answers = dict(zip(tries, misfits, strict=False))
+            fitting = (form for form, misfit in answers.items() if misfit is None)
+            settled[k] = (next(fitting, None), str(answers[tries[1]]).strip())
         return settled
 
-    def _rejects(self) -> tuple[list[Rejected], int]:
-        (total,) = self._one("SELECT count(DISTINCT line_byte_position) FROM reject_errors")
-        found = self._connection.execute(
-            "SELECT line_byte_position - 1, min(error_type::VARCHAR), min(csv_line), "
-            "max(TRY_CAST(regexp_extract(error_message, 'Found: ([0-9]+)', 1) AS BIGINT)) "
-            "FROM reject_errors GROUP BY 1 ORDER BY 1 "
-            f"LIMIT {MAX_REJECTED}"
-        ).fetchall()
-        lines = lines_at(self._path, [int(row[0]) for row in found])
-        rejected = [
-            Rejected(line, self._reason(line, kind, text, cells))
-            for line, (_, kind, text, cells) in zip(lines, found, strict=True)
-        ]
-        return rejected, int(total)
 
-    def _reason(self, line: int, kind: str, text: str | None, cells: int | None) -> str:
-        if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS") and cells is not None:
-            plural = "" if cells == 1 else "s"
-            return f"{cells} cell{plural} instead of {len(self._names)}"
-        if kind == "LINE SIZE OVER MAXIMUM":
-            return "the row is too long"
-        if kind != "UNQUOTED VALUE":
-            return kind.lower()
-        if (text or "").count(self._dialect.quote) % 2:
-            raise InputError(
-                f"{self._shown}, line {line}: a quotation mark is opened and never closed; close "
-                "or double it",
-                file=str(self._shown),
-                line=line,
-                setting="quote",
-            )
-        return "text follows a closing quotation mark"
-
-    def _infinite(self, k: int, form: NumberFormat | None) -> InputError:
-        line = next(
-            (line for line, row in self._rows() if form and _is_infinite(row[k].strip(), form)),
-            None,
-        )
-        name = self._names[k]
-        where = "" if line is None else f", line {line}"
-        return InputError(
-            f"infinite value in column {name!r}{where} of {self._shown}; leave the cell empty or "
-            "take the row out",
-            file=str(self._shown),
-            line=line,
-            column=name,
-        )
-
-    def _rows(self) -> Iterable[tuple[int, list[str]]]:
-        """Walk over the complete rows with the lines they begin in; slow, for messages only."""
-        dialect = self._dialect
-        with self._path.open(encoding="utf-8-sig", newline="") as file:
-            for _ in range(dialect.skip):
-                file.readline()
-            quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-            reader = csv.reader(
-                file,
-                delimiter=dialect.delimiter,
-                quotechar=dialect.quote or None,
-                quoting=quoting,
-                skipinitialspace=True,
-            )
-            begins = dialect.skip + 1
-            for number, row in enumerate(reader):
-                if len(row) >= len(self._names) and not (number == 0 and dialect.header):
-                    yield begins, row
-                begins = dialect.skip + reader.line_num + 1
+def _levels_sql(k: int) -> str:
+    return f"SELECT DISTINCT c{k} FROM cells WHERE c{k} IS NOT NULL ORDER BY c{k}"
 
 
-def _any_infinite(values: NDArray[Any]) -> bool:
-    return bool(np.isinf(values).any())
+def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _is_infinite(cell: str, form: NumberFormat) -> bool:
-    return form.matches(cell) and np.isinf(form.read(cell))
+def _has_infinite(cells: Cells) -> bool:
+    return bool(np.isinf(cells.values).any())

@@ -129,8 +129,8 @@ def number_sql(cell: str, form: NumberFormat) -> str:
     Infinite values are refused in any case, so they can stand for "not a number at all": one
     pass over the file both reads the column and tells whether it has to be looked at again.
     """
-    other = f"CASE WHEN {missing_sql(cell, MISSING_NUMBER)} THEN 'nan' ELSE 'inf' END"
-    return f"coalesce({form.sql(cell)}, CAST({other} AS DOUBLE))"
+    other = f"CASE WHEN {missing_sql(cell, MISSING_NUMBER)} THEN 'nan'::DOUBLE ELSE 'inf'::DOUBLE"
+    return f"coalesce({form.sql(cell)}, {other} END)"
 
 
 def text_sql(cell: str) -> str:
@@ -140,8 +140,10 @@ def text_sql(cell: str) -> str:
 
 def missing_sql(cell: str, words: frozenset[str]) -> str:
     """Write the condition that a cell is empty or holds one of the words."""
-    spelled = ", ".join(map(literal, sorted(words)))
-    return f"({cell} IS NULL OR lower({trimmed(cell)}) IN ({spelled}))"
+    # One pattern: a list of words would take a vector each in every column of a wide table.
+    spelled = "|".join(map(re.escape, sorted(words)))
+    pattern = f"(?i)[{_BLANK}]*({spelled})[{_BLANK}]*"
+    return f"({cell} IS NULL OR regexp_full_match({cell}, {literal(pattern)}))"
 
 
 def trimmed(cell: str) -> str:

@@ -71,7 +71,7 @@ class Validation:
             return f"{times}{self.folds} folds, seed {self.seed}"
         if self.scheme == "file":
             return f"test file {self.test_file}"
-        return f"{times}hold-out {self.test_size:.0%}, seed {self.seed}"
+        return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
 
     def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

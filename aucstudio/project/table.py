@@ -10,11 +10,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.columns import ROLES, Column, spell_number
+from aucstudio.project.choices import (
+    check_role,
+    count_classes,
+    find_class,
+    listed,
+    one_class,
+    spelled_as,
+    with_role,
+)
+from aucstudio.project.columns import ROLES, Column
 from aucstudio.project.delimited import read_delimited
 from aucstudio.project.dialect import Dialect
-from aucstudio.project.duck import Rejected
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.rejects import Rejected
 from aucstudio.project.roles import guess_label, guess_positive, guess_role
 
 __all__ = [
@@ -32,9 +41,6 @@ Mask = NDArray[np.bool_]
 Progress = Callable[[float, str], object]
 # None: as it is, or guessed; False: no label.
 LabelChoice = str | Literal[False] | None
-
-_MAX_LABELS = 1000
-_SHOWN = 10
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -125,10 +131,10 @@ class Table:
         """
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
         for name, role in given.items():
-            _check_role(self.path, self._column(name), role)
+            check_role(self.path, self._column(name), role)
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive)
-        columns = tuple(_with_role(column, given, chosen) for column in self.columns)
+        columns = tuple(with_role(column, given, chosen) for column in self.columns)
         return dataclasses.replace(changed, columns=columns)._with_notes_after(self)
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
@@ -140,7 +146,7 @@ class Table:
         if len(wanted) > 1 or any(given.get(name, "label") != "label" for name in wanted):
             raise InputError(
                 f"only one column can be the label, and it has no other role; choose between "
-                f"{_listed(sorted(wanted))}",
+                f"{listed(sorted(wanted))}",
                 file=str(self.path),
                 setting="label",
             )
@@ -156,10 +162,10 @@ class Table:
             )
         column = self._column(label)
         same = label == self.label
-        classes = self.classes if same else _count_classes(self.path, column)
+        classes = self.classes if same else count_classes(self.path, column)
         guessed = set(self.guessed) if same else {"positive"}
         if positive is not None:
-            positive = _find_class(self.path, column, classes, positive)
+            positive = find_class(self.path, column, classes, positive)
             guessed.discard("positive")
         else:
             positive = self.positive if same else guess_positive(classes)
@@ -186,7 +192,7 @@ class Table:
                 return column
         raise InputError(
             f"{self.path} has no column {name!r}; it has "
-            + _listed([column.name for column in self.columns]),
+            + listed([column.name for column in self.columns]),
             file=str(self.path),
             column=name,
         )
@@ -222,17 +228,17 @@ class Table:
         label, positive = self._chosen()
         others = [count for name, count in self.classes.items() if name != positive]
         if not self.classes[positive] or not sum(others):
-            raise _one_class(self.path, label, self.classes)
+            raise one_class(self.path, label, self.classes)
 
     def _chosen(self) -> tuple[str, str]:
         if self.label is None:
             raise _no_label(self)
         if len(self.classes) < 2:
-            raise _one_class(self.path, self.label, self.classes)
+            raise one_class(self.path, self.label, self.classes)
         if self.positive is None:
             raise InputError(
                 f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
-                f"({_listed(list(self.classes))}); choose the positive one",
+                f"({listed(list(self.classes))}); choose the positive one",
                 file=str(self.path),
                 column=self.label,
                 setting="positive",
@@ -340,13 +346,13 @@ def _for_scoring(table: Table, label: str | None, positive: str | None) -> Table
     if label is None or label not in [column.name for column in table.columns]:
         return table
     column = table._column(label)
-    classes = _count_classes(table.path, column, least=0)
+    classes = count_classes(table.path, column, least=0)
     if positive is None:
         positive = guess_positive(classes)
     else:
-        positive = _spelled_as(column, classes, positive)
+        positive = spelled_as(column, classes, positive)
         classes.setdefault(positive, 0)
-    columns = tuple(_with_role(c, {}, label) for c in table.columns)
+    columns = tuple(with_role(c, {}, label) for c in table.columns)
     changed = dataclasses.replace(
         table,
         columns=columns,
@@ -358,70 +364,6 @@ def _for_scoring(table: Table, label: str | None, positive: str | None) -> Table
     return changed._with_notes_after(table)
 
 
-def _check_role(path: Path, column: Column, role: str) -> None:
-    if role not in ROLES:
-        raise InputError(
-            f"unknown role {role!r} for column {column.name!r}; use one of {', '.join(ROLES)}",
-            file=str(path),
-            column=column.name,
-            setting="role",
-        )
-    if role == "number" and column.kind == "text":
-        raise InputError(
-            f"column {column.name!r} of {path} holds text and cannot be a number; make it a "
-            "category or ignore it",
-            file=str(path),
-            column=column.name,
-            setting="role",
-        )
-
-
-def _with_role(column: Column, given: Mapping[str, str], label: str | None) -> Column:
-    if column.name == label:
-        return dataclasses.replace(column, role="label", why="")
-    if column.name in given:
-        return dataclasses.replace(column, role=given[column.name], why="")
-    return guess_role(column) if column.role == "label" else column
-
-
-def _count_classes(path: Path, column: Column, least: int = 2) -> dict[str, int]:
-    if column.distinct > _MAX_LABELS:
-        raise InputError(
-            f"column {column.name!r} of {path} has {column.distinct} different values and cannot "
-            "be the label; choose a column with few classes",
-            file=str(path),
-            column=column.name,
-            setting="label",
-        )
-    classes = column.counts()
-    if len(classes) < least:
-        raise _one_class(path, column.name, classes)
-    return classes
-
-
-def _find_class(path: Path, column: Column, classes: Mapping[str, int], wanted: str) -> str:
-    spelled = _spelled_as(column, classes, wanted)
-    if spelled not in classes:
-        raise InputError(
-            f"column {column.name!r} of {path} has no class {wanted!r}; it has "
-            + _listed(list(classes)),
-            file=str(path),
-            column=column.name,
-            setting="positive",
-        )
-    return spelled
-
-
-def _spelled_as(column: Column, classes: Mapping[str, int], wanted: str) -> str:
-    """Spell a class as the keys of ``classes`` are: 1.0 and 01 are "1" among numbers."""
-    if wanted in classes or column.kind == "text":
-        return wanted
-    try:
-        return spell_number(float(wanted))
-    except ValueError:
-        return wanted
-
-
 def _role_notes(table: Table) -> list[str]:
     notes = [column.why for column in table.columns if column.why]
     if table.label is None:
@@ -430,8 +372,8 @@ def _role_notes(table: Table) -> list[str]:
         notes.append(f"column {table.label} is guessed to be the label")
     if "positive" in table.guessed and table.positive is not None:
         others = [count for name, count in table.classes.items() if name != table.positive]
-        reason = ", the rarer class" if table.classes[table.positive] < sum(others) else ""
-        notes.append(f"{table.positive}{reason} is guessed to be the positive class")
+        reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
+        notes.append(f"class {table.positive} is guessed to be the positive one{reason}")
     if table.positive is None and len(table.classes) > 2:
         notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
     if table.unlabelled:
@@ -440,25 +382,10 @@ def _role_notes(table: Table) -> list[str]:
     return notes
 
 
-def _one_class(path: Path, label: str, classes: Mapping[str, int]) -> InputError:
-    has = f"one class only ({next(iter(classes))})" if classes else "no values"
-    return InputError(
-        f"the label column {label!r} of {path} has {has}; two classes are needed to rank",
-        file=str(path),
-        column=label,
-        setting="label",
-    )
-
-
 def _no_label(table: Table) -> InputError:
     return InputError(
         f"{table.path} has no label column; choose one of "
-        + _listed([column.name for column in table.columns]),
+        + listed([column.name for column in table.columns]),
         file=str(table.path),
         setting="label",
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

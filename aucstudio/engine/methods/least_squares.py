@@ -104,7 +104,7 @@ def _primal(
     it exceeds its minimum by at most |2 r|^2 / (4 lambda).
     """
     delta, square = class_moments(X, positive, monitor)
-    square += np.outer(delta, delta)
+    _add_products(square, delta[:, None], functools.partial(monitor.stage, "class moments", 1.0))
     noise = len(delta) * _EPS * float(np.trace(square))
     system = Symmetric(square, monitor)
     w = system.solve(lam, 2 * delta, noise)
@@ -202,11 +202,11 @@ def _add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
 def _expansion(kernel: Kernel, X: Array, weights: Array, monitor: Monitor) -> Scorer:
     if not kernel.is_linear:
         return trimmed(kernel, X, weights)
-    w = np.zeros(X.shape[1])
-    for start in range(0, len(X), ROWS_PER_CHUNK):
-        monitor.stage("direction", start / len(X))
-        rows = slice(start, start + ROWS_PER_CHUNK)
-        w += weights[rows] @ (X[rows] - X[0])
+    w = np.empty(X.shape[1])
+    for start in range(0, X.shape[1], BLOCK):
+        monitor.stage("direction", start / X.shape[1])
+        cols = slice(start, start + BLOCK)
+        w[cols] = weights @ (X[:, cols] - X[0, cols])
     return LinearScorer(w)
 
 

@@ -85,6 +85,7 @@ class Symmetric:
         A = self._square
         np.fill_diagonal(A, self._diagonal + shift)
         for cols in _blocks(len(A)):
+            self._monitor.stage("factorisation", (cols.start / len(A)) ** 2)
             done = A[cols, : cols.start]
             corner = np.linalg.cholesky(A[cols, cols] - done @ done.T)
             inverse = np.linalg.inv(corner)

@@ -1,0 +1,268 @@
+"""The window driven as a person would: real widgets, real actions, real data."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QImage
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QDialogButtonBox, QTabWidget, QWidget
+
+from aucstudio.engine import METHODS, roc
+from aucstudio.gui.app import create_window
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.help import help_page
+from aucstudio.project.model import load_model
+from aucstudio.project.record import DONE, STOPPED
+from aucstudio.project.samples import make_sample
+from aucstudio.project.table import read_table
+
+PATIENCE = 60_000
+
+
+def choose_method(window, key):
+    combo = window.findChild(QComboBox, "method_combo")
+    combo.setCurrentIndex(combo.findData(key))
+    combo.activated.emit(combo.currentIndex())
+
+
+def test_the_names_that_automation_relies_on(window):
+    assert window.objectName() == "main_window"
+    for name in (
+        "open_data",
+        "open_project",
+        "save_project",
+        "run",
+        "stop",
+        "export_model",
+        "export_figure",
+        "export_report",
+        "export_script",
+    ):
+        assert window.findChild(QAction, f"action_{name}") is not None, name
+    assert window.findChild(QComboBox, "method_combo").count() == len(METHODS)
+    assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
+    tabs = window.findChild(QTabWidget, "view_tabs")
+    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [
+        "roc_view",
+        "training_view",
+        "feature_view",
+        "difference_view",
+        "scores_view",
+        "compare_view",
+    ]
+
+
+def test_every_action_and_control_has_a_name(window, table_file):
+    window.open_data(table_file)
+    for action in window.findChildren(QAction):
+        if action.text() and action.menu() is None and action.parent() is window:
+            assert action.objectName(), action.text()
+    from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QLineEdit
+
+    for kind in (QComboBox, QAbstractButton, QLineEdit, QAbstractSpinBox):
+        for control in window.findChildren(kind):
+            if control.objectName().startswith("qt_") or not control.objectName():
+                assert control.parent().inherits("QAbstractSpinBox") or control.inherits(
+                    "QAbstractButton"
+                ), control
+            else:
+                assert control.accessibleName(), control.objectName()
+
+
+def test_run_is_possible_exactly_when_there_are_two_classes(window, table_file, tmp_path):
+    run = window.findChild(QAction, "action_run")
+    assert not run.isEnabled()
+    window.open_data(table_file)
+    assert run.isEnabled()
+    three = tmp_path / "three.csv"
+    three.write_text("x,kind\n" + "\n".join(f"{k},{'abc'[k % 3]}" for k in range(60)) + "\n")
+    window.open_data(three)
+    assert not run.isEnabled()
+    assert "positive" in window.data_panel.problem.text()
+    combo = window.findChild(QComboBox, "positive_combo")
+    combo.setCurrentIndex(combo.findData("c"))
+    combo.activated.emit(combo.currentIndex())
+    assert run.isEnabled()
+
+
+def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_file, tmp_path):
+    window.open_data(table_file)
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    assert window.open_data(empty) is None
+    assert "empty.csv" in window.data_panel.problem.text()
+    assert window.session.table.path == table_file
+
+
+@pytest.mark.slow
+def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_to_end):
+    """Open, train, stop one, compare, save, reopen: the numbers are equal; export and score."""
+    data = make_sample("payments", tmp_path)
+    window.open_data(data)
+    for method in ("auc-rls", "svm-pauc", "logistic"):
+        choose_method(window, method)
+        run_to_end(window)
+    # An AUC-SVM with a hard margin takes long enough to be stopped.
+    choose_method(window, "auc-svm")
+    field = window.method_panel.form.editors["C"]
+    field.clear()
+    qtbot.keyClicks(field, "1e6")
+    window.actions_.run.trigger()
+    live = []
+    window.session.live_changed.connect(
+        lambda: live.append(window.session.live and window.session.live.picture is not None)
+    )
+    qtbot.waitUntil(lambda: any(live), timeout=PATIENCE)
+    stop = window.findChild(QAction, "action_stop")
+    assert stop.isEnabled()
+    stop.trigger()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert not stop.isEnabled()
+    records = [run.record for run in window.session.shown_runs()]
+    assert [r.status for r in records] == [DONE, DONE, DONE, STOPPED]
+    assert len(records[-1].splits) == 1
+
+    for index in range(window.tabs.count()):
+        window.tabs.setCurrentIndex(index)
+        qtbot.waitUntil(lambda: not window.current_view().busy(), timeout=PATIENCE)
+        assert window.current_view().sentence.text()
+
+    answers.save_path = str(tmp_path / "study.aucproj")
+    window.findChild(QAction, "action_save_project").trigger()
+    assert "study" in window.windowTitle()
+    again = create_window(tmp_path / "study.aucproj")
+    assert not answers.errors
+    reopened = [run.record for run in again.session.shown_runs()]
+    for old, new in zip(records, reopened, strict=True):
+        assert old.header() == new.header()
+        a, b = old.splits[0], new.splits[0]
+        np.testing.assert_array_equal(a.test_scores, b.test_scores)
+        assert roc.auc(a.test_positive, a.test_scores) == roc.auc(b.test_positive, b.test_scores)
+    again.close()
+
+    answers.save_path = str(tmp_path / "taken.aucmodel")
+    window.session.select(records[0].id)
+    dialog = ExportModelDialog(window.session, window.session.run(records[0].id), window)
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    scores = load_model(tmp_path / "taken.aucmodel").score(read_table(data, need_label=False))
+    split = records[0].splits[0]
+    np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
+
+
+def test_a_model_can_be_trained_anew_on_all_rows(
+    window, qtbot, tmp_path, answers, run_to_end, table_file
+):
+    window.open_data(table_file)
+    run_to_end(window)
+    answers.save_path = str(tmp_path / "all.aucmodel")
+    shown = window.session.shown_runs()[0]
+    dialog = ExportModelDialog(window.session, shown, window)
+    dialog.kinds.button(1).setChecked(True)
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
+    assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_file, ending):
+    window.open_data(table_file)
+    run_to_end(window)
+    path = tmp_path / f"roc.{ending}"
+    answers.save_path = str(path)
+    window.findChild(QAction, "action_export_figure").trigger()
+    content = path.read_bytes()
+    if ending == "png":
+        image = QImage(str(path))
+        assert image.width() > 1500
+        assert len({image.pixel(x, image.height() // 3) for x in range(image.width())}) > 5
+    elif ending == "svg":
+        assert b"<text" in content
+        assert b"<path" in content or b"<polyline" in content
+        assert b"<image" not in content
+    else:
+        assert content.startswith(b"%PDF")
+    assert not answers.errors
+
+
+def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, table_file, tmp_path):
+    window.open_data(table_file)
+    run_to_end(window)
+    answers.save_path = str(tmp_path / "no such folder" / "roc.png")
+    window.findChild(QAction, "action_export_figure").trigger()
+    assert "cannot write" in answers.errors[0]
+
+
+def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tmp_path):
+    window.open_data(table_file)
+    choose_method(window, "auc-svm")
+    run_to_end(window)
+    answers.save_path = str(tmp_path / "report.html")
+    window.findChild(QAction, "action_export_report").trigger()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "AUC-SVM" in page
+    assert "data:image/png" in page
+    answers.save_path = str(tmp_path / "run.sh")
+    window.findChild(QAction, "action_export_script").trigger()
+    text = (tmp_path / "run.sh").read_text(encoding="utf-8")
+    assert f"aucstudio train {table_file} --method auc-svm" in text
+
+
+def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
+    window.open_data(table_file)
+    choose_method(window, "svm-pauc")
+    field = window.method_panel.form.editors["fpr_range"]
+    field.clear()
+    qtbot.keyClicks(field, "0.5,0.2")
+    hint = window.method_panel.form.findChild(QWidget, "hint_fpr_range")
+    assert hint.isVisible()
+    assert "α < β" in hint.text()
+
+
+def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):
+    window.open_data(table_file)
+    run_to_end(window)
+    for theme in ("dark", "light"):
+        window.findChild(QAction, f"action_theme_{theme}").trigger()
+        picture = window.grab().toImage()
+        corner = picture.pixelColor(picture.width() // 2, picture.height() - 3)
+        assert (corner.lightness() < 128) == (theme == "dark")
+    assert len(window.session.checked_runs()) == 1
+
+
+def test_the_columns_dialog_changes_roles(window, table_file, qtbot, monkeypatch):
+    from aucstudio.gui.dialogs.columns import ColumnsDialog
+
+    window.open_data(table_file)
+    before = len(window.session.table.features)
+
+    def ignore_first(dialog):
+        dialog.findChild(QComboBox, "role_0").setCurrentText("ignore")
+        return True
+
+    monkeypatch.setattr(ColumnsDialog, "exec", ignore_first)
+    qtbot.mouseClick(window.data_panel.columns_button, Qt.MouseButton.LeftButton)
+    assert len(window.session.table.features) == before - 1
+    assert "1 ignored" in window.data_panel.facts.text()
+
+
+@pytest.mark.parametrize("name", ["manual", "methods", "whatsnew", "about"])
+def test_help_pages_are_there(name):
+    assert len(help_page(name)) > 100
+
+
+def test_the_methods_page_lists_every_setting():
+    page = help_page("methods")
+    for method in METHODS.values():
+        assert f"## {method.title}" in page
+    assert "[α, β]" in page
+
+
+def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
+    window = create_window(make_sample("payments", tmp_path))
+    choose_method(window, "auc-svm")
+    window.method_panel.form.editors["C"].setValue(1e6)
+    window.method_panel.form.editors["C"].edited.emit()
+    window.actions_.run.trigger()
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
+    assert window.close()
+    assert not window.session.busy
+    window.deleteLater()

@@ -1,0 +1,104 @@
+import pytest
+from PySide6.QtCore import Qt
+
+from aucstudio.engine import METHODS, InvalidSetting, declared_params
+from aucstudio.gui.param_form import ParamForm
+
+
+@pytest.fixture
+def form(qtbot):
+    made = ParamForm()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_a_form_shows_every_default_and_gives_it_back(form, key):
+    form.set_method(METHODS[key])
+    defaults = {name: p.default for name, p in declared_params(METHODS[key]).items()}
+    assert form.value() == defaults
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_values_put_in_come_out(form, key):
+    form.set_method(METHODS[key])
+    values = {}
+    for name, declared in declared_params(METHODS[key]).items():
+        if declared.kind == "choice":
+            values[name] = list(declared.choices)[-1]
+        elif declared.kind == "range":
+            values[name] = (0.05, 0.25)
+        elif declared.kind == "bool":
+            values[name] = not declared.default
+        elif declared.kind == "int":
+            values[name] = 5
+        else:
+            values[name] = 0.0625
+    form.setValue(values)
+    assert form.value() == values
+
+
+def test_a_setting_shows_only_where_it_means_something(form, qtbot):
+    form.set_method(METHODS["auc-svm"])
+    form.show()
+    editors = form.editors
+    assert not editors["gamma"].isVisible()
+    qtbot.keyClicks(editors["kernel"], "g")
+    editors["kernel"].activated.emit(1)
+    assert editors["gamma"].isVisible()
+    assert not editors["degree"].isVisible()
+
+
+def test_a_bad_value_is_said_beside_its_field_and_goes_nowhere(form, qtbot):
+    form.set_method(METHODS["auc-svm"])
+    form.show()
+    field = form.editors["C"]
+    field.clear()
+    heard = []
+    form.valueChanged.connect(lambda: heard.append(1))
+    qtbot.keyClicks(field, "-3")
+    hint = form.findChild(object, "hint_C")
+    assert hint.isVisible()
+    assert "greater than 0" in hint.text()
+    assert not heard
+    with pytest.raises(InvalidSetting):
+        form.value()
+    field.clear()
+    qtbot.keyClicks(field, "3")
+    assert heard
+    assert form.value()["C"] == 3.0
+    assert not hint.isVisible()
+
+
+def test_a_bad_value_does_not_hide_behind_a_kernel(form, qtbot):
+    form.set_method(METHODS["auc-svm"])
+    form.setValue({"kernel": "rbf", "gamma": 0.5})
+    form.editors["gamma"].setText("wide")
+    form.editors["kernel"].setValue("linear")
+    form.editors["kernel"].edited.emit()
+    assert form.value()["gamma"] == "scale"
+
+
+@pytest.mark.parametrize(
+    ("start", "key", "expected"),
+    [
+        ("1", Qt.Key.Key_Up, 2.0),
+        ("5", Qt.Key.Key_Up, 10.0),
+        ("1", Qt.Key.Key_Down, 0.5),
+        ("0.3", Qt.Key.Key_Up, 0.5),
+        ("1000", Qt.Key.Key_Down, 500.0),
+    ],
+)
+def test_arrows_step_a_power_along_1_2_5(form, qtbot, start, key, expected):
+    form.set_method(METHODS["auc-svm"])
+    field = form.editors["C"]
+    field.setText(start)
+    qtbot.keyClick(field, key)
+    assert form.value()["C"] == expected
+
+
+def test_gamma_shows_its_sigma(form, qtbot):
+    form.set_method(METHODS["auc-rls"])
+    form.show()
+    form.setValue({"kernel": "rbf", "gamma": 0.5})
+    assert "σ = 1" in form.findChild(object, "hint_gamma").text()

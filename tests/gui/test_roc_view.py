@@ -1,0 +1,513 @@
+"""The ROC picture against the engine and against brute force."""
+
+import dataclasses
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.engine import METHODS, inference, roc
+from aucstudio.gui import curves
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.session import LiveRun, Session, ShownRun
+from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
+from aucstudio.project.execute import Look, execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.split import Validation
+from aucstudio.project.summary import auc_summary, pauc_summary
+from aucstudio.project.table import read_table
+from tests.conftest import write_table
+
+# The offscreen platform says so of every window that is shown.
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+BAND = (0.0, 0.1)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
+
+
+def make_record(table, method, validation):
+    data = DataReference.to_table(table)
+    record = execute(plan_experiment(data, method, {}, validation), table)
+    assert record.status == "done"
+    return record
+
+
+@pytest.fixture(scope="module")
+def records(table):
+    """Two single hold-outs and two runs of four splits."""
+    four = Validation(test_size=0.5, repeats=4)
+    return {
+        name: make_record(table, method, validation)
+        for name, method, validation in (
+            ("RLS", "auc-rls", Validation(test_size=0.5)),
+            ("Logistic", "logistic", Validation(test_size=0.5)),
+            ("RLS x4", "auc-rls", four),
+            ("Logistic x4", "logistic", four),
+        )
+    }
+
+
+@pytest.fixture
+def session(qtbot):
+    made = Session()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def view(session, qtbot):
+    made = RocView(session)
+    for signal in (session.runs_changed, session.selection_changed, session.table_changed):
+        signal.connect(made.mark_stale)
+    session.live_changed.connect(made.refresh_live)
+    made.resize(900, 640)
+    qtbot.addWidget(made)
+    made.show()
+    QApplication.processEvents()
+    return made
+
+
+def show(session, records, *names, select=0):
+    """Put records into the session's list, under their names."""
+    chosen = [records[name] for name in names]
+    session.records = {record.id: record for record in chosen}
+    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
+    session.put_plan(dataclasses.replace(session.plan, looks=looks))
+    session.select(chosen[select].id)
+    QApplication.processEvents()
+
+
+def lines(view):
+    return [np.array(drawn.item.getData()) for drawn in view._drawn]
+
+
+def turned(record):
+    """The same run with its scores upside down."""
+    splits = tuple(dataclasses.replace(s, test_scores=-s.test_scores) for s in record.splits)
+    return dataclasses.replace(record, id=f"{record.id}-turned", splits=splits)
+
+
+def brute_partial_auc(positive, scores, alpha, beta):
+    """Trapezoid area on a fine grid of the staircase built point by point."""
+    order = np.unique(scores)[::-1]
+    tpr = np.r_[0, [(scores[positive] >= t).mean() for t in order]]
+    fpr = np.r_[0, [(scores[~positive] >= t).mean() for t in order]]
+    edges = np.unique(np.r_[alpha, fpr[(fpr > alpha) & (fpr < beta)], beta])
+    area = 0.0
+    for low, high in pairwise(edges):
+        middle = (low + high) / 2
+        area += (high - low) * np.interp(middle, fpr, tpr)
+    return area
+
+
+def test_a_curve_is_the_engines(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    drawn = lines(view)
+    assert len(drawn) == 2
+    for line, name in zip(drawn, ("RLS", "Logistic"), strict=True):
+        split = records[name].splits[0]
+        corners = roc.roc_curve(split.test_positive, split.test_scores).corners()
+        assert np.array_equal(line, [corners.fpr, corners.tpr])
+    pens = [d.item.opts["pen"] for d in view._drawn]
+    assert [p.color() for p in pens] == [run_colour(LIGHT, k) for k in (0, 1)]
+    assert pens[0].dashPattern() != pens[1].dashPattern()
+
+
+def test_the_legend_gives_area_interval_and_partial_area(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    for row, name in zip(view.legend.rows, ("RLS", "Logistic"), strict=True):
+        split = records[name].splits[0]
+        found = inference.delong_interval(split.test_positive, split.test_scores)
+        part = brute_partial_auc(split.test_positive, split.test_scores, *BAND) / 0.1
+        assert row.cells[:2] == (name, f"{found.value:.3f}")
+        assert row.cells[2] == f"{found.low:.3f} … {found.high:.3f}"
+        assert float(row.cells[3]) == pytest.approx(part, abs=5.1e-4)
+
+
+@pytest.mark.parametrize("scale", ["normalized", "raw", "mcclish"])
+def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
+    show(session, records, "RLS")
+    view.area_combo.setCurrentIndex(view.area_combo.findData(scale))
+    split = records["RLS"].splits[0]
+    area = getattr(roc.partial_auc(split.test_positive, split.test_scores, *BAND), scale)
+    assert float(view.legend.rows[0].cells[3]) == pytest.approx(area, abs=5.1e-4)
+    assert view.legend.header[3] == curves.SCALES[scale]
+
+
+def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
+    show(session, records, "RLS")
+    line = view._drawn[0].item
+    view.band_item.lines[1].setValue(0.23456789)
+    assert session.plan.band == (0.0, 0.2346)
+    assert view.band_high.value() == 0.2346
+    split = records["RLS"].splits[0]
+    area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.2346)
+    assert view.legend.rows[0].cells[3] == f"{area.normalized:.3f}"
+    assert view._drawn[0].item is line  # the curves stay
+    view.band_item.lines[0].setValue(0.9)  # against the other edge
+    assert session.plan.band == (0.2336, 0.2346)
+    assert session.undo_stack.count() == 1
+    session.undo_stack.undo()
+    assert session.plan.band == BAND
+    assert view.band_item.getRegion() == BAND
+
+
+def drag(item, start, end, first=True):
+    item.mouseDragEvent(
+        SimpleNamespace(
+            button=lambda: Qt.MouseButton.LeftButton,
+            accept=lambda: None,
+            isStart=lambda: first,
+            pos=lambda: QPointF(end, 0.5),
+            buttonDownPos=lambda: QPointF(start, 0.5),
+        )
+    )
+
+
+def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
+    session.set_band(0.1, 0.3)
+    drag(view.band_item, 0.2, 0.5)
+    assert session.plan.band == (0.4, 0.6)
+    drag(view.band_item, 0.2, 1.7, first=False)
+    assert session.plan.band == (0.8, 1.0)
+    drag(view.band_item, 0.2, -3.0, first=False)
+    assert session.plan.band == (0.0, 0.2)
+
+
+def test_the_boxes_set_the_band_exactly_and_push_the_other_edge(view, session):
+    view.band_high.setValue(0.05)
+    assert session.plan.band == (0.0, 0.05)
+    assert view.band_item.getRegion() == (0.0, 0.05)
+    view.band_low.setValue(0.0123)
+    assert session.plan.band == (0.0123, 0.05)
+    assert view.band_low.text() == "0.0123"
+    view.band_low.setValue(0.5)
+    assert session.plan.band == (0.5, 0.5377)
+    view.band_high.setValue(0.2)
+    assert session.plan.band == (0.1623, 0.2)
+    view.band_low.setValue(0.999)
+    assert session.plan.band == (0.999, 1.0)
+
+
+def test_a_band_set_elsewhere_is_shown_and_not_written_back(view, session):
+    session.set_band(0.02, 0.123456)
+    assert session.plan.band == (0.02, 0.123456)
+    assert view.band_item.getRegion() == (0.02, 0.123456)
+    assert view.band_high.text() == "0.1235"
+    assert session.undo_stack.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "old", "fitted"),
+    [
+        (-0.3, 0.5, (0.0, 0.5), (0.0, 0.5)),
+        (0.5, 0.5, (0.2, 0.5), (0.499, 0.5)),
+        (0.2, 0.2, (0.2, 0.5), (0.2, 0.201)),
+        (1.0, 1.0, (0.9, 1.0), (0.999, 1.0)),
+        (0.0, 0.0, (0.0, 0.1), (0.0, 0.001)),
+        (0.0, 0.0, (0.1, 0.2), (0.0, 0.001)),
+        (0.123456, 0.99996, (0.1, 0.2), (0.1235, 1.0)),
+    ],
+)
+def test_a_dragged_band_is_rounded_and_kept_wide_enough(low, high, old, fitted):
+    assert curves.fit_band(low, high, old) == fitted
+
+
+def test_the_shade_is_the_selected_runs_partial_area(view, session, records):
+    show(session, records, "RLS", "Logistic", select=1)
+    session.set_band(0.033, 0.471)
+    x, y = view.shade_item.getData()
+    split = records["Logistic"].splits[0]
+    area = roc.partial_auc(split.test_positive, split.test_scores, 0.033, 0.471)
+    assert np.trapezoid(y, x) == pytest.approx(area.raw, abs=1e-12)
+    assert (x[0], x[-1]) == (0.033, 0.471)
+    shade = view.shade_item.opts["brush"].color()
+    assert shade.name() == run_colour(LIGHT, 1).name()
+    session.select(records["RLS"].id)
+    QApplication.processEvents()
+    assert view.shade_item.opts["brush"].color().name() == run_colour(LIGHT, 0).name()
+
+
+def test_pointing_reads_the_nearest_vertex(view, session, records):
+    show(session, records, "RLS")
+    split = records["RLS"].splits[0]
+    positive, scores = split.test_positive, split.test_scores
+    threshold = np.sort(scores)[::-1][29]
+    called = scores >= threshold
+    tp, fp = int((called & positive).sum()), int((called & ~positive).sum())
+    m, n = int(positive.sum()), int((~positive).sum())
+    place = view._box.mapViewToScene(QPointF(fp / n + 1e-5, tp / m - 1e-5))
+    view.plot.scene().sigMouseMoved.emit(place)
+    precision, recall = tp / (tp + fp), tp / m
+    for words in (
+        "RLS ",
+        f"threshold {threshold:.4g}".replace("-", "−"),
+        f"FPR {fp / n:.3f}",
+        f"TPR {recall:.3f}",
+        f"precision {precision:.3f}",
+        f"F1 {2 * precision * recall / (precision + recall):.3f}",
+        f"TP {tp} of {m}",
+        f"FP {fp} of {n}",
+    ):
+        assert words in view.readout.text()
+    assert view.marker.getData()[0][0] == fp / n
+    view.plot.scene().sigMouseMoved.emit(QPointF(-5, -5))
+    assert len(view.marker.getData()[0]) == 0
+    assert "Point at a curve" in view.readout.text()
+
+
+def test_the_origin_calls_nobody(view, session, records):
+    show(session, records, "RLS")
+    view.point_at(0.0, 0.0)
+    assert "threshold above all" in view.readout.text()
+    assert "precision –" in view.readout.text()
+
+
+def test_a_hidden_run_leaves_the_picture(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    session.set_look(records["RLS"].id, "Hide", visible=False)
+    QApplication.processEvents()
+    assert [row.cells[0] for row in view.legend.rows] == ["Logistic"]
+    assert len(lines(view)) == 1
+    assert len(view.shade_item.getData()[0]) == 0  # the selected run is the hidden one
+    session.set_look(records["Logistic"].id, "Hide", visible=False)
+    QApplication.processEvents()
+    assert "tick a run" in view.sentence.text()
+    assert not view.legend.isVisible()
+
+
+def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
+    show(session, records, "RLS")
+    split = records["RLS"].splits[0]
+    live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
+    session.live = live
+    session.live_changed.emit()
+    assert view.live_item.getData()[0] is None or len(view.live_item.getData()[0]) == 0
+    live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
+    session.live_changed.emit()
+    corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
+    assert np.array_equal(view.live_item.getData(), [corners.fpr, corners.tpr])
+    name, area, interval, part = view.legend.rows[-1].cells
+    assert name == "RankSVM training"
+    assert area == f"{roc.auc(split.test_positive, split.test_scores):.3f}"
+    assert interval == ""
+    assert part == view.legend.rows[0].cells[3]
+    live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
+    session.live_changed.emit()
+    assert float(view.legend.rows[-1].cells[1]) == pytest.approx(1 - float(area), abs=1.1e-3)
+    session.live = None
+    session.live_changed.emit()
+    assert len(view.live_item.getData()[0]) == 0
+    assert len(view.legend.rows) == 1
+
+
+def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records):
+    assert not view.curve_combo.isVisible()
+    show(session, records, "RLS x4")
+    assert view.curve_combo.isVisible()
+    splits = records["RLS x4"].splits
+    known = [roc.roc_curve(s.test_positive, s.test_scores) for s in splits]
+    fpr, tpr, sd = roc.vertical_average(known)
+    assert np.array_equal(lines(view)[0], [fpr, tpr])
+    k = len(fpr) // 2
+    view.point_at(fpr[k], tpr[k])
+    assert f"mean TPR {tpr[k]:.3f} ± {sd[k]:.3f}" in view.readout.text()
+    areas = [roc.partial_auc_of(curve, *BAND).normalized for curve in known]
+    assert view.legend.rows[0].cells[3] == f"{np.mean(areas):.3f}"
+    view.curve_combo.setCurrentIndex(1)
+    QApplication.processEvents()
+    drawn = lines(view)
+    assert len(drawn) == 4
+    for line, curve in zip(drawn, known, strict=True):
+        assert np.array_equal(line, [curve.corners().fpr, curve.corners().tpr])
+    view.point_at(0.0, 1.0)
+    assert "split " in view.readout.text()
+
+
+def test_the_sentence_says_what_to_do_first(view, session, records, table):
+    assert "Open a table" in view.sentence.text()
+    session.table = table
+    session.table_changed.emit()
+    QApplication.processEvents()
+    assert "Press Run to train AUC-RLS" in view.sentence.text()
+    session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
+    assert f"Press Run to train {METHODS['svm'].title}" in view.sentence.text()
+    assert view.hint.isVisible()
+    session.live = LiveRun(records["RLS"].experiment, RunLook("RLS", 0))
+    session.live_changed.emit()
+    assert "RLS is training" in view.sentence.text()
+    session.live = None
+
+
+def test_the_sentence_about_one_run(view, session, records):
+    show(session, records, "RLS")
+    area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
+    told = view.sentence.text()
+    assert f"AUC {area.value:.3f} (95 % {area.low:.3f} … {area.high:.3f})" in told
+    assert f"in FPR 0 … 0.10 {part.value:.3f} (95 % {part.low:.3f} … {part.high:.3f})" in told
+    negatives = int((~records["RLS"].splits[0].test_positive).sum())
+    assert f"{int(np.ceil(negatives / 10))} negatives decide this band: the area rests" in told
+    session.set_band(0.0, 1.0)
+    assert f"{negatives} negatives decide this band." in view.sentence.text()
+    assert "few" not in view.sentence.text()
+    assert "pAUC" not in view.sentence.text()
+
+
+def test_the_sentence_compares_the_two_best_on_the_same_rows(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    a, b = (records[name].splits[0] for name in ("RLS", "Logistic"))
+    test = inference.pauc_test(a.test_positive, a.test_scores, b.test_scores, *BAND)
+    told = view.sentence.text()
+    leader = "RLS" if test.difference > 0 else "Logistic"
+    assert f"{leader} leads" in told or "are level" in told
+    assert f"p = {test.p:.2f}" in told
+    assert told.count("settled") == 1
+    assert ("not settled" in told) == (test.p >= 0.05)
+
+
+def test_the_sentence_settles_what_is_clear(records):
+    """A run against its own scores upside down, beside a third that is in neither's way."""
+    best = records["RLS"]
+    runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
+    told = curves.roc_sentence(runs, (0.0, 0.5))
+    test = inference.pauc_test(
+        best.splits[0].test_positive,
+        best.splits[0].test_scores,
+        -best.splits[0].test_scores,
+        0.0,
+        0.5,
+    )
+    assert f"In FPR 0 … 0.50, Right leads Wrong by {test.difference:.3f}" in told
+    assert "p < 0.001): settled." in told
+    assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in told
+
+
+def test_the_sentence_over_splits_uses_their_differences(records):
+    a, b = records["RLS x4"], records["Logistic x4"]
+    runs = [ShownRun(a, RunLook("RLS", 0)), ShownRun(b, RunLook("Logistic", 1))]
+    differences = np.array(
+        [
+            brute_partial_auc(s.test_positive, s.test_scores, *BAND)
+            - brute_partial_auc(t.test_positive, t.test_scores, *BAND)
+            for s, t in zip(a.splits, b.splits, strict=True)
+        ]
+    )
+    differences *= np.sign(differences.mean()) / 0.1
+    found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
+    told = curves.roc_sentence(runs, BAND)
+    interval = f"{found.low:.3f} … {found.high:.3f}".replace("-", "−")
+    assert f"(mean of 4 splits, 95 % {interval})" in told
+    assert "in the smallest split" in told
+
+
+def test_runs_on_different_rows_are_not_tested(records):
+    runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
+    told = curves.roc_sentence(runs, BAND)
+    assert "on different test rows" in told
+    assert "settled" not in told
+
+
+def test_zoom_to_the_band_and_back(view, session, records, qtbot):
+    show(session, records, "RLS")
+    session.set_band(0.2, 0.4)
+    qtbot.mouseClick(view.zoom_button, Qt.MouseButton.LeftButton)
+    (left, right), _ = view._box.viewRange()
+    assert (left, right) == pytest.approx((0.184, 0.416))
+    assert "Whole" in view.zoom_button.text()
+    view.plot.scene().sigMouseClicked.emit(SimpleNamespace(double=lambda: True))
+    assert view._box.viewRange()[0] == pytest.approx([-0.02, 1.02])
+    assert "Zoom" in view.zoom_button.text()
+    view._box.setRange(xRange=(-3, 3), padding=0)
+    assert view._box.viewRange()[0] == pytest.approx([-0.02, 1.02])
+
+
+def test_the_legend_avoids_the_curves(view, session, records):
+    show(session, records, "RLS")
+    area = view._box.rect()
+    assert view.legend.pos().x() > area.width() / 2
+    assert view.legend.pos().y() > area.height() / 2
+    wrong = turned(records["RLS"])
+    show(session, {"wrong": wrong}, "wrong")
+    assert view._count_under(view.legend.sceneBoundingRect().translated(-view._box.scenePos())) == 0
+    assert view.legend.pos().x() < area.width() / 2
+
+
+def test_the_legend_of_many_runs_stays_small(view, session, records):
+    many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(14)}
+    show(session, many, *many)
+    assert len(view.legend.rows) == 14
+    assert len(view.legend._lines()) == 10
+    assert view.legend._lines()[-1].cells[0] == "and 5 more"
+    assert not view.grab().isNull()
+
+
+def test_another_theme_keeps_the_data(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    before, rows = lines(view), view.legend.rows
+    try:
+        apply_theme(QApplication.instance(), "dark")
+        view.retheme()
+        QApplication.processEvents()
+        assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
+        assert view.legend.rows == rows
+        assert view._drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
+        assert view.plot.backgroundBrush().color().name() == DARK.card
+    finally:
+        apply_theme(QApplication.instance(), "light")
+    view.retheme()
+
+
+def test_nothing_is_drawn_while_hidden(view, session, records):
+    view.hide()
+    show(session, records, "RLS")
+    session.set_band(0.1, 0.2)
+    assert view._drawn == []
+    view.show()
+    assert len(lines(view)) == 1
+    assert view.band_item.getRegion() == (0.1, 0.2)
+
+
+def test_long_curves_are_thinned_by_less_than_a_pixel():
+    rng = np.random.default_rng(3)
+    y = rng.random(60_000) < 0.4
+    curve = roc.roc_curve(y, y + rng.normal(size=y.size)).corners()
+    for window in ((-0.02, 1.02, -0.02, 1.02), (0.1, 0.2, 0.3, 0.6)):
+        x, t = curves.thin(curve.fpr, curve.tpr, window)
+        assert len(x) <= 4_000 < len(curve.fpr)
+        left, right, bottom, top = window
+        grid = np.linspace(max(left, 0.0), min(right, 1.0), 5_001)
+        exact = roc.tpr_at(curve, grid)
+        near = np.interp(grid, x, t)
+        # Horizontally or vertically, the line is off by at most about a cell.
+        lower = roc.tpr_at(curve, np.clip(grid - 1.5e-3 * (right - left), 0, 1))
+        upper = roc.tpr_at(curve, np.clip(grid + 1.5e-3 * (right - left), 0, 1))
+        slack = 1.5e-3 * (top - bottom)
+        seen = (exact > bottom) & (exact < top)
+        assert (near >= lower - slack)[seen].all()
+        assert (near <= upper + slack)[seen].all()
+
+
+def test_short_curves_are_handed_on_untouched(records):
+    corners = curves.run_curves(records["RLS"]).average.corners
+    assert curves.thin(*corners, (0.0, 0.1, 0.0, 0.1)) == corners
+
+
+def test_a_record_is_measured_once(records):
+    assert curves.run_curves(records["RLS"]) is curves.run_curves(records["RLS"])
+
+
+def test_every_control_has_a_name(view):
+    for widget in (view.curve_combo, view.area_combo, view.band_low, view.band_high):
+        assert widget.objectName()
+        assert widget.accessibleName()
+    names = {view.area_combo.objectName(), view.zoom_button.objectName(), view.objectName()}
+    assert names == {"area_combo", "zoom_band_button", "roc_view"}
+    assert view.figure() is view.plot

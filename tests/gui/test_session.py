@@ -1,0 +1,203 @@
+import dataclasses
+import threading
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS, InvalidSetting
+from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.project.errors import InputError
+from aucstudio.project.record import DONE, STOPPED
+from aucstudio.project.split import Validation
+from aucstudio.project.storage import ProjectFile
+from tests.conftest import write_table
+
+PATIENCE = 30_000
+
+
+@pytest.fixture
+def run(session, qtbot):
+    def go(method, **params):
+        plan = dataclasses.replace(session.plan, method=method, params={method: params})
+        session.edit(plan, "set up")
+        session.run_planned()
+        qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+        return session.records[session.selected]
+
+    return go
+
+
+def test_a_finished_run_is_on_disk_before_it_is_listed(session, table_file, qtbot):
+    session.open_data(table_file)
+    seen = []
+    session.runs_changed.connect(
+        lambda: (
+            seen.append((len(session.records), len(session.project.runs())))
+            if session.project
+            else None
+        )
+    )
+    session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert seen
+    assert all(on_disk >= listed for listed, on_disk in seen)
+
+
+def test_saving_and_reopening_gives_equal_numbers_and_looks(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    first, second = run("auc-rls"), run("svm-pauc", fpr_range=(0.0, 0.5))
+    session.set_look(first.id, "Rename run", name="mine", colour=5, visible=False)
+    session.set_band(0.0, 0.25)
+    session.save_as(tmp_path / "named.aucproj")
+    before = session.plan
+    assert session.open_project(tmp_path / "named.aucproj") == []
+    assert session.plan == before
+    assert session.plan.looks[first.id].name == "mine"
+    for old in (first, second):
+        again = session.records[old.id]
+        np.testing.assert_array_equal(again.splits[0].test_scores, old.splits[0].test_scores)
+    assert session.table is not None
+
+
+def test_a_table_that_is_gone_leaves_the_runs(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    session.save_as(tmp_path / "named.aucproj")
+    table_file.unlink()
+    warnings = session.open_project(tmp_path / "named.aucproj")
+    assert len(warnings) == 1
+    assert str(table_file) in warnings[0]
+    assert list(session.records) == [record.id]
+    assert session.table is None
+
+
+def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    run("auc-rls")
+    session.save_as(tmp_path / "named.aucproj")
+    write_table(table_file, seed=9)
+    warnings = session.open_project(tmp_path / "named.aucproj")
+    assert "has changed" in warnings[0]
+
+
+def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    session.project.take_off(record.experiment)
+    path = session.project.path
+    assert "running when the program last ended" in session.open_project(path)[0]
+    assert session.open_project(path) == []
+
+
+def test_undo_takes_back_an_edit_but_never_a_run(session, run, table_file):
+    session.open_data(table_file)
+    session.set_band(0.0, 0.3)
+    record = run("auc-rls")
+    session.set_look(record.id, "Rename run", name="other")
+    session.undo_stack.undo()
+    assert session.plan.looks[record.id].name == "AUC-RLS"
+    while session.undo_stack.canUndo():
+        session.undo_stack.undo()
+    assert session.plan.band == (0.0, 0.1)
+    assert record.id in session.plan.looks
+
+
+def test_edits_of_one_thing_in_a_row_are_one_step(session, table_file):
+    session.open_data(table_file)
+    for beta in (0.2, 0.3, 0.4):
+        session.set_band(0.0, beta)
+    assert session.undo_stack.count() == 1
+    session.undo_stack.undo()
+    assert session.plan.band == (0.0, 0.1)
+
+
+def test_runs_queue_and_get_their_own_colours(session, table_file, qtbot):
+    session.open_data(table_file)
+    for method in ("auc-rls", "auc-svm", "auc-rls"):
+        session.edit(dataclasses.replace(session.plan, method=method), "choose")
+        session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    looks = list(session.plan.looks.values())
+    assert [look.name for look in looks] == ["AUC-RLS", "AUC-SVM", "AUC-RLS (2)"]
+    assert len({look.colour for look in looks}) == 3
+
+
+def test_stopping_a_run_keeps_its_finished_splits(session, table_file, qtbot, monkeypatch):
+    reached, release = threading.Event(), threading.Event()
+    fit = METHODS["auc-rls"]._fit
+    fits = []
+
+    def slow(self, X, positive, monitor):
+        fits.append(1)
+        if len(fits) == 3:
+            reached.set()
+            release.wait(30)
+        return fit(self, X, positive, monitor)
+
+    monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
+    session.open_data(table_file)
+    plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=5))
+    session.edit(plan, "folds")
+    session.run_planned()
+    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    session.stop()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    release.set()
+    record = session.records[session.selected]
+    assert record.status == STOPPED
+    assert len(record.splits) == 2
+    assert len(session.project.runs()) == 1
+
+
+def test_settings_of_a_run_go_back_into_the_form(session, run, table_file):
+    session.open_data(table_file)
+    record = run("auc-svm", C=3.0)
+    run("auc-rls")
+    session.reuse_settings(record.id)
+    assert session.plan.method == "auc-svm"
+    assert session.plan.params["auc-svm"]["C"] == 3.0
+
+
+def test_nothing_is_started_with_a_bad_setting(session, table_file):
+    session.open_data(table_file)
+    plan = dataclasses.replace(session.plan, method="auc-svm", params={"auc-svm": {"C": 0.0}})
+    session.edit(plan, "bad")
+    with pytest.raises(InvalidSetting):
+        session.run_planned()
+    assert not session.busy
+    assert session.project is None
+
+
+def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_path):
+    table = session.open_data(table_file)
+    for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
+        path = tmp_path / name
+        path.write_text(content)
+        with pytest.raises(InputError, match=name):
+            session.open_data(path)
+        assert session.table is table
+    with pytest.raises(InputError, match=r"absent\.csv"):
+        session.open_data(tmp_path / "absent.csv")
+
+
+def test_a_disk_that_fails_keeps_the_run_and_says_so(session, table_file, qtbot, tmp_path):
+    session.open_data(table_file)
+    told = []
+    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    session.project = ProjectFile(tmp_path / "gone" / "p.aucproj")
+    session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.records[session.selected].status == DONE
+    assert any("cannot read or write the project" in sentence for sentence in told)
+    assert "not saved" in session.status
+
+
+def test_a_plan_survives_json():
+    plan = Plan(
+        Validation(scheme="folds", repeats=2),
+        "svm-pauc",
+        {"svm-pauc": {"fpr_range": (0.0, 0.2)}},
+        (0.1, 0.4),
+        {"a": RunLook("one", 3, False, True)},
+    )
+    assert Plan.from_json(plan.as_json()) == plan

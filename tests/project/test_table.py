@@ -1,0 +1,733 @@
+"""The import of ordinary tables: what is understood, what is guessed, and what is refused."""
+
+import csv
+import hashlib
+import io
+import json
+import pickle
+import string
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aucstudio.project.columns import spell_number
+from aucstudio.project.dialect import Dialect
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.table import read_table
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="data.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return write
+
+
+def column(table, name):
+    return next(c for c in table.columns if c.name == name)
+
+
+def cells(table, name):
+    values = column(table, name).values.tolist()
+    return [None if v is None or v != v else v for v in values]
+
+
+def roles(table):
+    return {c.name: c.role for c in table.columns}
+
+
+PLAIN = "age,job,label\n31,cook,no\n,nurse,yes\n52,,no\n40,cook,no\n"
+
+
+# What is understood
+
+
+def test_a_plain_table(write):
+    path = write(PLAIN)
+    table = read_table(path)
+    assert (table.rows, table.format, table.label, table.positive) == (4, "csv", "label", "yes")
+    assert table.dialect == Dialect("utf-8", ",", '"', ".", True)
+    assert table.classes == {"no": 3, "yes": 1}
+    assert roles(table) == {"age": "number", "job": "category", "label": "label"}
+    assert table.feature_names == ("age", "job")
+    assert cells(table, "age") == [31, None, 52, 40]
+    assert cells(table, "job") == ["cook", "nurse", None, "cook"]
+    assert column(table, "age").values.dtype == np.float64
+    assert (column(table, "job").missing, column(table, "job").distinct) == (1, 2)
+    assert table.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert table.is_positive().tolist() == [False, True, False, False]
+    table.require_two_classes()
+
+
+def test_inspection_is_the_documented_json(write):
+    document = json.loads(json.dumps(read_table(write(PLAIN)).as_inspection()))
+    assert {
+        k: document[k] for k in ("format", "encoding", "delimiter", "decimal", "header", "rows")
+    } == {
+        "format": "csv", "encoding": "utf-8", "delimiter": ",", "decimal": ".", "header": True,
+        "rows": 4,
+    }  # fmt: skip
+    assert document["columns"][0] == {"name": "age", "role": "number", "missing": 1, "distinct": 3}
+    assert document["label"] == "label"
+    assert document["positive"] == "yes"
+    assert document["unlabelled"] == 0
+    assert document["rejected"] == []
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_line_ends(write, delimiter, end):
+    rows = [["a", "b b", "label"], ["1.5", "x, y", "n"], ["2.5", "z", "p"], ["3.5", "z", "n"]]
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=delimiter, lineterminator=end).writerows(rows)
+    table = read_table(write(buffer.getvalue()))
+    assert table.dialect.delimiter == delimiter
+    assert cells(table, "a") == [1.5, 2.5, 3.5]
+    assert cells(table, "b b") == ["x, y", "z", "z"]
+
+
+def test_mixed_line_ends_and_a_line_end_in_a_cell(write):
+    table = read_table(write(b'a,b\r\n1,"x\ny"\n2,z\r3,z\r\n'))
+    assert cells(table, "a") == [1, 2, 3]
+    assert cells(table, "b") == ["x\ny", "z", "z"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "detected"),
+    [
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("latin-1", "cp1252"),
+        ("cp1252", "cp1252"),
+    ],
+)
+@pytest.mark.parametrize("header", ["größe;Straße;label", "x;°C;label"])
+def test_encodings(write, encoding, detected, header):
+    text = header + "\n1;Königsallee;ä\n2;Äpfel;ö\n3;µm;ö\n"
+    table = read_table(write(text, encoding=encoding))
+    assert table.dialect.encoding == detected
+    assert [c.name for c in table.columns] == header.split(";")
+    assert table.columns[1].values.tolist() == ["Königsallee", "Äpfel", "µm"]
+    assert table.classes == {"ä": 1, "ö": 2}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1251", ["Москва", "Самара", "Воронеж"]),
+        ("koi8_r", ["Москва", "Самара", "Воронеж"]),
+        ("cp1250", ["Małgorzata", "Żaneta", "Świętochłowice"]),
+        ("shift_jis", ["東京都", "大阪府", "北海道"]),
+    ],
+)
+def test_other_code_pages_are_guessed_and_said(write, encoding, words):
+    text = "x,word,label\n" + "".join(f"{i},{words[i % 3]},{i % 2}\n" for i in range(12))
+    table = read_table(write(text, encoding=encoding))
+    assert sorted(set(column(table, "word").values)) == sorted(words)
+    assert any(table.dialect.encoding in note for note in table.notes)
+
+
+def test_a_given_encoding_is_used_or_refused(write):
+    path = write("a,b\n1,é\n2,è\n", encoding="cp1252")
+    table = read_table(path, dialect=Dialect(encoding="cp850"))
+    assert cells(table, "b") == [b"\xe9".decode("cp850"), b"\xe8".decode("cp850")]
+    with pytest.raises(InputError, match="cannot be read as utf-8") as caught:
+        read_table(path, dialect=Dialect(encoding="utf-8"))
+    assert caught.value.setting == "encoding"
+    with pytest.raises(InputError, match="unknown encoding 'klingon'"):
+        read_table(path, dialect=Dialect(encoding="klingon"))
+
+
+def test_decimal_comma_and_thousands_marks(write):
+    table = read_table(write("a;b;c\n1,5;1.234,5;x\n-2,25;12;y\n,5;1.000.000;x\n"))
+    assert cells(table, "a") == [1.5, -2.25, 0.5]
+    assert cells(table, "b") == [1234.5, 12, 1e6]
+    assert table.dialect.decimal == ","
+    assert "decimal comma" in table.notes
+    assert any("thousands marks" in note and "b" in note for note in table.notes)
+
+
+def test_english_thousands_marks(write):
+    table = read_table(write('a,b\n"1,234.5",x\n12,y\n"-1,000,000",x\n'))
+    assert cells(table, "a") == [1234.5, 12, -1e6]
+    assert table.dialect.decimal == "."
+
+
+def test_blanks_and_apostrophes_group_thousands(write):
+    table = read_table(write("a;b;y\n1 234,5;1'234;x\n1\u00a0000,0;5;z\n"))
+    assert cells(table, "a") == [1234.5, 1000]
+    assert cells(table, "b") == [1234, 5]
+
+
+def test_a_format_that_shows_only_beyond_the_sample(write):
+    lines = [f"{i % 90};{i % 7};{i % 2}" for i in range(60_000)]
+    lines[50_000] = '1.234,5;"1,5";1'
+    table = read_table(write("a;b;label\n" + "\n".join(lines)))
+    assert column(table, "a").values[50_000] == 1234.5
+    assert column(table, "b").values[50_000] == 1.5
+    assert column(table, "a").values[49_999] == 49_999 % 90
+
+
+def test_one_stray_word_beyond_the_sample_makes_text_and_is_told(write):
+    lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(60_000)]
+    lines[50_000] = "oops,1,1"
+    table = read_table(write("a,b,label\n" + "\n".join(lines)))
+    assert (column(table, "a").kind, column(table, "a").role) == ("text", "category")
+    assert column(table, "a").values[50_000:50_002].tolist() == ["oops", str(50_001 % 30)]
+    assert "column a is read as text, because 'oops' in it is not a number" in table.notes
+
+
+def test_one_stray_word_in_the_sample_is_told_too(write):
+    lines = [f"{i % 3},{i % 2}" for i in range(30)] + ["n.d.,1"]
+    table = read_table(write("a,label\n" + "\n".join(lines)))
+    assert "column a is read as text, because 'n.d.' in it is not a number" in table.notes
+
+
+@pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "null", "None", "?", "-", "."])
+def test_spellings_of_missing_numbers(write, word):
+    table = read_table(write(f"a,b\n1,x\n{word},y\n3,y\n"))
+    assert cells(table, "a") == [1, None, 3]
+    assert column(table, "a").missing == 1
+    assert word == "" or any(repr(word) in note for note in table.notes)
+
+
+def test_signs_are_values_of_a_text_column(write):
+    table = read_table(write("a,job,label\n1,x,+\n2,?,-\n3,None,-\n"))
+    assert table.classes == {"+": 1, "-": 2}
+    assert cells(table, "job") == ["x", None, "None"]
+
+
+def test_codes_with_leading_zeros_are_numbers_with_a_note(write):
+    table = read_table(write("a,b\n00202,x\n01,y\n"))
+    assert cells(table, "a") == [202, 1]
+    assert any("leading zeros" in note for note in table.notes)
+
+
+def test_a_number_too_long_for_a_double_is_a_code(write):
+    table = read_table(write("a,b\n12345678901234567,x\n12345678901234568,y\n"))
+    assert cells(table, "a") == ["12345678901234567", "12345678901234568"]
+
+
+@pytest.mark.parametrize("word", ["inf", "-Infinity", "1e999", "+INF"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_infinite_values_are_refused_with_their_place(write, word, end):
+    lines = ["x,word,label", '1,"two', 'lines",a', "", "2,w", f"{word},w,b", "3,w,a", ""]
+    with pytest.raises(InputError, match=r"infinite value in column 'x', line 6 ") as caught:
+        read_table(write(end.join(lines)))
+    assert (caught.value.line, caught.value.column) == (6, "x")
+    assert caught.value.file is not None
+
+
+def test_infinity_is_a_word_in_a_text_column(write):
+    table = read_table(write("a,b\ninf,x\nfoo,y\n"))
+    assert cells(table, "a") == ["inf", "foo"]
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 123456789.123456789])
+def test_numbers_are_read_exactly(write, value):
+    table = read_table(write(f"a,b\n{value!r},x\n-{value!r},y\n"))
+    assert cells(table, "a") == [value, -value]
+
+
+# Header and names
+
+
+def test_no_header(write):
+    table = read_table(write("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n"))
+    assert [c.name for c in table.columns] == ["c1", "c2", "c3"]
+    assert table.rows == 3
+    assert any("no header" in note for note in table.notes)
+
+
+def test_a_header_of_running_numbers(write):
+    table = read_table(write("0,1,2,label\n0.5,3,4,x\n2.5,1,0,y\n"))
+    assert [c.name for c in table.columns] == ["0", "1", "2", "label"]
+
+
+def test_a_table_of_words_has_a_header_unless_its_words_come_again(write):
+    assert read_table(write("shape,class\nround,e\nflat,p\n")).dialect.header
+    assert not read_table(write("round,e\nflat,p\nround,p\nround,e\n")).dialect.header
+
+
+def test_names_may_hold_any_characters(write):
+    names = ["char_;", "char_(", "char_[", "char_!", "char_$", "char_#", "a'b", 'a"b', "%s {x}"]
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([[*names, "y"], [*range(9), 0], [*range(1, 10), 1]])
+    table = read_table(write(buffer.getvalue()))
+    assert [c.name for c in table.columns] == [*names, "y"]
+
+
+def test_repeated_and_empty_names(write):
+    table = read_table(write(",x,x,,x_2,y\n7,1,2,3,4,a\n8,2,3,5,6,b\n"))
+    assert [c.name for c in table.columns] == ["row", "x", "x_3", "c4", "x_2", "y"]
+    assert any("'x' again" in note for note in table.notes)
+    assert any("no name" in note for note in table.notes)
+
+
+def test_row_names_as_r_writes_them(write):
+    table = read_table(write('"x","y"\n"1",0.5,"a"\n"2",0.7,"b"\n"3",0.1,"b"\n'))
+    assert roles(table) == {"row": "ignore", "x": "number", "y": "label"}
+    assert cells(table, "x") == [0.5, 0.7, 0.1]
+
+
+def test_lines_before_the_table(write):
+    table = (
+        read_table(write("Report 2020\n\na,b,y\n1,2,u\n3,4,v\n5,inf,v\n"), ignore=())
+        if 0
+        else (read_table(write("Report 2020\n\na,b,y\n1,2,u\n3,4,v\n9\n")))
+    )
+    assert table.dialect.skip == 2
+    assert cells(table, "a") == [1, 3]
+    assert table.rejected[0].line == 6
+
+
+def test_excels_hint_is_followed(write):
+    table = read_table(write("sep=|\na,b|y\n1,2|u\n3,4|v\n"))
+    assert [c.name for c in table.columns] == ["a,b", "y"]
+
+
+def test_single_quotes_and_blanks_after_commas(write):
+    table = read_table(write("a, b, y\n1, 'x, z', 'p'\n2, 'it''s', 'q'\n"))
+    assert cells(table, "b") == ["x, z", "it's"]
+    assert [c.name for c in table.columns] == ["a", "b", "y"]
+
+
+def test_a_given_dialect_is_followed(write):
+    path = write("1;x\n2;y\n")
+    table = read_table(path, dialect=Dialect(delimiter=";", header=False))
+    assert table.rows == 2
+    table = read_table(path, dialect=Dialect(delimiter=";", header=True))
+    assert [c.name for c in table.columns] == ["1", "x"]
+    with pytest.raises(InputError, match="one column only"):
+        read_table(path, dialect=Dialect(delimiter="|"))
+    with pytest.raises(InputError, match="delimiter must be one character"):
+        read_table(path, dialect=Dialect(delimiter=";;"))
+
+
+def test_a_file_name_is_no_pattern(write):
+    write("a,y\n9,p\n8,q\n", name="b.csv")
+    assert cells(read_table(write("a,y\n1,p\n2,q\n", name="[ab]'.csv")), "a") == [1, 2]
+
+
+# Rows that do not fit
+
+
+def test_rows_of_another_length_are_left_out_with_their_lines(write):
+    table = read_table(write('a,b,y\n1,"2\n\n2",u\n3,4\n5,6,v\n\n7,8,9,u\n8,"x" z,u\n1,1,v\n'))
+    assert cells(table, "a") == [1, 5, 1]
+    assert [(r.line, r.reason) for r in table.rejected] == [
+        (5, "2 cells instead of 3"),
+        (8, "4 cells instead of 3"),
+        (9, "text follows a closing quotation mark"),
+    ]
+    assert table.rejected_rows == 3
+    assert any("3 rows left out, the first in line 5" in note for note in table.notes)
+
+
+def test_the_first_hundred_rejected_rows_are_kept_and_all_are_counted(write):
+    body = "".join("1,2,u\n3,4,v\n5,6\n" for _ in range(150))
+    table = read_table(write("a,b,y\n" + body))
+    assert (table.rows, table.rejected_rows, len(table.rejected)) == (300, 150, 100)
+    assert table.rejected[99].line == 1 + 3 * 100
+    assert table.as_inspection()["rejected_rows"] == 150
+
+
+def test_mostly_broken_rows_are_fatal(write):
+    text = "a,b,y\n1,2,u\n3,4\n" + "5\n" * 5 + "1,2,v\n"
+    with pytest.raises(InputError, match=r"line 3: 2 cells instead of 3; 6 of 8 rows") as caught:
+        read_table(write(text), dialect=Dialect())
+    assert caught.value.line == 3
+
+
+def test_a_quotation_mark_that_is_never_closed(write):
+    rows = "".join(f"{i},w,{i % 2}\n" for i in range(50))
+    with pytest.raises(InputError, match=r"line 52: a quotation mark is opened") as caught:
+        read_table(write("a,b,y\n" + rows + '50,"w,1\n' + rows))
+    assert caught.value.line == 52
+
+
+def test_a_header_with_too_many_names(write):
+    with pytest.raises(InputError, match=r"line 1: the header row has 4 names"):
+        read_table(write("a,b,c,y\n1,2,u\n3,4,v\n"))
+
+
+# Files that are no tables
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"a,b\n", "nothing below it"),
+        (b"a,b", "nothing below it"),
+        (b"a\n1\n2\n", "one column only"),
+        (b"a,b\n1,\0\n", "NUL"),
+        (b"PK\x03\x04rest", "spreadsheet"),
+        (b"\x1f\x8brest", "gzip"),
+        (bytes(range(1, 9)) * 20, "control characters"),
+    ],
+)
+def test_files_that_are_no_tables(write, content, sentence):
+    path = write(content)
+    with pytest.raises(InputError, match=sentence) as caught:
+        read_table(path)
+    assert str(path) in str(caught.value)
+    assert caught.value.file == str(path)
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        read_table(tmp_path / "nothing.csv")
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path)
+
+
+def test_an_unreadable_file(write, monkeypatch):
+    path = write(PLAIN)
+
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(path), "open", refuse)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(path)
+
+
+def test_errors_survive_a_process_boundary():
+    error = pickle.loads(pickle.dumps(InputError("no", file="f", line=3, column="c", setting="s")))  # noqa: S301
+    assert (str(error), error.file, error.line, error.column, error.setting) == (
+        "no", "f", 3, "c", "s",
+    )  # fmt: skip
+
+
+# Guesses
+
+
+def table_of(write, rows=60, **columns):
+    names = list(columns)
+    lines = [",".join(str(columns[name](i)) for name in names) for i in range(rows)]
+    return write(",".join(names) + "\n" + "\n".join(lines) + "\n")
+
+
+def test_useless_columns_are_ignored_with_a_reason(write):
+    path = table_of(
+        write,
+        patient_id=lambda i: i + 100,
+        PassengerId=lambda i: f"P{i}",
+        width=lambda i: 3 * i,
+        fluid=lambda i: i,
+        constant=lambda i: 7,
+        empty=lambda i: "",
+        unique=lambda i: f"text {i}",
+        word=lambda i: "abc"[i % 3],
+        comment=lambda i: (
+            f"a long sentence of many words that nobody will ever use as a level {i % 25}"
+        ),
+        label=lambda i: int(i % 4 == 0),
+    )
+    table = read_table(path)
+    assert roles(table) == {
+        "patient_id": "ignore", "PassengerId": "ignore", "width": "number", "fluid": "number",
+        "constant": "ignore", "empty": "ignore", "unique": "ignore", "word": "category",
+        "comment": "ignore", "label": "label",
+    }  # fmt: skip
+    assert "column patient_id looks like an identifier and is ignored" in table.notes
+    assert "column unique has 60 different texts in 60 rows and is ignored" in table.notes
+    for name in ("constant", "empty", "comment"):
+        assert any(f"column {name} " in note and "ignored" in note for note in table.notes)
+
+
+def half(i):
+    return "ab"[i % 2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "label"),
+    [
+        ({"x": lambda i: i, "class": half, "z": half}, "class"),
+        ({"x": lambda i: i, "Diagnosis": half, "z": half}, "Diagnosis"),
+        ({"sex": half, "x": lambda i: i, "z": half}, "z"),
+        ({"x": lambda i: i, "u": half, "v": half, "w": lambda i: i}, "u"),
+        ({"x": lambda i: i, "species": lambda i: "abc"[i % 3]}, "species"),
+        ({"x": lambda i: i, "z": lambda i: i * 0.5}, None),
+        ({"target": lambda i: i * 0.5, "z": half}, "z"),
+        ({"status": lambda i: "abc"[i % 3], "ill": half}, "status"),
+        ({"marital_status": half, "x": lambda i: i, "income": half}, "income"),
+    ],
+)
+def test_the_label_is_guessed(write, columns, label):
+    table = read_table(table_of(write, **columns))
+    assert table.label == label
+    assert ("label" in table.guessed) == (label is not None)
+    assert any("guessed to be the label" in note for note in table.notes) == (label is not None)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        ("aab", "b"),
+        ("abb", "a"),
+        (["no", "yes"], "yes"),
+        (["yes", "zero"], "yes"),
+        (["1", "0"], "1"),
+        (["+", "-"], "+"),
+        (["malignant", "normal"], "malignant"),
+        ("ab", "b"),
+        ("abc", None),
+    ],
+)
+def test_the_positive_class_is_guessed(write, labels, positive):
+    rows = "".join(f"{i},{name}\n" for i, name in enumerate([*labels] * 4))
+    table = read_table(write("x,label\n" + rows))
+    assert table.positive == positive
+    assert ("positive" in table.guessed) == (positive is not None)
+
+
+def test_labels_are_spelled_briefly(write):
+    table = read_table(write("x,label\n1,1.0\n2,0\n3,00\n4,2.5\n"), label="label")
+    assert table.classes == {"0": 2, "1": 1, "2.5": 1}
+    assert table.with_roles(positive="1.0").positive == "1"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_spelled_number_reads_back(value):
+    assert float(spell_number(value)) == value
+
+
+def test_rows_without_a_label_are_kept_and_counted(write):
+    table = read_table(write("x,label\n1,a\n2,\n3,b\n4,?\n5,b\n"))
+    assert (table.rows, table.unlabelled) == (5, 2)
+    assert table.labelled().tolist() == [True, False, True, False, True]
+    assert table.is_positive().tolist() == [True, False, False]
+    assert any("2 rows have no label" in note for note in table.notes)
+
+
+# Choices
+
+
+def test_given_roles_win(write):
+    table = read_table(write(PLAIN), label="job", positive="cook", ignore=["age"])
+    assert (table.label, table.positive, table.guessed) == ("job", "cook", ())
+    assert roles(table) == {"age": "ignore", "job": "label", "label": "category"}
+    assert table.unlabelled == 1
+
+
+def test_an_ignored_column_is_not_guessed_to_be_the_label(write):
+    assert read_table(write(PLAIN), ignore=["label"]).label == "job"
+    assert read_table(write(PLAIN), label=False).label is None
+
+
+def test_roles_change_without_another_reading(write):
+    path = write("id,x,job,label\n1,5,a,no\n2,6,b,no\n3,5,a,yes\n4,6,b,no\n")
+    table = read_table(path)
+    path.unlink()
+    assert table.feature_names == ("x", "job")
+    other = table.with_roles(label="job", roles={"id": "number", "x": "category"})
+    assert roles(other) == {"id": "number", "x": "category", "job": "label", "label": "category"}
+    assert other.classes == {"a": 2, "b": 2}
+    assert not any("identifier" in note for note in other.notes)
+    assert not any("guessed to be the label" in note for note in other.notes)
+    assert roles(table)["id"] == "ignore"
+    assert other.columns[0].values is table.columns[0].values
+    back = other.with_roles(label="label", positive="no")
+    assert (back.positive, roles(back)["job"]) == ("no", "category")
+    assert table.with_roles(label=False).label is None
+    assert table.with_roles(roles={"label": "ignore"}).label is None
+    assert table.with_roles(roles={"job": "label"}).label == "job"
+    assert table.with_roles(roles={"job": "group"}).feature_names == ("x",)
+
+
+def test_the_same_roles_again_change_nothing(write):
+    table = read_table(write("id,x,job,label\n1,5,a,no\n2,6,b,no\n3,5,a,yes\n4,6,b,no\n"))
+    again = table.with_roles(roles=roles(table))
+    assert (roles(again), again.notes, again.positive) == (roles(table), table.notes, "yes")
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({"label": "nope"}, "no column 'nope'; it has age, job, label"),
+        ({"ignore": ["nope"]}, "no column 'nope'"),
+        ({"roles": {"nope": "number"}}, "no column 'nope'"),
+        ({"roles": {"age": "king"}}, "unknown role 'king'"),
+        ({"roles": {"job": "number"}}, "holds text"),
+        ({"positive": "maybe"}, "no class 'maybe'; it has no, yes"),
+        ({"label": "label", "roles": {"label": "ignore"}}, "only one column can be the label"),
+        ({"label": "job", "roles": {"age": "label"}}, "only one column can be the label"),
+        ({"label": False, "positive": "yes"}, "no label column"),
+    ],
+)
+def test_impossible_choices(write, choice, sentence):
+    with pytest.raises(InputError, match=sentence):
+        read_table(write(PLAIN)).with_roles(**choice)
+
+
+def test_a_label_with_one_class(write):
+    path = write("x,label\n1,a\n2,a\n3,\n")
+    with pytest.raises(InputError, match=r"'label' .* has one class only \(a\)"):
+        read_table(path, label="label")
+    assert read_table(path).label is None
+    with pytest.raises(InputError, match="no label column"):
+        read_table(path).require_two_classes()
+
+
+def test_several_classes_need_a_positive_one(write):
+    table = read_table(write("x,label\n" + "1,a\n2,b\n3,c\n" * 3))
+    with pytest.raises(InputError, match=r"'label' .* 3 classes \(a, b, c\)") as caught:
+        table.require_two_classes()
+    assert (caught.value.column, caught.value.setting) == ("label", "positive")
+    with pytest.raises(InputError, match="choose the positive one"):
+        table.is_positive()
+    chosen = table.with_roles(positive="b")
+    chosen.require_two_classes()
+    assert chosen.is_positive().tolist() == [False, True, False] * 3
+
+
+def test_a_column_of_measurements_is_no_label(write):
+    rows = "".join(f"{i},{i / 7},{i % 2}\n" for i in range(1200))
+    with pytest.raises(InputError, match="1200 different values"):
+        read_table(write("a,b,y\n" + rows), label="b")
+
+
+# Rows to be scored
+
+
+def test_rows_to_be_scored_need_no_label(write):
+    path = write("id,x,job\n1,5,a\n")
+    table = read_table(path, need_label=False)
+    assert table.label is None
+    assert table.feature_names == ("id", "x", "job")
+    assert table.labelled().tolist() == [False]
+    assert read_table(path, need_label=False, label="label").label is None
+
+
+def test_rows_to_be_scored_may_have_one_class(write):
+    path = write("x,label\n5,no\n6,no\n")
+    table = read_table(path, need_label=False, label="label", positive="yes")
+    assert (table.classes, table.positive) == ({"no": 2, "yes": 0}, "yes")
+    assert not table.is_positive().any()
+    with pytest.raises(InputError, match="one class"):
+        table.require_two_classes()
+
+
+# Progress
+
+
+def test_progress_rises_to_the_end_and_can_stop(write):
+    path = write(PLAIN)
+    told = []
+    read_table(path, progress=lambda fraction, text: told.append((fraction, text)))
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    for stop_at in range(len(told)):
+        calls = iter(range(len(told)))
+        with pytest.raises(Cancelled):
+            read_table(path, progress=lambda *_: next(calls) == stop_at)  # noqa: B023
+
+
+# Wide, long and random tables
+
+
+def test_a_wide_table(write):
+    names = [f"x{i}" for i in range(700)]
+    X = np.random.default_rng(0).normal(size=(5, 700))
+    lines = [",".join([*map(repr, row.tolist()), "ab"[k % 2]]) for k, row in enumerate(X)]
+    lines.insert(2, "1,2,3")
+    table = read_table(write(",".join([*names, "y"]) + "\n" + "\n".join(lines)))
+    assert [r.line for r in table.rejected] == [4]
+    np.testing.assert_array_equal(np.column_stack([c.values for c in table.columns[:-1]]), X)
+
+
+WORDS = st.text(string.ascii_letters + "äß%_é東-", min_size=1, max_size=6).filter(
+    lambda word: word.lower() not in {"na", "nan", "null", "none", "inf", "infinity", "-", "--"}
+)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(repr)
+
+
+@st.composite
+def tables(draw, words):
+    rows = draw(st.integers(2, 8))
+    kinds = draw(st.lists(st.booleans(), min_size=1, max_size=4))
+    columns = [
+        draw(
+            st.lists(
+                st.one_of(st.just(""), NUMBERS if number else words), min_size=rows, max_size=rows
+            )
+        )
+        for number in kinds
+    ]
+    columns.append([str(i / 2) for i in range(rows)])
+    return list(zip(*columns, strict=True))
+
+
+DIALECTS = {
+    "delimiter": st.sampled_from(",;\t|"),
+    "quote": st.sampled_from("\"'"),
+    "end": st.sampled_from(["\n", "\r\n"]),
+    "quoting": st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    "encoding": st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+}
+LIGHT = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def check_cells(table, rows):
+    assert table.rejected == ()
+    for found, wanted in zip(table.columns, zip(*rows, strict=True), strict=True):
+        if found.kind == "number":
+            expected = np.array([float(cell or "nan") for cell in wanted])
+            np.testing.assert_array_equal(found.values, expected)
+        else:
+            assert found.values.tolist() == [cell or None for cell in wanted]
+        known = {cell for cell in wanted if cell}
+        assert found.missing == sum(cell == "" for cell in wanted)
+        assert found.distinct == len({float(c) for c in known} if found.kind == "number" else known)
+
+
+def written(rows, delimiter, quote, end, quoting):
+    buffer = io.StringIO(newline="")
+    names = [f"name{k}" for k in range(len(rows[0]))]
+    writer = csv.writer(
+        buffer, delimiter=delimiter, quotechar=quote, lineterminator=end, quoting=quoting
+    )
+    writer.writerows([names, *rows])
+    return buffer.getvalue()
+
+
+@LIGHT
+@given(rows=tables(WORDS), **DIALECTS)
+def test_what_is_written_is_read_back(write, rows, delimiter, quote, end, quoting, encoding):
+    text = written(rows, delimiter, quote, end, quoting)
+    table = read_table(write(text, encoding=encoding))
+    assert table.dialect.delimiter == delimiter
+    check_cells(table, rows)
+
+
+NASTY = st.text("ab,;|\"'1.\n", min_size=1, max_size=8).filter(
+    lambda cell: (
+        cell == cell.strip() and not cell.strip(".,'1\n-")[:0] and any(c in cell for c in "ab")
+    )
+)
+
+
+@LIGHT
+@given(rows=tables(NASTY), **DIALECTS)
+def test_nasty_cells_are_read_back_in_a_given_dialect(
+    write, rows, delimiter, quote, end, quoting, encoding
+):
+    text = written(rows, delimiter, quote, end, quoting)
+    dialect = Dialect(encoding.removesuffix("-sig"), delimiter, quote)
+    check_cells(read_table(write(text, encoding=encoding), dialect=dialect), rows)

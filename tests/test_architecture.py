@@ -1,0 +1,66 @@
+"""Imports point one way, and only the window knows Qt."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import aucstudio
+
+PACKAGE = Path(aucstudio.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FORBIDDEN = {
+    "engine": ("aucstudio.project", "aucstudio.gui", "aucstudio.cli", "PySide6", "pyqtgraph"),
+    "project": ("aucstudio.gui", "aucstudio.cli", "PySide6", "pyqtgraph"),
+    "gui": ("aucstudio.cli",),
+}
+
+
+def imports(path, top_level_only=False):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("layer", FORBIDDEN)
+def test_imports_point_down(layer):
+    for path in (PACKAGE / layer).rglob("*.py"):
+        for name in imports(path):
+            assert not name.startswith(FORBIDDEN[layer]), f"{path} imports {name}"
+
+
+def test_the_command_line_needs_no_window():
+    code = "import sys, aucstudio.cli, aucstudio.project.headless; print('PySide6' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_engine_knows_no_threads_and_no_files():
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        found = set(imports(path)) & {"threading", "pathlib", "os", "io", "sqlite3", "duckdb"}
+        assert not found, f"{path} imports {found}"
+
+
+def test_nothing_that_users_exchange_is_pickled():
+    for path in MODULES:
+        assert not {"pickle", "joblib", "dill"} & set(imports(path)), path
+
+
+def test_compiled_kernels_release_the_gil():
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        for call in re.findall(r"njit\(([^)]*)\)", text):
+            assert "nogil=True" in call, path
+        assert not re.search(r"@(numba\.)?njit\s*\n", text), path
+
+
+def test_every_module_says_what_it_is_for():
+    for path in MODULES:
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path

@@ -1,0 +1,234 @@
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from aucstudio.cli import main
+from aucstudio.engine import METHODS
+from aucstudio.project.table import read_table
+from tests.conftest import write_table
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+def test_methods_as_json_lists_every_declared_setting(run):
+    status, out, err = run("methods", "--json")
+    listed = json.loads(out)
+    assert status == 0
+    assert err == ""
+    assert [method["id"] for method in listed] == list(METHODS)
+    svm = next(method for method in listed if method["id"] == "auc-svm")
+    C = next(setting for setting in svm["parameters"] if setting["name"] == "C")
+    assert C["low"] == 0.0
+    assert C["low_open"]
+    assert C["help"]
+
+
+def test_methods_as_text(run):
+    status, out, _ = run("methods")
+    assert status == 0
+    assert "svm-pauc" in out
+
+
+def test_inspect_follows_its_contract(run, table_file):
+    status, out, _ = run("inspect", table_file, "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["rows"] == 160
+    assert found["label"] == "outcome"
+    assert found["positive"] == "yes"
+    assert found["delimiter"] == ","
+    assert {c["name"]: c["role"] for c in found["columns"]}["town"] == "category"
+    assert run("inspect", table_file)[0] == 0
+
+
+def test_train_prints_one_document_that_matches_its_model(run, table_file, tmp_path):
+    model = tmp_path / "m.aucmodel"
+    status, out, err = run(
+        "train", table_file, "--method", "auc-svm", "--set", "C=2", "--set", "kernel=rbf",
+        "--test-size", "0.5", "--seed", "3", "--save-model", model, "--json",
+    )  # fmt: skip
+    assert status == 0
+    assert err == ""
+    document = json.loads(out)
+    assert document["data"]["rows"] == 160
+    assert document["data"]["features"] == 5
+    result = document["runs"][0]
+    assert result["params"]["C"] == 2.0
+    assert result["status"] == "done"
+    assert result["n_train"] == result["n_test"] == 80
+    assert result["auc"]["low"] <= result["auc"]["value"] <= result["auc"]["high"]
+    assert result["pauc"]["range"] == [0.0, 0.1]
+    assert result["pauc"]["normalized"] == pytest.approx(result["pauc"]["raw"] / 0.1)
+
+
+def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_path):
+    other = write_table(tmp_path / "other.csv", rows=90, seed=5)
+    model, scores = tmp_path / "m.aucmodel", tmp_path / "scores.csv"
+    status, out, _ = run(
+        "train", table_file, "--method", "logistic", "--test-file", other,
+        "--save-model", model, "--json",
+    )  # fmt: skip
+    assert status == 0
+    reported = json.loads(out)["runs"][0]["auc"]["value"]
+    status, out, _ = run("score", model, other, "-o", scores, "--json")
+    assert status == 0
+    assert json.loads(out)["rows"] == 90
+    with scores.open() as file:
+        rows = list(csv.DictReader(file))
+    values = np.array([float(row["score"]) for row in rows])
+    table = read_table(other)
+    assert roc_auc_score(table.is_positive(), values) == pytest.approx(reported, abs=1e-12)
+    assert {row["predicted"] for row in rows} <= {"yes", "no"}
+    status, out, _ = run("score", model, other)
+    assert out.splitlines()[0] == "row,score,predicted"
+    assert float(out.splitlines()[1].split(",")[1]) == values[0]
+
+
+def test_folds_repeats_and_the_project(run, table_file, tmp_path):
+    project = tmp_path / "p.aucproj"
+    for method in ("auc-rls", "svm-pauc"):
+        status, out, _ = run(
+            "train", table_file, "--method", method, "--folds", "4", "--repeats", "2",
+            "--fpr-range", "0,0.3", "--project", project, "--json",
+        )  # fmt: skip
+        assert status == 0
+    result = json.loads(out)["runs"][0]
+    assert len(result["auc"]["per_split"]) == 8
+    assert result["auc"]["value"] == pytest.approx(np.mean(result["auc"]["per_split"]))
+    # A method that trains for a range trains for the one it is judged in.
+    assert result["params"]["fpr_range"] == [0.0, 0.3]
+    from aucstudio.project.storage import ProjectFile
+
+    assert [r.experiment.method for r in ProjectFile.open(project).runs()] == [
+        "auc-rls",
+        "svm-pauc",
+    ]
+
+
+def test_the_same_command_gives_the_same_numbers(run, table_file):
+    command = ("train", table_file, "--method", "svm-pauc", "--json")
+    first, second = (json.loads(run(*command)[1])["runs"][0] for _ in range(2))
+    assert first["auc"] == second["auc"]
+    assert first["objective"] == second["objective"]
+    assert first["id"] == second["id"]
+
+
+BAD = [
+    (["--method", "perceptron"], "perceptron"),
+    (["--method", "auc-svm", "--set", "C=0"], "C must be"),
+    (["--method", "auc-svm", "--set", "C=nan"], "C must be"),
+    (["--method", "auc-svm", "--set", "colour=red"], "colour"),
+    (["--method", "auc-svm", "--set", "C"], "NAME=VALUE"),
+    (["--method", "auc-rls", "--label", "salary"], "salary"),
+    (["--method", "auc-rls", "--positive", "maybe"], "maybe"),
+    (["--method", "auc-rls", "--ignore", "salary"], "salary"),
+    (["--method", "auc-rls", "--fpr-range", "0.5,0.1"], "0.5"),
+    (["--method", "auc-rls", "--fpr-range", "0,2"], "2"),
+    (["--method", "auc-rls", "--fpr-range", "wide"], "wide"),
+    (["--method", "auc-rls", "--test-size", "1.5"], "1.5"),
+    (["--method", "auc-rls", "--folds", "1"], "folds"),
+    (["--method", "auc-rls", "--seed", "-1"], "seed"),
+    (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
+    ([], "--method"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "names"), BAD)
+def test_bad_usage_is_one_line_that_names_it(run, table_file, arguments, names):
+    status, out, err = run("train", table_file, *arguments, "--json")
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert names in err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "bad.csv"),
+        (b"", "bad.csv"),
+        (b"\x00\x01\x02\x03" * 100, "bad.csv"),
+        (b"only\n1\n2\n", "bad.csv"),
+        (b"x,label\n1,a\n2,a\n3,a\n", "label"),
+        (b"x,label\n1,a\n2,b\n3,c\n4,a\n5,b\n6,c\n", "positive"),
+        (b"x,label\n1,a\ninf,b\n3,a\n4,b\n", "x"),
+    ],
+)
+def test_bad_tables_are_one_line_that_names_the_place(run, tmp_path, content, words):
+    path = tmp_path / "bad.csv"
+    if content is not None:
+        path.write_bytes(content)
+    status, out, err = run("train", path, "--method", "auc-rls")
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert words in err
+
+
+def test_a_model_on_the_wrong_table(run, table_file, tmp_path):
+    model = tmp_path / "m.aucmodel"
+    run("train", table_file, "--method", "auc-rls", "--save-model", model)
+    wrong = write_table(tmp_path / "wrong.csv", features=2)
+    status, out, err = run("score", model, wrong)
+    assert (status, out) == (2, "")
+    assert "'x2', 'x3'" in err
+
+
+def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path):
+    project = tmp_path / "p.aucproj"
+    status, _, err = run(
+        "train", table_file, "--method", "auc-rls", "--project", project,
+        "--save-model", tmp_path / "absent" / "m.aucmodel",
+    )  # fmt: skip
+    assert status == 2
+    assert "cannot write" in err
+    from aucstudio.project.storage import ProjectFile
+
+    assert len(ProjectFile.open(project).runs()) == 1
+
+
+def test_a_run_that_fails_ends_with_1_and_its_sentence(run, table_file):
+    status, out, err = run("train", table_file, "--method", "auc-rls", "--folds", "100", "--json")
+    assert status == 1
+    assert json.loads(out)["runs"][0]["status"] == "failed"
+    assert "fewer folds" in err
+
+
+def test_version_and_help(run):
+    from aucstudio import __version__
+
+    assert run("--version")[:2] == (0, f"aucstudio {__version__}\n")
+    status, out, _ = run("--help")
+    assert status == 0
+    assert "train" in out
+
+
+def test_a_window_on_a_file_that_is_not_there_is_bad_input(run, tmp_path):
+    status, out, err = run(tmp_path / "absent.csv")
+    assert (status, out) == (2, "")
+    assert "absent.csv" in err
+
+
+def test_the_module_is_the_command(table_file):
+    done = subprocess.run(
+        [sys.executable, "-m", "aucstudio", "train", str(table_file), "--method", "auc-rls"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "AUC-RLS" in done.stdout
+    assert done.stderr == ""
