@@ -129,6 +129,9 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
 
 
 def _open_window(options: argparse.Namespace) -> int:
+    if options.file is not None and not Path(options.file).is_file():
+        _complain(f"there is no file {options.file}: check the name, or open one from the window")
+        return BAD_INPUT
     from aucstudio.gui.app import run_application
 
     return run_application(options.file, sample=options.sample)

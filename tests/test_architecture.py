@@ -42,10 +42,11 @@ def test_the_command_line_needs_no_window():
     assert done.stdout.strip() == "False"
 
 
-def test_the_engine_knows_no_threads_and_no_files():
+def test_the_engine_starts_no_threads_and_knows_no_files():
     for path in (PACKAGE / "engine").rglob("*.py"):
-        found = set(imports(path)) & {"threading", "pathlib", "os", "io", "sqlite3", "duckdb"}
-        assert not found, f"{path} imports {found}"
+        known = {"concurrent.futures", "multiprocessing", "pathlib", "os", "io", "sqlite3"}
+        assert not set(imports(path)) & known, path
+        assert "Thread(" not in path.read_text(encoding="utf-8"), path
 
 
 def test_nothing_that_users_exchange_is_pickled():

@@ -155,7 +155,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Name the class of each row of X, shape (n_samples,)."""
-        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        positive = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[positive.astype(int)]
         return labels
 
     def __sklearn_tags__(self) -> Any:

@@ -125,6 +125,8 @@ class KernelSettings:
     def settle_kernel(self, X: Array) -> Kernel:
         """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X."""
         gamma = self.gamma
+        if self.kernel == "linear":
+            gamma = 1.0
         if isinstance(gamma, str):
             spread = float(X.var()) if gamma == "scale" else 1.0
             gamma = 1.0 / (X.shape[1] * (spread if spread > 0 else 1.0))

@@ -170,7 +170,7 @@ class Param:
     def spell(self, value: Any) -> str:
         """Write a value the way :meth:`parse` reads it."""
         if self.kind == "range":
-            return ",".join(f"{end:g}" for end in value)
+            return ",".join(_spell(float(end)) for end in value)
         return _spell(value)
 
     def matters(self, values: Mapping[str, Any]) -> bool:
@@ -204,7 +204,8 @@ def _spell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:.12g}"
+        # The shortest text that reads back to the same number.
+        return repr(float(value)).removesuffix(".0")
     return str(value)
 
 

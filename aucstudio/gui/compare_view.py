@@ -55,7 +55,7 @@ _PAIR_TIPS = {
     5: "p-value corrected for all pairs at once; below 0.05 the difference stands",
 }
 _FORMATS = "CSV, full figures (*.csv);;Markdown (*.md);;LaTeX (*.tex)"
-_WAIT_SECONDS, _POLL_MILLISECONDS = 0.03, 30
+_WAIT_SECONDS, _POLL_MILLISECONDS = 0.02, 30
 _KEPT = 64
 
 Key = tuple[tuple[tuple[str, str], ...], Band, str]
@@ -186,11 +186,11 @@ class CompareView(View):
         self.pairs_heading = label("EVERY PAIR", "heading")
         column = QVBoxLayout()
         column.setSpacing(8)
-        column.addWidget(self.runs_table)
+        column.addWidget(self.runs_table, stretch=2)
         column.addSpacing(8)
         column.addWidget(self.pairs_heading)
-        column.addWidget(self.pairs_table)
-        column.addStretch(1)
+        column.addWidget(self.pairs_table, stretch=3)
+        column.addStretch(0)
         self.body.addLayout(column)
 
     def plots(self) -> list[pg.PlotWidget]:
@@ -394,7 +394,7 @@ def _fill(table: QTableView, model: SheetModel, rows: list[Row]) -> None:
     model.show_rows(rows)
     head = table.horizontalHeader().sizeHint().height()
     table.setMaximumHeight(head + 28 * len(rows) + 4)
-    table.setMinimumHeight(head + 28 * min(len(rows), 3) + 4)
+    table.setMinimumHeight(head + 28 * min(len(rows), 6) + 4)
 
 
 def _run_row(run: RunFigures, look: RunLook) -> Row:
@@ -483,4 +483,5 @@ def _tally(pairs: Sequence[PairComparison]) -> str:
     settled = sum(pair.settled for pair in tested)
     refused = len(pairs) - len(tested)
     left = f"; {refused} not comparable" if refused else ""
-    return f"{settled} of {len(tested)} pairs differ after Holm's correction{left}."
+    count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"
+    return f"{count} after Holm's correction{left}."

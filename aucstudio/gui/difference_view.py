@@ -263,7 +263,8 @@ class DifferenceView(PlaneView):
         pairs: _Pairs = picture.extra
         cloud, found = pairs.cloud, pairs.misranked
         if found is None or subject.split is None:
-            return [f"{subject.name} is training: {cloud.pairs:,} pairs of its table."]
+            rows = len(picture.sample.positive)
+            return [f"{subject.name} is training: {cloud.pairs:,} pairs of {rows:,} labelled rows."]
         words = [f"{subject.name}: {_ranking(found)}"]
         if found.rows.shape[1] < found.wrong + found.tied:
             words.append(f"{found.rows.shape[1]:,} of them are drawn.")

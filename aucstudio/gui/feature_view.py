@@ -612,9 +612,8 @@ class FeatureView(PlaneView):
     ) -> list[str]:
         sample = picture.sample
         if subject.run is None or sample.scores is None:
-            return [
-                f"{subject.name} is training: its line moves over {len(sample.positive):,} rows."
-            ]
+            rows = len(sample.positive)
+            return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
         words = [_verdict(subject, sample, missed, self.held_out(subject.run))]
         if lines and picture.plane.kind != SCORE:
             words.append("Each line is a threshold with all other features at their means.")

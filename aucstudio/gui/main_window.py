@@ -335,6 +335,7 @@ class MainWindow(QMainWindow):
         path = prompts.ask_save_path(self, "Save the report", "report.html", "Web page (*.html)")
         if path:
             runs = {r.look.name: r.record for r in self.session.shown_runs() if r.record.splits}
+            self.views[0].refresh()
             figure = png_bytes(figure_image(self.views[0].figure(), 2.0))
             self._try_to_write(
                 lambda: write_report(Path(path), runs, self.session.plan.band, {"ROC": figure}),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QImage, QPageSize, QPainter, QPdfWriter, QPen
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PySide6.QtSvg import QSvgGenerator
 
 from aucstudio.gui.plan import RunLook
@@ -20,8 +20,10 @@ PRINT_DPI = 300
 
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
-    """Make a cosmetic pen; dash lengths are in pixels at width 1."""
-    made: QPen = pg.mkPen(colour, width=width)
+    """Make a pen whose width and dashes are in pixels at 100 %, whatever the plot's scale."""
+    # A cosmetic pen counts the screen's own pixels.
+    screen = QGuiApplication.primaryScreen()
+    made: QPen = pg.mkPen(colour, width=width * (screen.devicePixelRatio() if screen else 1.0))
     if dash:
         made.setDashPattern([length / width for length in dash])
         made.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -136,7 +138,7 @@ def _paint(plot: pg.PlotWidget, device: QImage | QSvgGenerator | QPdfWriter, are
 
 
 def _buffer() -> QBuffer:
-    buffer = QBuffer(QByteArray())
+    buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     return buffer
 

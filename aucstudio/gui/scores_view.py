@@ -30,7 +30,7 @@ from aucstudio.gui.widgets import label
 
 Array = NDArray[np.float64]
 
-_BINS = (12, 60)
+_BINS = (20, 60)
 _FILL, _WRONG_FILL = 56, 150
 _NAME_WIDTH = 150
 
@@ -134,7 +134,8 @@ class ScoresView(View):
         super().__init__(session, "scores_view", "Scores")
         self.distribution: Distribution | None = None
         self.threshold = 0.0
-        self._names = ("positive", "negative")
+        self._names = ("", "")
+        self._dressed: tuple[str, ...] = ()
         self._subject: tuple[object, ...] = ()
         self._make_controls()
         self._make_plot()
@@ -186,7 +187,8 @@ class ScoresView(View):
             self.plot.addItem(item)
         for item in (*self.wrong_curves, self.own_line, self.line):
             self.plot.addItem(item, ignoreBounds=True)
-        self.legend = pg.LegendItem(frame=False, colCount=2, horSpacing=16, verSpacing=0)
+        self.legend = pg.LegendItem(colCount=2, horSpacing=16, verSpacing=0, pen=pg.mkPen(None))
+        self.legend.setZValue(100)
         self.legend.setParentItem(self.plot.getPlotItem().getViewBox())
         self.legend.anchor((0.5, 0.0), (0.5, 0.0), (0, 2))
         self.plot.scene().sigMouseClicked.connect(self._on_click)
@@ -221,6 +223,8 @@ class ScoresView(View):
             head.setToolTip(tips[name])
             grid.addWidget(head, 0, 4 + k, right)
             grid.addWidget(rate, 1, 4 + k, right)
+        shade = label("darker: on the wrong side", "muted")
+        grid.addWidget(shade, 2, 4, 1, 4, Qt.AlignmentFlag.AlignLeft)
         grid.setColumnMinimumWidth(3, 16)
         grid.setColumnStretch(7, 1)
 
@@ -274,8 +278,8 @@ class ScoresView(View):
         index = min(max(self.split_combo.currentIndex(), 0), len(splits) - 1)
         split = splits[index]
         self._names = (run.record.experiment.data.positive, split.model.negative)
-        if self._subject != (run.record, index):
-            self._subject = (run.record, index)
+        if self._subject != (run.record.id, index):
+            self._subject = (run.record.id, index)
             self.threshold = 0.0
             self._draw(Distribution.of(split.test_positive, split.test_scores))
             self.plot.enableAutoRange()
@@ -377,9 +381,8 @@ class ScoresView(View):
     def _tell(self, counts: Confusion) -> None:
         run = self.session.run(self.session.selected)
         positive, negative = self._names
-        where = (
-            "its own threshold, 0," if self.threshold == 0 else f"threshold {self.threshold:.4g}"
-        )
+        value = f"{self.threshold:.4g}".replace("-", "−")
+        where = "its own threshold, 0," if self.threshold == 0 else f"threshold {value}"
         name = run.look.name if run is not None else "the run"
         m, n = counts.tp + counts.fn, counts.fp + counts.tn
         missed = f"{counts.fn:,} of {m:,} {positive}"
@@ -387,7 +390,7 @@ class ScoresView(View):
         precise = "" if np.isnan(counts.precision) else f", precision {counts.precision:.3f}"
         self.sentence.setText(
             f"At {where} {name} misses {missed} and takes {alarms} for {positive}: TPR "
-            f"{counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}.".replace("-", "−")
+            f"{counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}."
         )
 
     # ------------------------------------------------------------- dress
@@ -403,8 +406,13 @@ class ScoresView(View):
         self.line.setHoverPen(pen(theme.accent, 4.0))
         self.own_line.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))
         self.legend.setLabelTextColor(theme.text)
+        self.legend.setBrush(theme.card)
 
     def _name_classes(self) -> None:
+        dressed = (*self._names, current_theme().name)
+        if dressed == self._dressed:
+            return
+        self._dressed = dressed
         metrics = QFontMetrics(self.font())
         short = [
             metrics.elidedText(n, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for n in self._names

@@ -15,7 +15,7 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.gui.plotting import make_plot, run_pen
+from aucstudio.gui.plotting import dress_plot, make_plot, run_pen
 from aucstudio.gui.session import LiveRun, Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
@@ -93,6 +93,9 @@ class TrainingView(View):
     def _make_plots(self) -> None:
         self.plot = make_plot("training_plot", "", "Objective")
         self.gap_plot = make_plot("certificate_plot", "Iteration", "Certificate")
+        self.gap_plot.setAxisItems({"left": _PowerAxis("left")})
+        self.gap_plot.setLabel("left", "Certificate")
+        dress_plot(self.gap_plot)
         self.gap_plot.setToolTip("At most this far is the objective from its optimum")
         self.gap_plot.setLogMode(y=True)
         self.gap_plot.setXLink(self.plot)
@@ -152,7 +155,7 @@ class TrainingView(View):
         courses = [_course(split, self._x()) for split in run.record.splits]
         thin = len(courses) > 1
         if max(len(course.x) for course in courses) > 1:
-            self._show(run.record, courses, run_pen(run.look, 1.2 if thin else 2.0))
+            self._show(run.record.id, courses, run_pen(run.look, 1.2 if thin else 2.0))
             self.sentence.setText(run_sentence(run))
         else:
             self._show_nothing("One step: there is no course to draw", run_sentence(run))
@@ -172,7 +175,7 @@ class TrainingView(View):
         _draw(self.plot, self.lines, [(c.x, c.objective) for c in courses], drawn)
         shown = [(c.x, c.gap) for c in courses] if certified else []
         _draw(self.gap_plot, self.gap_lines, shown, drawn)
-        if subject is not self._shown:
+        if subject != self._shown:
             self._shown = subject
             self._show_all()
 
@@ -260,6 +263,13 @@ def follow_check(name: str) -> QCheckBox:
 
 
 # ----------------------------------------------------------------- drawing
+
+
+class _PowerAxis(pg.AxisItem):
+    """A logarithmic axis that writes every power of ten as such."""
+
+    def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
+        return [power_words(10.0**value).removeprefix("1·") for value in values]
 
 
 def _course(split: SplitResult, x: str) -> Course:

@@ -11,7 +11,6 @@ from aucstudio.gui.plotting import dress_plot
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import delayed
 
-
 _LEAST_COMBO = 64
 
 

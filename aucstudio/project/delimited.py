@@ -205,7 +205,7 @@ def _missing_notes(columns: list[Column], sample: Sample) -> list[str]:
     total = sum(column.missing for column in columns)
     if not total:
         return []
-    also = f"; {', '.join(map(repr, words))} count as missing" if words else ""
+    also = f", spelled {', '.join(map(repr, words))} or empty" if words else ""
     return [f"{total} cell{'s' if total > 1 else ''} without a value{also}"]
 
 

@@ -171,7 +171,8 @@ def _skipped(text: str, whole: bool, delimiter: str, quote: str) -> int:
 def _is_title(line: str, width: int, delimiter: str) -> bool:
     cells = [cell.strip() for cell in line.split(delimiter) if cell.strip()]
     alone = width > 2 and len(cells) == 1 and line.count('"') % 2 == 0
-    return not cells or (alone and not _is_number(cells[0]))
+    comment = line.startswith("#") and line.count(delimiter) + 1 != width
+    return not cells or comment or (alone and not _is_number(cells[0]))
 
 
 def _has_header(sample: Sample, decimal: str) -> bool:

@@ -39,7 +39,10 @@ _BATCH = 256
 _DOUBTFUL_BATCH = 32
 # Cells copied at a time: a copy holds the GIL.
 _NUMBERS_WINDOW = 1_000_000
-_TEXTS_WINDOW = 20_000
+_TEXTS_WINDOW = 5_000
+_PICK_WINDOW = 200_000
+# Beyond it numbering the texts takes longer than it saves.
+_MAX_LEVELS = 50_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,6 +94,7 @@ class Reader:
         self._source = source
         self._tell_outside = tell
         self._progress = (0.0, 1.0)
+        self._told = 0.0
         self._connection = duckdb.connect(config={"temp_directory": str(folder)})
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
@@ -200,7 +204,9 @@ class Reader:
 
     def _tell(self, part: float) -> None:
         low, high = self._progress
-        self._tell_outside(low + part * (high - low))
+        # Columns that are read again do not turn the clock back.
+        self._told = max(self._told, low + part * (high - low))
+        self._tell_outside(self._told)
 
     def _one(self, sql: str) -> tuple[Any, ...]:
         row = self._connection.execute(sql).fetchone()
@@ -242,23 +248,33 @@ class Reader:
                 target[start:stop] = found[f"x{n}"]
 
     def _texts(self, k: int, rows: int) -> Cells:
-        """Let DuckDB number the different texts, so that each becomes one Python object."""
-        values, codes = np.empty(rows, dtype=object), np.empty(rows, dtype=np.int64)
-        levels = self._levels(k)
-        if not levels:
-            return Cells(values, rows, 0)
-        self._connection.execute(f"CREATE TYPE levels{k} AS ENUM ({_levels_sql(k)})")
-        self._copy({f"coalesce(enum_code(c{k}::levels{k})::BIGINT, {len(levels)})": codes}, rows)
-        self._connection.execute(f"DROP TYPE levels{k}")
-        named = np.array([*levels, None], dtype=object)
-        for start in range(0, rows, _TEXTS_WINDOW):
-            values[start : start + _TEXTS_WINDOW] = named[codes[start : start + _TEXTS_WINDOW]]
-        return Cells(values, int(np.count_nonzero(codes == len(levels))), len(levels))
+        """Fetch a text column; equal texts are one Python object unless nearly all differ."""
+        distinct, known = self._one(f"SELECT count(DISTINCT c{k}), count(c{k}) FROM cells")
+        if distinct > _MAX_LEVELS:
+            values = self._objects(f"SELECT c{k} FROM cells", rows)
+        else:
+            # The cell after the last level stays None, which is what a missing text is.
+            levels = self._objects(_levels_sql(k), distinct + 1)
+            values = _pick(levels, self._codes(k, distinct, rows))
+        return Cells(values, rows - known, distinct)
 
-    def _levels(self, k: int) -> list[str]:
-        found = self._connection.execute(_levels_sql(k))
-        chunks = iter(lambda: found.fetchmany(_TEXTS_WINDOW), [])
-        return [text for chunk in chunks for (text,) in chunk]
+    def _codes(self, k: int, distinct: int, rows: int) -> NDArray[np.int64]:
+        """Number the texts of a column in the order of its levels; missing ones come last."""
+        codes = np.full(rows, distinct, dtype=np.int64)
+        if distinct:
+            self._connection.execute(f"CREATE TYPE levels{k} AS ENUM ({_levels_sql(k)})")
+            self._copy({f"coalesce(enum_code(c{k}::levels{k})::BIGINT, {distinct})": codes}, rows)
+            self._connection.execute(f"DROP TYPE levels{k}")
+        return codes
+
+    def _objects(self, sql: str, count: int) -> NDArray[Any]:
+        """Fetch one column of texts, as many at a time as the GIL may be held for."""
+        values = np.empty(count, dtype=object)
+        found = self._connection.execute(sql)
+        for start in range(0, count, _TEXTS_WINDOW):
+            for n, (text,) in enumerate(found.fetchmany(_TEXTS_WINDOW), start):
+                values[n] = text
+        return values
 
     def _settle(self, columns: list[int]) -> dict[int, tuple[NumberFormat | None, str]]:
         """Find how columns are written that are not what their sample promised.
@@ -286,6 +302,14 @@ class Reader:
 
 def _levels_sql(k: int) -> str:
     return f"SELECT DISTINCT c{k} FROM cells WHERE c{k} IS NOT NULL ORDER BY c{k}"
+
+
+def _pick(levels: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
+    values = np.empty(len(codes), dtype=object)
+    for start in range(0, len(codes), _PICK_WINDOW):
+        window = slice(start, start + _PICK_WINDOW)
+        values[window] = levels[codes[window]]
+    return values
 
 
 def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:

@@ -18,7 +18,7 @@ from aucstudio.project.errors import InputError
 Tell = Callable[[float], None]
 
 _CHUNK = 1 << 20
-_SAMPLE = 1 << 18
+_SAMPLE = 1 << 16
 _SAMPLE_LINES = 20
 # A guess among all encodings there ever were goes astray on short samples.
 _CANDIDATES = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -32,6 +31,7 @@ from aucstudio.project.table import Table
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 
 # A look at the scorer costs a pass over the held-out rows: at most 1/25 of the time goes there.
 _LOOK_EVERY = 1 / 15
@@ -132,35 +132,26 @@ class _Run:
         self.began = time.perf_counter()
 
     def go(self, table: Table, test_table: Table | None) -> None:
-        labelled = np.flatnonzero(table.labelled())
-        positive = table.is_positive()
-        splits = draw_splits(positive, self.experiment.validation)
+        splits = draw_splits(table.is_positive(), self.experiment.validation)
         for k, split in enumerate(splits):
-            held = _hold_out(split, labelled, positive, table, test_table)
-            result = self._fit_split(k, len(splits), split, held, table)
+            result = self._fit_split(k, len(splits), split, table, test_table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
-            if not self.stopped or not self.finished or _is_whole(result):
+            if not self.stopped or not self.finished or result.converged:
                 self.finished.append(result)
             if self.stopped:
                 return
 
     def _fit_split(
-        self, k: int, count: int, split: Split, held: _HeldOut, table: Table
+        self, k: int, count: int, split: Split, table: Table, test_table: Table | None
     ) -> SplitResult:
-        rows = held.labelled[split.train]
-        preparation = learn_preparation(table, rows)
-        X_train = preparation.apply(table, rows)
-        X_test = preparation.apply(held.table, held.rows)
-        watch = _Watch(self, k, count, preparation, X_test, held.positive)
-        positive = held.train_positive[split.train]
+        part = _make_part(split, table, test_table)
+        watch = _Watch(self, k, count, part)
         method: AUCClassifier = METHODS[self.experiment.method](**self.experiment.params)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            method.fit(X_train, positive, callback=watch)
-        notes = (*method.notes_, *dict.fromkeys(str(w.message) for w in caught))
-        part = f"{len(rows)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
-        model = _model(self.experiment, table, preparation, method, part)
-        result = _result(split, rows, positive, held, method, model, watch, notes, X_train, X_test)
+        method.fit(part.train, part.train_positive, callback=watch)
+        seconds = watch.seconds()
+        rows = f"{len(part.train)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
+        model = _model(self.experiment, table, part.preparation, method, rows)
+        result = _result(part, method, model, watch.curve(), seconds)
         watch.tell_finished(result)
         return result
 
@@ -172,33 +163,49 @@ class _Run:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _HeldOut:
-    table: Table
-    rows: NDArray[np.intp]
-    positive: Mask
-    labelled: NDArray[np.intp]
+class _Part:
+    """One split with its prepared matrices; rows are numbers of the table (or test file)."""
+
+    split: Split
+    preparation: Preparation
+    train_rows: Rows
     train_positive: Mask
+    train: Array
+    test_rows: Rows
+    test_positive: Mask
+    test: Array
 
 
-def _hold_out(
-    split: Split, labelled: NDArray[np.intp], positive: Mask, table: Table, test_table: Table | None
-) -> _HeldOut:
+def _make_part(split: Split, table: Table, test_table: Table | None) -> _Part:
+    positive = table.is_positive()
+    labelled = np.flatnonzero(table.labelled())
+    train_rows = labelled[split.train]
+    preparation = learn_preparation(table, train_rows)
     if test_table is None:
-        return _HeldOut(table, labelled[split.test], positive[split.test], labelled, positive)
-    rows = np.flatnonzero(test_table.labelled())
-    return _HeldOut(test_table, rows, test_table.is_positive(), labelled, positive)
+        held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
+    else:
+        held, test_rows = test_table, np.flatnonzero(test_table.labelled())
+        test_positive = test_table.is_positive()
+    return _Part(
+        split,
+        preparation,
+        train_rows,
+        positive[split.train],
+        preparation.apply(table, train_rows),
+        test_rows,
+        test_positive,
+        preparation.apply(held, test_rows),
+    )
 
 
 class _Watch:
     """The engine's callback: keeps the curve, looks at the scorer at times, passes a stop on."""
 
-    def __init__(
-        self, run: _Run, k: int, count: int, preparation: Preparation, X_test: Array, positive: Mask
-    ) -> None:
+    def __init__(self, run: _Run, k: int, count: int, part: _Part) -> None:
         self._run, self._k, self._count = run, k, count
-        self._preparation = preparation
-        sample = _sample_rows(positive)
-        self._X, self._positive = X_test[sample], positive[sample]
+        self._preparation = part.preparation
+        sample = _sample_rows(part.test_positive)
+        self._X, self._positive = part.test[sample], part.test_positive[sample]
         self._steps: list[tuple[int, float, float, float]] = []
         self._began = time.perf_counter()
         self._watching = 0.0
@@ -258,10 +265,6 @@ def _sample_rows(positive: Mask) -> NDArray[np.intp]:
     return np.sort(np.concatenate(parts))
 
 
-def _is_whole(result: SplitResult) -> bool:
-    return result.converged
-
-
 def _model(
     experiment: Experiment,
     table: Table,
@@ -284,38 +287,28 @@ def _model(
 
 
 def _result(
-    split: Split,
-    rows: NDArray[np.intp],
-    positive: Mask,
-    held: _HeldOut,
-    method: AUCClassifier,
-    model: Model,
-    watch: _Watch,
-    notes: tuple[str, ...],
-    train: Array,
-    test: Array,
+    part: _Part, method: AUCClassifier, model: Model, curve: TrainingCurve, seconds: float
 ) -> SplitResult:
-    seconds = watch.seconds()
     pairs = method.support_pairs_
-    support = np.empty((2, 0), dtype=np.int64) if pairs is None else rows[np.array(pairs)]
+    support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
     return SplitResult(
-        split.repeat,
-        split.fold,
-        rows,
-        held.rows,
-        positive,
-        held.positive,
-        model.scorer(train) + model.intercept,
-        model.scorer(test) + model.intercept,
-        model,
-        watch.curve(),
-        seconds,
-        float(method.objective_),
-        None if method.gap_ is None else float(method.gap_),
-        getattr(method, "n_iter_", None),
-        bool(method.converged_),
-        support.astype(np.int64),
-        notes,
+        repeat=part.split.repeat,
+        fold=part.split.fold,
+        train_rows=part.train_rows,
+        test_rows=part.test_rows,
+        train_positive=part.train_positive,
+        test_positive=part.test_positive,
+        train_scores=model.scorer(part.train) + model.intercept,
+        test_scores=model.scorer(part.test) + model.intercept,
+        model=model,
+        curve=curve,
+        fit_seconds=seconds,
+        objective=float(method.objective_),
+        gap=None if method.gap_ is None else float(method.gap_),
+        n_iter=getattr(method, "n_iter_", None),
+        converged=bool(method.converged_),
+        support_pairs=support.astype(np.int64),
+        notes=method.notes_,
     )
 
 
@@ -338,7 +331,5 @@ def refit(experiment: Experiment, table: Table, listen: Listener | None = None) 
             raise Stopped("refit")
         return False
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        method.fit(preparation.apply(table, rows), table.is_positive(), callback=callback)
+    method.fit(preparation.apply(table, rows), table.is_positive(), callback=callback)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

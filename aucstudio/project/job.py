@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
@@ -103,7 +106,10 @@ class Job(Generic[Message, Result]):
 
     def _run(self) -> None:
         try:
-            result = self._work(self._post)
+            # One processor stays with the window; more threads than processors only get in
+            # each other's way.
+            with threadpool_limits(max(1, (os.cpu_count() or 1) - 1)):
+                result = self._work(self._post)
         except Exception as error:  # noqa: BLE001  (whatever it was, the watcher must hear of it)
             self._settle(None, error)
         else:

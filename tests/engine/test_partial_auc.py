@@ -344,8 +344,16 @@ def test_iterations_count_on_through_the_widening():
     steps = []
     model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=steps.append)
     assert [step.iteration for step in steps] == list(range(1, model.n_iter_ + 1))
-    with pytest.raises(Stopped):
-        SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=lambda step: True)
+
+
+def test_a_stop_before_the_first_step_leaves_the_mean_difference():
+    X, y = overlapping(40, 3, seed=1, gap=0.4)
+    model = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y, callback=lambda step: True)
+    positive = y == model.classes_[1]
+    assert_allclose(model.coef_[0], X[positive].mean(axis=0) - X[~positive].mean(axis=0))
+    assert not model.converged_
+    risk, _ = StructuralRisk(positive, 0.0, 0.1)(X @ model.coef_[0])
+    assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + 100.0 * risk)
 
 
 def test_the_same_data_give_the_same_bits():

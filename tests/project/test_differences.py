@@ -169,7 +169,7 @@ def test_decision_line_holds_the_other_features_at_their_means():
 # ------------------------------------------------------------------------ directions
 
 
-def test_carried_function_has_the_same_values(tmp_path):
+def test_carried_function_has_the_same_values():
     source = Preparation(
         ("a", "b"), np.zeros(2), np.array([1.0, 2.0]), np.array([3.0, 0.5]), ("t",), (("n", "s"),)
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
-from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
 from aucstudio.engine.scorers import LinearScorer
@@ -155,10 +155,11 @@ class SVMpAUC(AUCClassifier):
             found = self._minimise(X, scale, positive, used, monitor, done)
             done += found.n_iter
             nothing = _ranks_nothing(found.weights, self.C, scale)
-            if nothing and monitor.stopped:
-                raise Stopped("before any direction was found")
-            if not nothing:
+            if monitor.stopped or not nothing:
                 break
+        if nothing and monitor.stopped:
+            found = _mean_difference(X, positive, self.C, StructuralRisk(positive, *used))
+            nothing = not found.weights.any()
         self.fpr_range_used_ = used
         return Fit(
             LinearScorer(found.weights),
@@ -177,6 +178,17 @@ class SVMpAUC(AUCClassifier):
         tol = max(self.tol * min(1.0, self.C * scale**2), _FINEST_TOL)
         risk = StructuralRisk(positive, *used)
         return cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, done=done)
+
+
+def _mean_difference(
+    X: Array, positive: Mask, C: float, risk: StructuralRisk
+) -> cutting_plane.Solution:
+    """Give what a fit stopped before its first step has: the direction between the class means."""
+    w = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
+    value, _ = risk(X @ w)
+    objective = 0.5 * float(w @ w) + C * value
+    # No risk is below 0, nor is |w|^2: the objective itself bounds how far the optimum is.
+    return cutting_plane.Solution(w, objective, objective, 0, False)
 
 
 def widening(asked: Range) -> Iterator[Range]:

@@ -1,0 +1,326 @@
+"""The picture of difference vectors, against the scores and weights of the runs."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucstudio.engine.roc import auc
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.gui.difference_view import DifferenceView
+from aucstudio.gui.session import LiveRun
+from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.project import differences
+from aucstudio.project.execute import Look
+from aucstudio.project.split import Validation
+from tests.conftest import write_table
+
+
+@pytest.fixture
+def view(qtbot, session):
+    view = DifferenceView(session)
+    qtbot.addWidget(view)
+    for signal in (session.table_changed, session.runs_changed, session.selection_changed):
+        signal.connect(view.mark_stale)
+    session.live_changed.connect(view.refresh_live)
+    view.resize(560, 420)
+    view.show()
+    return view
+
+
+def train(qtbot, session, method="auc-rls", **params):
+    plan = session.plan
+    session.plan = dataclasses.replace(plan, method=method, params={**plan.params, method: params})
+    session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy, timeout=20_000)
+    return session.shown_runs()[-1].record
+
+
+def settle(qtbot, view):
+    view.refresh()
+    qtbot.waitUntil(lambda: not view.busy())
+
+
+def choose(combo, data):
+    combo.setCurrentIndex(combo.findData(data))
+
+
+def line_normal(line):
+    """A unit normal of a line through its angle, and the line's signed distance from 0."""
+    turn = np.radians(line.angle)
+    normal = np.array([np.sin(turn), -np.cos(turn)])
+    return normal, normal @ np.array([line.pos().x(), line.pos().y()])
+
+
+def points(item):
+    return np.column_stack(item.getData())
+
+
+def training_differences(session, record):
+    split = record.splits[0]
+    X = split.model.preparation.apply(session.table, split.train_rows)
+    positive = split.train_positive
+    return (X[positive][:, None] - X[~positive][None]).reshape(-1, X.shape[1])
+
+
+def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
+    settle(qtbot, view)
+    assert "Open a table" in view.sentence.text()
+    session.open_data(table_file)
+    settle(qtbot, view)
+    assert "press Run" in view.sentence.text()
+    assert not view.hyperplane.isVisible()
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    assert view.hyperplane.isVisible()
+    session.table = None
+    settle(qtbot, view)
+    assert "table" in view.sentence.text()
+    assert not view.hyperplane.isVisible()
+    assert not view.dots.isVisible()
+    assert record.id == session.selected
+
+
+def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    z, w = training_differences(session, record), record.splits[0].coef
+    assert len(z) <= differences.PAIRS_AS_DOTS
+    assert view.dots.isVisible()
+    assert not view.density.isVisible()
+    assert_allclose(points(view.dots)[:, 0], z @ w / np.linalg.norm(w))
+    assert_allclose(points(view.mean), points(view.dots).mean(axis=0)[None])
+    assert_allclose(points(view.origin), np.zeros((1, 2)))
+    normal, distance = line_normal(view.hyperplane)
+    assert_allclose(np.abs(normal), [1.0, 0.0], atol=1e-12)
+    assert distance == pytest.approx(0.0)
+    assert not view.margin.isVisible()
+    tip = view.arrow_shaft.getData()
+    assert tip[0][1] > 0
+    assert tip[1][1] == pytest.approx(0.0)
+    assert not view.other_line.isVisible()
+    assert view.plot.getAxis("bottom").labelText == "z along w (score difference)"
+
+
+def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    split = record.splits[0]
+    s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
+    wrong = int((s[:, None] < t[None]).sum())
+    assert f"{wrong:,} of {len(s) * len(t):,} training pairs" in view.sentence.text()
+    share = 1.0 - auc(split.train_positive, split.train_scores)
+    assert f"1 − AUC = {share:.4f}" in view.sentence.text()
+    assert len(points(view.misranked)) == (s[:, None] <= t[None]).sum()
+    assert (points(view.misranked)[:, 0] <= 1e-9).all()
+
+
+def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "auc-svm", C=1.0)
+    settle(qtbot, view)
+    split = record.splits[0]
+    assert split.support_pairs.shape[1] > 0
+    X = split.model.preparation.apply(session.table, split.support_pairs[0])
+    Z = X - split.model.preparation.apply(session.table, split.support_pairs[1])
+    shown = Z[: differences.SUPPORT_DRAWN]
+    weight = np.linalg.norm(split.coef)
+    assert_allclose(points(view.support)[:, 0], shown @ split.coef / weight)
+    assert f"{len(Z.T[0]):,} support pairs" in view.sentence.text()
+    normal, distance = line_normal(view.margin)
+    assert abs(distance) == pytest.approx(1.0 / weight)
+    assert np.sign(distance) * normal[0] > 0
+
+
+def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    w, names = record.splits[0].coef, record.splits[0].model.preparation.feature_names
+    i, j = np.argsort(-np.abs(w), kind="stable")[:2]
+    assert (view.x_feature.currentText(), view.y_feature.currentText()) == (names[i], names[j])
+    assert view.x_feature.isVisible()
+    z = training_differences(session, record)
+    assert_allclose(points(view.dots), z[:, [i, j]])
+    normal, distance = line_normal(view.hyperplane)
+    along = np.array([-normal[1], normal[0]])
+    assert along @ w[[i, j]] == pytest.approx(0.0, abs=1e-12)
+    assert distance == pytest.approx(0.0)
+    view.x_feature.setCurrentText("x3")
+    settle(qtbot, view)
+    assert_allclose(points(view.dots)[:, 0], z[:, names.index("x3")])
+    assert view.plot.getAxis("bottom").labelText == "Δ x3 (sd)"
+
+
+def test_the_same_feature_twice_swaps_the_two(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    train(qtbot, session)
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    x, y = view.x_feature.currentText(), view.y_feature.currentText()
+    view.x_feature.setCurrentText(y)
+    settle(qtbot, view)
+    assert (view.x_feature.currentText(), view.y_feature.currentText()) == (y, x)
+
+
+def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
+    session.open_data(write_table(tmp_path / "more.csv", rows=320))
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    z = training_differences(session, record)
+    assert len(z) > differences.PAIRS_AS_DOTS
+    assert not view.dots.isVisible()
+    assert view.density.isVisible()
+    assert np.expm1(view.density.image).sum() == pytest.approx(len(z), rel=1e-5)
+    x = z @ record.splits[0].coef / np.linalg.norm(record.splits[0].coef)
+    area = view.density.mapRectToParent(view.density.boundingRect())
+    assert (area.left(), area.right()) == pytest.approx((x.min(), x.max()))
+    assert view.density.lut[0, 3] == 0
+    assert (np.diff(view.density.lut[:, 3].astype(int)) >= 0).all()
+
+
+def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    session.select(one.id)
+    settle(qtbot, view)
+    choose(view.compare_combo, two.id)
+    settle(qtbot, view)
+    assert session.compared == two.id
+    a, b = one.splits[0].coef, two.splits[0].coef
+    turned = np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
+    assert f"{turned:.1f}°" in view.sentence.text()
+    look = session.run(two.id).look
+    assert view.other_line.pen.color() == run_colour(current_theme(), look.colour)
+    normal, _ = line_normal(view.other_line)
+    trace = view.picture.plane.directions.T @ b
+    assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
+    choose(view.compare_combo, None)
+    settle(qtbot, view)
+    assert session.compared is None
+    assert not view.other_line.isVisible()
+
+
+def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "svm", kernel="rbf")
+    settle(qtbot, view)
+    split = record.splits[0]
+    s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
+    assert_allclose(points(view.dots)[:, 0], np.subtract.outer(s, t).ravel())
+    normal, _ = line_normal(view.hyperplane)
+    assert_allclose(np.abs(normal), [1.0, 0.0], atol=1e-12)
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    assert not view.hyperplane.isVisible()
+    assert "no straight hyperplane" in view.sentence.text()
+
+
+def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    validation = Validation(test_size=0.5, repeats=2)
+    session.plan = dataclasses.replace(session.plan, validation=validation)
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    assert view.split_combo.isVisible()
+    first = view.sentence.text()
+    choose(view.split_combo, 1)
+    settle(qtbot, view)
+    assert view.sentence.text() != first
+    split = record.splits[1]
+    assert_allclose(view.picture.sample.scores, split.train_scores)
+
+
+def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
+    monkeypatch.setattr("aucstudio.gui.feature_view._WAIT_SECONDS", 0.0)
+    session.open_data(table_file)
+    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    session.select(one.id)
+    view.refresh()
+    session.select(two.id)
+    view.refresh()
+    qtbot.waitUntil(lambda: not view.busy())
+    assert_allclose(view.picture.sample.scores, two.splits[0].train_scores)
+    assert view.sentence.text().startswith(session.run(two.id).look.name)
+
+
+def live_run(session, record, weights):
+    split = record.splits[0]
+    live = LiveRun(record.experiment, session.run(record.id).look)
+    live.preparation = split.model.preparation
+    X = live.preparation.apply(session.table, split.test_rows)
+    live.picture = Look(split.test_positive, X @ weights, LinearScorer(weights))
+    return live
+
+
+def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    settle(qtbot, view)
+    assert not view.live_line.isVisible()
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        weights = rng.normal(size=len(record.splits[0].coef))
+        session.live = live_run(session, record, weights)
+        session.live_changed.emit()
+        assert view.live_line.isVisible()
+        normal, distance = line_normal(view.live_line)
+        trace = view.picture.plane.directions.T @ weights
+        assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
+        assert distance == pytest.approx(0.0)
+    session.live = None
+    session.live_changed.emit()
+    assert not view.live_line.isVisible()
+
+
+def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    live = live_run(session, record, record.splits[0].coef)
+    session.set_look(record.id, "Remove", removed=True)
+    settle(qtbot, view)
+    assert "press Run" in view.sentence.text()
+    session.live = live
+    session.live_changed.emit()
+    qtbot.waitUntil(lambda: not view.busy())
+    assert "is training" in view.sentence.text()
+    assert view.live_line.isVisible()
+    assert not view.hyperplane.isVisible()
+    labelled = session.table.is_positive()
+    assert view.picture.extra.cloud.pairs == labelled.sum() * (~labelled).sum()
+    before = view.picture
+    session.live_changed.emit()
+    assert view.picture is before
+    session.live = None
+    session.live_changed.emit()
+    assert not view.live_line.isVisible()
+    assert "press Run" in view.sentence.text()
+
+
+def test_double_click_shows_everything_again(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    train(qtbot, session)
+    settle(qtbot, view)
+    home = view.plot.getViewBox().viewRange()
+    view.plot.setRange(xRange=(0.0, 0.1), yRange=(0.0, 0.1))
+    view._on_click(type("Click", (), {"double": lambda self: True})())
+    assert_allclose(view.plot.getViewBox().viewRange(), home)
+    places = points(view.dots)
+    assert home[0][0] < places[:, 0].min()
+    assert home[0][1] > places[:, 0].max()
+
+
+def test_retheme_keeps_the_picture(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    train(qtbot, session)
+    settle(qtbot, view)
+    before = view.picture
+    view.retheme()
+    settle(qtbot, view)
+    assert view.picture is before
+    assert view.compare_combo.objectName() == "compare_combo"
+    assert view.figure() is view.plot
