@@ -445,7 +445,7 @@ def _swatch(look: RunLook) -> QPixmap:
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
     """Say what a comparison settles, with its uncertainty."""
     if pair.refused:
-        return f"{pair.a} and {pair.b} are {pair.refused}."
+        return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
     difference = comparison.figure_words(abs(pair.difference))
     if comparison.figure_words(pair.p) == "–":
         return f"{pair.a} and {pair.b} cannot be compared on {rows}: too few for a test."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -187,10 +188,6 @@ class ScoresView(View):
             self.plot.addItem(item)
         for item in (*self.wrong_curves, self.own_line, self.line):
             self.plot.addItem(item, ignoreBounds=True)
-        self.legend = pg.LegendItem(colCount=2, horSpacing=16, verSpacing=0, pen=pg.mkPen(None))
-        self.legend.setZValue(100)
-        self.legend.setParentItem(self.plot.getPlotItem().getViewBox())
-        self.legend.anchor((0.5, 0.0), (0.5, 0.0), (0, 2))
         self.plot.scene().sigMouseClicked.connect(self._on_click)
 
     def _make_readout(self) -> None:
@@ -223,7 +220,7 @@ class ScoresView(View):
             head.setToolTip(tips[name])
             grid.addWidget(head, 0, 4 + k, right)
             grid.addWidget(rate, 1, 4 + k, right)
-        shade = label("darker: on the wrong side", "muted")
+        shade = label("full colour: on the wrong side", "muted")
         grid.addWidget(shade, 2, 4, 1, 4, Qt.AlignmentFlag.AlignLeft)
         grid.setColumnMinimumWidth(3, 16)
         grid.setColumnStretch(7, 1)
@@ -345,9 +342,8 @@ class ScoresView(View):
         for item, heights in zip(self.curves, distribution.heights, strict=True):
             item.setData(distribution.edges, heights)
         peak = max(float(heights.max()) for heights in distribution.heights)
-        # Room above for the legend.
-        self.plot.setLimits(yMin=0, yMax=1.15 * peak)
-        self.plot.setYRange(0, 1.15 * peak, padding=0)
+        self.plot.setLimits(yMin=0, yMax=1.05 * peak)
+        self.plot.setYRange(0, 1.05 * peak, padding=0)
         span = float(distribution.edges[-1] - distribution.edges[0])
         self.threshold_box.setSingleStep(float(f"{span / 100:.0e}"))
 
@@ -405,8 +401,6 @@ class ScoresView(View):
         self.line.setPen(pen(theme.accent, 2.0))
         self.line.setHoverPen(pen(theme.accent, 4.0))
         self.own_line.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))
-        self.legend.setLabelTextColor(theme.text)
-        self.legend.setBrush(theme.card)
 
     def _name_classes(self) -> None:
         dressed = (*self._names, current_theme().name)
@@ -417,13 +411,19 @@ class ScoresView(View):
         short = [
             metrics.elidedText(n, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for n in self._names
         ]
-        self.legend.clear()
         for k, name in enumerate(short):
-            self.legend.addItem(pg.PlotDataItem(pen=self.curves[k].opts["pen"]), name)
             self.heads[k].setText(f"called {name}")
             self.sides[k].setText(f"is {name}")
             for widget in (self.heads[k], self.sides[k]):
                 widget.setToolTip(self._names[k])
+        theme = current_theme()
+        samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
+        key = (
+            f'<span style="color:{colour}">{line}</span> {escape(name)}'
+            for (colour, line), name in zip(samples, short, strict=True)
+        )
+        # The title is the legend: it lies outside the plot, where it covers nothing.
+        self.plot.setTitle("&nbsp;&nbsp;&nbsp;&nbsp;".join(key), color=theme.text, size="10pt")
 
     def _on_click(self, event: Any) -> None:
         if event.double():

@@ -170,13 +170,13 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     if same_rows(a, b):
         return ""
     if a.experiment.data.sha256 != b.experiment.data.sha256:
-        return "not comparable: the tables differ"
+        return "trained on different tables"
     one, other = (record.experiment.validation.describe() for record in (a, b))
     if one != other:
-        return f"not comparable: {one} against {other}"
+        return f"split differently ({one} against {other})"
     if len(a.splits) != len(b.splits):
-        return f"not comparable: {len(a.splits)} against {len(b.splits)} finished splits"
-    return "not comparable: scored on different rows"
+        return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
+    return "scored on different rows"
 
 
 def _one_split(a: SplitResult, b: SplitResult, band: Band) -> tuple[float, float, float, float]:

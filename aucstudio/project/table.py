@@ -135,7 +135,9 @@ class Table:
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive)
         columns = tuple(with_role(column, given, chosen) for column in self.columns)
-        return dataclasses.replace(changed, columns=columns)._with_notes_after(self)
+        guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
+        changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
+        return changed._with_notes_after(self)
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}

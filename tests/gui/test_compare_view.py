@@ -143,7 +143,7 @@ def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
     add("a")
     add("b", validation=Validation(seed=5))
     text = settled(view, qtbot)
-    assert "not comparable" in text
+    assert "cannot be compared: split differently" in text
     row = texts(view.pairs_model)[0]
     assert row[2:6] == ["–"] * 4
     assert "seed 5" in row[6]

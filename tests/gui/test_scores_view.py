@@ -178,7 +178,9 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
     shown(view, qtbot)
     assert view.findChild(QLabel, "actual_positive").text() == "is yes"
     assert view.findChild(QLabel, "called_negative").text() == "called no"
-    assert [entry[1].text for entry in view.legend.items] == ["yes", "no"]
+    title = view.plot.getPlotItem().titleLabel.text
+    assert "</span> yes" in title
+    assert "</span> no" in title
 
 
 def test_run_in_flight_shows_distributions_alone(view, add, session, qtbot):

@@ -506,6 +506,14 @@ def test_a_spelled_number_reads_back(value):
     assert float(spell_number(value)) == value
 
 
+def test_a_guess_that_is_confirmed_is_none_any_more(write):
+    table = read_table(write(PLAIN))
+    assert table.guessed == ("label", "positive")
+    assert table.with_roles(positive="yes").guessed == ("label",)
+    assert table.with_roles(label="label", positive="yes").guessed == ()
+    assert table.with_roles(label="label", positive="yes").notes == table.notes[:1]
+
+
 def test_rows_without_a_label_are_kept_and_counted(write):
     table = read_table(write("x,label\n1,a\n2,\n3,b\n4,?\n5,b\n"))
     assert (table.rows, table.unlabelled) == (5, 2)
