@@ -262,7 +262,7 @@ def _score(options: argparse.Namespace) -> int:
             "method": model.method,
             "file": str(table.path),
             "rows": len(scores),
-            "rejected_rows": len(table.rejected),
+            "rejected_rows": table.rejected_rows,
             "output": options.output,
         }
         if not options.output:

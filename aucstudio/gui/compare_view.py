@@ -40,13 +40,12 @@ from aucstudio.project.job import Job, describe_failure
 Index = QModelIndex | QPersistentModelIndex
 
 TITLES = {comparison.AUC: "AUC", comparison.PAUC: "pAUC"}
-_RUN_HEADS = ("Run", "AUC", "95 %", "pAUC", "95 %", "Train AUC", "Gap", "Per fit", "Splits")
+_RUN_HEADS = ("Run", "AUC", "95 %", "pAUC", "95 %", "Train gap", "Per fit", "Splits")
 _RUN_TIPS = {
     1: "Area under the held-out ROC curve; the mean of several splits",
     3: "Partial area in the FPR range, divided by its width",
-    5: "AUC on the training rows",
-    6: "Training AUC minus held-out AUC: how much was learnt by heart",
-    7: "Mean time of one fit",
+    5: "Training AUC minus held-out AUC: how much was learnt by heart",
+    6: "Mean time of one fit",
 }
 _PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p, Holm", "Verdict")
 _PAIR_TIPS = {
@@ -404,7 +403,6 @@ def _run_row(run: RunFigures, look: RunLook) -> Row:
         comparison.interval_words(run.auc.low, run.auc.high),
         comparison.figure_words(run.pauc.value),
         comparison.interval_words(run.pauc.low, run.pauc.high),
-        comparison.figure_words(run.train_auc),
         comparison.figure_words(run.gap, "+"),
         seconds_words(run.fit_seconds),
         str(run.splits),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSignalBlocker
 from PySide6.QtGui import QColor
 
-from aucstudio.gui.feature_view import (
+from aucstudio.gui.plane_view import (
     Picture,
     PlaneView,
     Subject,
@@ -27,18 +27,15 @@ from aucstudio.gui.plotting import pen, run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.project.differences import (
-    FEATURES,
-    SCORE,
     SUPPORT_DRAWN,
     Misranked,
     PairCloud,
-    Plane,
-    angle,
     ellipse,
     find_misranked,
     pair_cloud,
     places_of,
 )
+from aucstudio.project.planes import FEATURES, SCORE, Plane, angle
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -7,27 +7,29 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, QRectF, QSignalBlocker, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QComboBox,
-    QDoubleSpinBox,
-    QGraphicsItem,
-    QLabel,
-    QPushButton,
-    QStyleOptionGraphicsItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSignalBlocker, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui import curves
-from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import make_plot, pen, run_pen
+from aucstudio.gui.roc_items import (
+    BandItem,
+    LegendRow,
+    RunLegend,
+    legend_row,
+    make_buddy,
+    make_combo,
+    make_edge_box,
+    name_widget,
+    shortened,
+)
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.view import View
+
+__all__ = ["LegendRow", "RocView", "RunLegend"]
 
 _WHOLE = (-0.02, 1.02)
 _HINT = "Point at a curve to read threshold, rates and counts."
@@ -70,11 +72,11 @@ class RocView(View):
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.curve_combo = _combo("curve_combo", "Which curves of several splits")
+        self.curve_combo = make_combo("curve_combo", "Which curves of several splits")
         self.curve_combo.addItem("Average of splits", "average")
         self.curve_combo.addItem("Every split", "every")
-        self.curve_label = _buddy("C&urve", self.curve_combo)
-        self.area_combo = _combo("area_combo", "Scale of the partial area in the legend")
+        self.curve_label = make_buddy("C&urve", self.curve_combo)
+        self.area_combo = make_combo("area_combo", "Scale of the partial area in the legend")
         for scale, title, meaning in (
             ("normalized", "Normalised", "Mean TPR over the range: area divided by its width"),
             ("raw", "Raw", "The area itself; at most the width of the range"),
@@ -84,19 +86,19 @@ class RocView(View):
             last = self.area_combo.count() - 1
             self.area_combo.setItemData(last, meaning, Qt.ItemDataRole.ToolTipRole)
         self.area_combo.setToolTip("How the legend gives the area within the FPR range")
-        self.band_low = _edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
-        self.band_high = _edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
+        self.band_low = make_edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
+        self.band_high = make_edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
         self.zoom_button = QPushButton("&Zoom to band")
-        _name(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
-        low_label = _buddy("F&PR", self.band_low)
+        name_widget(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
+        low_label = make_buddy("F&PR", self.band_low)
         low_label.setToolTip("False-positive range that the partial area is read in")
         self.controls.addWidget(self.curve_label)
         self.controls.addWidget(self.curve_combo)
-        self.controls.addWidget(_buddy("&Area", self.area_combo))
+        self.controls.addWidget(make_buddy("&Area", self.area_combo))
         self.controls.addWidget(self.area_combo)
         self.controls.addWidget(low_label)
         self.controls.addWidget(self.band_low)
-        self.controls.addWidget(_buddy("…", self.band_high))
+        self.controls.addWidget(make_buddy("…", self.band_high))
         self.controls.addWidget(self.band_high)
         self.controls.addStretch(1)
         self.controls.addWidget(self.zoom_button)
@@ -110,7 +112,7 @@ class RocView(View):
         self._box.setLimits(
             xMin=low, xMax=high, yMin=low, yMax=high, minXRange=2e-3, minYRange=1e-2
         )
-        self.band_item = _BandItem(self.session.plan.band)
+        self.band_item = BandItem(self.session.plan.band)
         self.shade_item = pg.PlotCurveItem(pen=None, fillLevel=0.0)
         self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0], antialias=True)
         self.live_item = pg.PlotCurveItem(antialias=True)
@@ -123,7 +125,7 @@ class RocView(View):
             self.plot.addItem(item, ignoreBounds=True)
         self.legend = RunLegend(self._box)
         self.readout = QLabel()
-        _name(self.readout, "roc_readout", "Curve at the pointer")
+        name_widget(self.readout, "roc_readout", "Curve at the pointer")
         self.readout.setProperty("role", "muted")
         self.readout.setWordWrap(True)
         self.readout.setTextFormat(Qt.TextFormat.PlainText)
@@ -267,7 +269,7 @@ class RocView(View):
 
     def _fill_legend(self) -> None:
         band, scale = self.session.plan.band, self.area_combo.currentData()
-        rows = [_legend_row(run, band, scale) for run in self._runs()]
+        rows = [legend_row(run, band, scale) for run in self._runs()]
         live = self.session.live
         if live is not None and self._live is not None:
             curve = self._live[1]
@@ -369,7 +371,7 @@ class RocView(View):
         self.marker.setBrush(run_colour(theme, drawn.run.look.colour))
         self.marker.setData([drawn.trace.x[vertex]], [drawn.trace.y[vertex]])
         words = curves.vertex_words(drawn.trace, vertex)
-        self.readout.setText(f"{_short(drawn.run.look.name)}   {words}")
+        self.readout.setText(f"{shortened(drawn.run.look.name)}   {words}")
 
     def clear_readout(self) -> None:
         """Read out nothing."""
@@ -383,200 +385,6 @@ class RocView(View):
         self.readout.setFixedHeight(line + 2 if self.width() > 780 else 2 * line + 2)
 
 
-class _BandItem(pg.LinearRegionItem):
-    """The FPR range; moved as a whole it keeps its width at the ends of the axis."""
-
-    def __init__(self, band: tuple[float, float]) -> None:
-        super().__init__(band, bounds=(0.0, 1.0), swapMode="block")
-        for line in self.lines:
-            line.setCursor(Qt.CursorShape.SizeHorCursor)
-
-    def show_band(self, band: tuple[float, float]) -> None:
-        """Move without telling."""
-        blockers = [QSignalBlocker(item) for item in (self, *self.lines)]
-        self.setRegion(band)
-        del blockers
-        self.prepareGeometryChange()
-
-    def dress(self, colour: str) -> None:
-        fill = QColor(colour)
-        fill.setAlpha(24)
-        hovered = QColor(colour)
-        hovered.setAlpha(40)
-        self.setBrush(fill)
-        self.setHoverBrush(hovered)
-        for line in self.lines:
-            line.setPen(pen(colour, 1.5))
-            line.setHoverPen(pen(colour, 3.0))
-
-    def mouseDragEvent(self, event: Any) -> None:
-        if event.button() != Qt.MouseButton.LeftButton:
-            return
-        event.accept()
-        if event.isStart():
-            self._grabbed = self.getRegion()
-        low, high = self._grabbed
-        shift = float(np.clip(event.pos().x() - event.buttonDownPos().x(), -low, 1.0 - high))
-        self.setRegion((low + shift, high + shift))
-
-
-_Cells = tuple[str, str, str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class LegendRow:
-    """A line sample, or none, and its cells: name, AUC, interval, partial area."""
-
-    look: RunLook | None
-    cells: _Cells
-    width: float = 2.0
-
-
-class RunLegend(QGraphicsItem):
-    """A small table on a card inside the plot: one row a run, numbers aligned.
-
-    Attributes
-    ----------
-    header : tuple of str
-    rows : list of LegendRow
-    """
-
-    _MOST = 10
-    _SAMPLE, _GAP, _PADDING, _MARGIN = 26.0, 12.0, 10.0, 14.0
-
-    def __init__(self, parent: Any) -> None:
-        super().__init__(parent)
-        self.header: _Cells = ("", "", "", "")
-        self.rows: list[LegendRow] = []
-        self.setZValue(100)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def show_rows(self, header: _Cells, rows: list[LegendRow]) -> None:
-        """Show other rows; of very many the first ones."""
-        self.prepareGeometryChange()
-        self.header, self.rows = header, rows
-        self.setVisible(bool(rows))
-        self.update()
-
-    def places(self, area: QRectF) -> list[QRectF]:
-        """Give the corners of an area that the legend may lie in, the best first."""
-        card = self.boundingRect().translated(self._MARGIN, self._MARGIN)
-        right = area.width() - card.width() - 2 * self._MARGIN
-        below = area.height() - card.height() - 2 * self._MARGIN
-        return [card.translated(x, y) for x, y in ((right, below), (0, 0), (right, 0), (0, below))]
-
-    def boundingRect(self) -> QRectF:
-        columns = self._widths()
-        width = self._SAMPLE + sum(columns) + self._GAP * sum(w > 0 for w in columns)
-        height = self._line() * (len(self._lines()) + 1)
-        return QRectF(0, 0, width + 2 * self._PADDING, height + 2 * self._PADDING)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,
-    ) -> None:
-        theme = current_theme()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        card = QColor(theme.card)
-        card.setAlpha(235)
-        painter.setBrush(card)
-        painter.setPen(pen(theme.line, 1.0))
-        painter.drawRoundedRect(self.boundingRect().adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
-        painter.setFont(self._font())
-        painter.setPen(QColor(theme.muted))
-        self._paint_cells(painter, 0, self.header)
-        for k, row in enumerate(self._lines(), start=1):
-            if row.look is not None:
-                middle = self._PADDING + (k + 0.5) * self._line()
-                painter.setPen(run_pen(row.look, row.width))
-                painter.drawLine(
-                    QPointF(self._PADDING, middle), QPointF(self._PADDING + self._SAMPLE, middle)
-                )
-            painter.setPen(QColor(theme.text))
-            self._paint_cells(painter, k, row.cells)
-
-    def _paint_cells(self, painter: QPainter, line: int, cells: _Cells) -> None:
-        left, top = self._PADDING + self._SAMPLE, self._PADDING + line * self._line()
-        for k, (cell, width) in enumerate(zip(cells, self._widths(), strict=True)):
-            if width:
-                left += self._GAP
-            side = Qt.AlignmentFlag.AlignRight if k else Qt.AlignmentFlag.AlignLeft
-            place = QRectF(left, top, width, self._line())
-            painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, cell)
-            left += width
-
-    def _lines(self) -> list[LegendRow]:
-        if len(self.rows) <= self._MOST:
-            return self.rows
-        kept = self.rows[: self._MOST - 1]
-        rest = (f"and {len(self.rows) - len(kept)} more", "", "", "")
-        return [*kept, LegendRow(None, rest)]
-
-    def _widths(self) -> list[float]:
-        """Width of each column; 0 where nothing stands in it."""
-        metrics = QFontMetricsF(self._font())
-        lines = [row.cells for row in self._lines()]
-        wide = [max((metrics.horizontalAdvance(c[k]) for c in lines), default=0) for k in range(4)]
-        heads = [metrics.horizontalAdvance(head) for head in self.header]
-        return [float(np.ceil(max(w, h))) if w else 0.0 for w, h in zip(wide, heads, strict=True)]
-
-    def _line(self) -> float:
-        return float(np.ceil(QFontMetricsF(self._font()).height() * 1.25))
-
-    @staticmethod
-    def _font() -> QFont:
-        return QApplication.font()
-
-
-def _legend_row(run: ShownRun, band: tuple[float, float], scale: str) -> LegendRow:
-    known = curves.run_curves(run.record)
-    interval = curves.interval_words(known.auc.low, known.auc.high)
-    area = curves.area_words(known.area(band, scale), scale)
-    return LegendRow(run.look, (_short(run.look.name), f"{known.auc.value:.3f}", interval, area))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 28 else f"{name[:27]}…"
-
-
 def _with_air(low: float, high: float) -> tuple[float, float]:
     air = 0.08 * (high - low)
     return low - air, high + air
-
-
-def _name(widget: QWidget, name: str, accessible: str) -> None:
-    widget.setObjectName(name)
-    widget.setAccessibleName(accessible)
-
-
-def _combo(name: str, accessible: str) -> QComboBox:
-    made = QComboBox()
-    _name(made, name, accessible)
-    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return made
-
-
-def _buddy(text: str, widget: QWidget) -> QLabel:
-    made = QLabel(text)
-    made.setBuddy(widget)
-    return made
-
-
-class _EdgeBox(QDoubleSpinBox):
-    def textFromValue(self, value: float) -> str:
-        return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def _edge_box(name: str, accessible: str, least: float, most: float) -> QDoubleSpinBox:
-    made = _EdgeBox()
-    _name(made, name, accessible)
-    made.setLocale(QLocale.c())
-    made.setDecimals(4)
-    made.setRange(least, most)
-    made.setSingleStep(0.01)
-    made.setKeyboardTracking(False)
-    made.setFixedWidth(88)
-    made.setToolTip(f"{accessible}, 0 … 1")
-    return made

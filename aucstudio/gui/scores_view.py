@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 _BINS = (20, 60)
 _FILL, _WRONG_FILL = 56, 150
-_NAME_WIDTH = 150
+_NAME_WIDTH = 112
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,9 +193,11 @@ class ScoresView(View):
     def _make_readout(self) -> None:
         """Lay the confusion matrix out as a grid of labels that keep their place."""
         self.readout = named(QWidget(), "confusion", "Confusion matrix")
+        # A long class name is cut off rather than widening the window.
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         grid = QGridLayout(self.readout)
         grid.setContentsMargins(2, 0, 0, 0)
-        grid.setHorizontalSpacing(24)
+        grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(2)
         self.heads = [
             label("", "muted", name=f"called_{side}") for side in ("positive", "negative")
@@ -231,9 +233,7 @@ class ScoresView(View):
         self.hint.setProperty("role", "muted")
         column = QVBoxLayout()
         column.setSpacing(8)
-        row = QHBoxLayout()
-        row.addWidget(self.readout)
-        column.addLayout(row)
+        column.addWidget(self.readout)
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.plot, stretch=3)
         self.body.addLayout(column)

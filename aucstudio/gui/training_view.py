@@ -12,7 +12,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPen
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.plotting import dress_plot, make_plot, run_pen
@@ -84,11 +84,13 @@ class TrainingView(View):
         self.follow_check.toggled.connect(self.mark_stale)
         self.readout = named(QLabel(), "training_readout", "Run in flight")
         self.readout.setProperty("role", "muted")
+        self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        # What it says changes all the time; the window must not.
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.controls.addWidget(label)
         self.controls.addWidget(self.x_combo)
         self.controls.addWidget(self.follow_check)
-        self.controls.addStretch(1)
-        self.controls.addWidget(self.readout)
+        self.controls.addWidget(self.readout, stretch=1)
 
     def _make_plots(self) -> None:
         self.plot = make_plot("training_plot", "", "Objective")
@@ -385,7 +387,10 @@ def _proof(gaps: Sequence[float]) -> str:
     worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
     if not math.isfinite(worst):
         return ""
-    return f"proven within {power_words(worst)} of the optimum" if worst else "proven optimal"
+    if not worst:
+        return "proven optimal"
+    near = power_words(worst) if worst < 0.01 else f"{100 * worst:,.0f} %"
+    return f"proven within {near} of the optimum"
 
 
 def _range(values: Sequence[float], write: Callable[[float], str]) -> str:

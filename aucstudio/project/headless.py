@@ -176,7 +176,7 @@ def result_document(
             "positive": table.positive,
             "positives": positives,
             "unlabelled": table.unlabelled,
-            "rejected_rows": len(table.rejected),
+            "rejected_rows": table.rejected_rows,
             "sha256": table.sha256,
         },
         "runs": [run_as_json(record, band, model) for record in records],

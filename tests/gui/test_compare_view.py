@@ -18,7 +18,7 @@ from aucstudio.project.comparison import PairComparison
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.split import Validation
-from aucstudio.project.summary import auc_summary, pauc_summary
+from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
 from aucstudio.project.table import read_table
 
 BAND = (0.0, 0.1)
@@ -97,7 +97,8 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
             f"{part.value:.3f}",
             f"{part.low:.3f} … {part.high:.3f}",
         ]
-        assert row[8] == "1"
+        assert row[5] == comparison.figure_words(train_auc(record) - area.value, "+")
+        assert row[7] == "1"
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])

@@ -236,7 +236,7 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
 
 
 def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.gui.feature_view._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("aucstudio.gui.plane_view._WAIT_SECONDS", 0.0)
     session.open_data(table_file)
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)

@@ -176,6 +176,7 @@ def test_run_in_flight(view, add, session, qtbot):
     live = start_live(session, record, points)
     np.testing.assert_array_equal(view.lines[0].yData, [5.0, 4.0])
     assert view.sentence.text().startswith("Flying is training: iteration 2, objective 4.00")
+    assert "proven within 12 % of the optimum" in view.sentence.text()
     live.points.append((3, 0.03, 3.5, 0.1))
     session.live_changed.emit()
     np.testing.assert_array_equal(view.lines[0].xData, [1, 2, 3])

@@ -25,6 +25,7 @@ Risk = Callable[[Array], tuple[float, Array]]
 
 _IDLE_ROUNDS = 50
 _PATIENCE = 20
+_MODEL_SHARE = 0.1
 _SEARCH_SHARE = 1e-4
 _SEARCH_STEPS = 30
 _LOOK_INTERVAL = 0.1
@@ -117,7 +118,7 @@ class _State:
         self.weights = np.zeros(X.shape[1])
         self._scores = np.zeros(len(X))
         value, self._gradient = risk(self._scores)
-        self.objective, self.bound = C * value, -np.inf
+        self.objective, self.bound = C * value, 0.0
         self.n_iter = 0
         self._cut(value, self._gradient, self._scores)
 
@@ -127,7 +128,7 @@ class _State:
 
     def improve(self, look: _Look) -> None:
         """Do one iteration."""
-        target, bound = self._cuts.optimum(self._C)
+        target, bound = self._cuts.optimum(self._C, _MODEL_SHARE * self.gap, look.stop)
         self.bound = max(self.bound, bound)
         self.n_iter += 1
         line = _Line(
@@ -192,9 +193,13 @@ class _Cuts:
         self._multipliers = np.append(self._multipliers, 0.0)
         self._idle = np.append(self._idle, 0)
 
-    def optimum(self, C: float) -> tuple[Array, float]:
-        """Give the w that minimises |w|^2 / 2 + C model(w), and the dual value D."""
-        lam = simplex_qp.solve(self._gram, self._offsets, C, self._multipliers)
+    def optimum(self, C: float, tolerance: float, stop: Callable[[], bool]) -> tuple[Array, float]:
+        """Give the w that minimises |w|^2 / 2 + C model(w), and the dual value D.
+
+        With a tolerance, both are inexact, D being too low by so much at most: it is still a
+        bound, and as long as it may rise by more, the search loses little and the QP much work.
+        """
+        lam = simplex_qp.solve(self._gram, self._offsets, C, self._multipliers, tolerance, stop)
         w = -(lam @ self._slopes)
         bound = float(lam @ self._offsets - w @ w / 2)
         self._multipliers = lam

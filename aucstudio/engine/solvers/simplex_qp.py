@@ -6,6 +6,8 @@ takes up what the others leave of the sum C.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,16 +16,28 @@ Mask = NDArray[np.bool_]
 
 _PRECISION = 1e-10
 _RIDGE = 1e-13
+_ROUNDING = 1e-15
 
 
-def solve(G: Array, b: Array, C: float, start: Array, tolerance: float = 0.0) -> Array:
+def _never() -> bool:
+    return False
+
+
+def solve(
+    G: Array,
+    b: Array,
+    C: float,
+    start: Array,
+    tolerance: float = 0.0,
+    stop: Callable[[], bool] = _never,
+) -> Array:
     """Minimise lam'G lam / 2 - b'lam over lam >= 0, sum(lam) <= C.
 
     A primal active-set method from a feasible start: go to the optimum over the variables in
     use, drop the first that reaches 0, and when none does take in the one that promises most.
-    It ends when the Frank-Wolfe gap, which bounds the distance to the optimum, is below 1e-10 of
-    the objective, or where rounding lets the objective fall no further. A start that is nearly
-    right costs few steps of O(k^3), k being the number of variables in use.
+    It ends when the Frank-Wolfe gap, which bounds the distance to the optimum, is below the
+    tolerance or 1e-10 of the objective, or where rounding lets the objective fall no further. A
+    start that is nearly right costs few steps of O(k^3), k being the number of variables in use.
 
     Parameters
     ----------
@@ -34,6 +48,10 @@ def solve(G: Array, b: Array, C: float, start: Array, tolerance: float = 0.0) ->
         Greater than 0.
     start : ndarray of shape (n,)
         Multipliers >= 0 of sum at most C.
+    tolerance : float
+        Distance from the optimum that will do, in units of the objective.
+    stop : callable
+        Asked before each step; True ends the search where it is.
 
     Returns
     -------
@@ -45,17 +63,18 @@ def solve(G: Array, b: Array, C: float, start: Array, tolerance: float = 0.0) ->
     lam = np.concatenate(([max(C - start.sum(), 0.0)], start))
     lam *= C / lam.sum()
     ridge = _RIDGE * H.diagonal().max() or 1.0
-    enough = max(tolerance, 1e-15 * C * np.abs(b).max())
+    enough = max(tolerance, _ROUNDING * C * np.abs(b).max())
     used, lowest = lam > 0, np.inf
     for _ in range(10 * len(lam) + 100):
+        if stop():
+            break
         if not _advance(H, H @ lam - offsets, ridge, lam, used):
             continue
         slope = H @ lam - offsets
         objective = (lam @ slope - lam @ offsets) / 2
         entering = int(slope.argmin())
-        if lam @ slope - C * slope[entering] <= max(_PRECISION * abs(objective), enough):
-            break
-        if objective >= lowest:
+        gap = lam @ slope - C * slope[entering]
+        if gap <= max(_PRECISION * abs(objective), enough) or objective >= lowest:
             break
         lowest = objective
         used[entering] = True

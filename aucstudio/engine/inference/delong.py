@@ -1,0 +1,95 @@
+"""DeLong's standard errors, intervals, tests and covariances of AUCs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference.components import aligned_components, components, standard_error
+from aucstudio.engine.inference.results import (
+    Array,
+    Interval,
+    TestResult,
+    check_level,
+    comparison,
+    normal_interval,
+)
+
+
+def delong_interval(
+    y: ArrayLike, score: ArrayLike, level: float = 0.95, *, positive: object = None
+) -> Interval:
+    """Estimate the AUC with DeLong's standard error, in O(N log N).
+
+    The bounds are value -+ z se, clipped to [0, 1]. Where the variance vanishes (AUC 0 or 1, or
+    all scores equal) they are the exact binomial bounds for min(m, n) trials: so many disjoint
+    pairs of a positive and a negative are independent, and all of them came out alike. With
+    fewer than two rows in a class the bounds are NaN.
+
+    Raises
+    ------
+    ValueError
+        If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
+    """
+    check_level(level)
+    s, t = roc.sorted_scores(y, score, positive)
+    below, at_most = roc.look_up(t, s)
+    se = standard_error(*components(below, at_most, len(t), 0.0, 1.0))
+    value = roc.pair_share(below, at_most, len(t))
+    return normal_interval(value, se, level, "DeLong", min(len(s), len(t)))
+
+
+def delong_test(
+    y: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    level: float = 0.95,
+    *,
+    positive: object = None,
+) -> TestResult:
+    """Test whether two scores of the same rows have equal AUC (paired DeLong test).
+
+    Identical rankings give z = 0 and p = 1. Where the variance vanishes although the AUCs differ,
+    p is that of a sign test on min(m, n) disjoint pairs.
+
+    Raises
+    ------
+    ValueError
+        If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
+    """
+    check_level(level)
+    area_a, area_b = (roc.auc(y, of, positive=positive) for of in (score_a, score_b))
+    (a10, a01), (b10, b01) = (
+        aligned_components(y, of, 0.0, 1.0, positive) for of in (score_a, score_b)
+    )
+    se = standard_error(a10 - b10, a01 - b01)
+    return comparison(area_a - area_b, se, level, min(len(a10), len(a01)))
+
+
+def delong_covariance(y: ArrayLike, scores: ArrayLike, *, positive: object = None) -> Array:
+    """Estimate the covariance matrix of the AUCs of several scores of the same rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    scores : array-like of shape (n_samples, n_scores)
+
+    Returns
+    -------
+    ndarray of shape (n_scores, n_scores)
+        NaN with fewer than two rows in a class.
+
+    Raises
+    ------
+    ValueError
+        For input that :func:`~roc.split_scores` refuses.
+    """
+    columns = np.atleast_2d(np.asarray(scores).T)
+    parts = [aligned_components(y, of, 0.0, 1.0, positive) for of in columns]
+    total = np.zeros((len(parts), len(parts)))
+    for psi in (np.stack(of_class) for of_class in zip(*parts, strict=True)):
+        centred = psi - psi.mean(axis=1, keepdims=True)
+        size = psi.shape[1]
+        total += centred @ centred.T / (size * (size - 1)) if size > 1 else np.nan
+    return total

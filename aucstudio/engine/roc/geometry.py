@@ -1,0 +1,69 @@
+"""ROC curves as polylines: their convex hull, heights between vertices, and averages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.roc.curve import Array, Curve, inner, turns
+
+
+def hull(curve: Curve) -> Curve:
+    """Find the upper convex hull: the curve's vertices that are optimal for some costs."""
+    while True:
+        # A vertex on or below the chord of its neighbours is off the hull, whatever else is.
+        kept = inner(turns(curve) < 0)
+        if kept.all():
+            return curve
+        curve = curve.at(kept)
+
+
+def tpr_at(curve: Curve, fpr: ArrayLike) -> Array:
+    """Interpolate the TPR at FPRs within [0, 1]; the upper end of vertical segments."""
+    return _limits(curve, np.asarray(fpr, dtype=np.float64))[1]
+
+
+def _limits(curve: Curve, x: Array) -> tuple[Array, Array]:
+    """Lower and upper TPR at each FPR x; they differ on vertical segments."""
+    if not ((x >= 0) & (x <= 1)).all():
+        raise ValueError("fpr must lie within [0, 1].")
+    first = np.searchsorted(curve.fpr, x, "left")
+    last = np.searchsorted(curve.fpr, x, "right") - 1
+    between = first > last
+    width = np.where(between, curve.fpr[first] - curve.fpr[last], 1.0)
+    rise = np.where(between, curve.tpr[first] - curve.tpr[last], 0.0)
+    upper = curve.tpr[last] + rise * ((x - curve.fpr[last]) / width)
+    return np.where(between, upper, curve.tpr[first]), upper
+
+
+def vertical_average(
+    curves: Sequence[Curve], grid: ArrayLike | None = None
+) -> tuple[Array, Array, Array]:
+    """Average the TPR of several curves at equal FPR.
+
+    Parameters
+    ----------
+    curves : sequence of Curve, at least one
+    grid : array-like, optional
+        FPRs to evaluate at, taking upper values. Without it the mean is exact everywhere: it
+        bends only where a curve does, and an FPR at which a curve jumps occurs twice.
+
+    Returns
+    -------
+    fpr, mean_tpr, sd_tpr : ndarray
+        The standard deviation has the divisor len(curves) - 1, and is 0 for one curve.
+    """
+    if grid is not None:
+        fpr = np.asarray(grid, dtype=np.float64)
+        tpr = np.stack([tpr_at(curve, fpr) for curve in curves])
+    else:
+        bends = [curve.corners() for curve in curves]
+        x = np.unique(np.concatenate([curve.fpr for curve in bends]))
+        limits = np.stack([np.stack(_limits(curve, x), axis=-1) for curve in bends])
+        jumps = (limits[:, :, 0] != limits[:, :, 1]).any(axis=0)
+        kept = np.stack([np.ones_like(jumps), jumps], axis=-1)
+        fpr, tpr = np.repeat(x, kept.sum(axis=1)), limits[:, kept]
+    spread = tpr.std(axis=0, ddof=1) if len(tpr) > 1 else np.zeros(len(fpr))
+    return fpr, tpr.mean(axis=0), spread

@@ -1,0 +1,106 @@
+"""Thresholds read off scores and curves: equal error, bounded FPR, least cost, mid-gap."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.roc.area import position
+from aucstudio.engine.roc.curve import Curve, roc_curve, split_scores
+
+
+def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
+    """Find t such that predicting positive where score > t makes FPR and 1 - TPR most alike.
+
+    It lies midway between two neighbouring scores; if all scores are equal, it is that score.
+
+    Raises
+    ------
+    ValueError
+        For input that :func:`split_scores` refuses.
+    """
+    curve = roc_curve(y, score, positive=positive)
+    if len(curve.tp) == 2:
+        return float(curve.thresholds[1])
+    m, n = curve.positives, curve.negatives
+    imbalance = np.abs(curve.fp[1:-1] * m - (m - curve.tp[1:-1]) * n)
+    return _cut(curve, int(imbalance.argmin()) + 1)
+
+
+def fpr_threshold(negative_scores: ArrayLike, beta: float) -> float:
+    """Find t = v_(floor(n beta) + 1): score > t for at most a share beta of the negatives.
+
+    Raises
+    ------
+    ValueError
+        If there is no negative, a score is not finite, or beta is outside [0, 1].
+    """
+    scores = np.asarray(negative_scores, dtype=np.float64)
+    if scores.ndim != 1 or scores.size == 0 or not np.isfinite(scores).all():
+        raise ValueError("negative_scores must be one column of finite scores, at least one.")
+    if not 0 <= beta <= 1:
+        raise ValueError(f"beta must lie within [0, 1]; it is {beta}.")
+    above = math.floor(position(scores.size, beta))
+    if above == scores.size:
+        return float(np.nextafter(scores.min(), -np.inf))
+    place = scores.size - 1 - above
+    return float(np.partition(scores, place)[place])
+
+
+def cost_threshold(
+    curve: Curve, cost_fp: float, cost_fn: float, prior: float | None = None
+) -> float:
+    """Find t such that predicting positive where score > t costs least.
+
+    The expected cost of a case is cost_fp (1 - prior) FPR + cost_fn prior (1 - TPR); of equally
+    cheap vertices (always on the hull) the one with the lowest FPR is taken.
+
+    Parameters
+    ----------
+    curve : Curve
+        With all its vertices: t lies midway between two neighbouring scores.
+    cost_fp, cost_fn : float
+        Positive costs of one false positive and of one false negative.
+    prior : float, optional
+        Share of positives where the scores will be used; by default that of the curve.
+
+    Raises
+    ------
+    ValueError
+        If a cost is not a positive number, or the prior not strictly between 0 and 1.
+    """
+    m, n = curve.positives, curve.negatives
+    prior = m / (m + n) if prior is None else prior
+    if not (0 < cost_fp < math.inf and 0 < cost_fn < math.inf and 0 < prior < 1):
+        raise ValueError(
+            f"Costs must be positive and the prior between 0 and 1; they are cost_fp = {cost_fp}, "
+            f"cost_fn = {cost_fn}, prior = {prior}."
+        )
+    cost = cost_fp * (1 - prior) * curve.fpr + cost_fn * prior * (1 - curve.tpr)
+    return _cut(curve, int(cost.argmin()))
+
+
+def minmax_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
+    """Compute (min s + max t) / 2, which makes sense only for (nearly) separable scores.
+
+    Source: structure-embedded AUC-SVM, eq. 4 (where it appears as the constant -t).
+    """
+    s, t = split_scores(y, score, positive)
+    return _midpoint(t.max(), s.min())
+
+
+def _cut(curve: Curve, vertex: int) -> float:
+    """Give t such that score > t selects what the vertex does."""
+    if vertex == 0:
+        return float(curve.thresholds[1])
+    if vertex == len(curve.thresholds) - 1:
+        return float(np.nextafter(curve.thresholds[vertex], -np.inf, dtype=curve.thresholds.dtype))
+    return _midpoint(curve.thresholds[vertex + 1], curve.thresholds[vertex])
+
+
+def _midpoint(low: np.floating[Any], high: np.floating[Any]) -> float:
+    middle = low / 2 + high / 2  # the sum itself could overflow
+    return float(low if middle == high else middle)  # neighbouring floats have no middle

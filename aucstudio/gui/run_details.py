@@ -1,0 +1,118 @@
+"""The chosen run: what it is made from and what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.gui import prompts
+from aucstudio.gui.session import Session, ShownRun
+from aucstudio.gui.widgets import Card, label, named, tell
+from aucstudio.project.record import STOPPED
+from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+
+
+class RunDetails(Card):
+    """What the chosen run is made from and what it found."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("Chosen run")
+        self.session = session
+        self.name = label("", "title", wrap=True, name="run_name")
+        self.figure = label("", "figure", name="run_auc")
+        self.lines = label("", "muted", wrap=True, name="run_details")
+        self.notes = label("", "muted", wrap=True, name="run_notes")
+        self.error = label("", "error", wrap=True, name="run_error")
+        self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
+        self.reuse = named(QPushButton("Use these settings"), "reuse_button", "Use these settings")
+        self.export = named(QPushButton("Export model…"), "export_button", "Export model")
+        for widget in (self.name, self.figure, self.lines, self.notes, self.error, self.trace):
+            self.rows.addWidget(widget)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.reuse)
+        buttons.addWidget(self.export)
+        self.rows.addLayout(buttons)
+        self.trace.clicked.connect(self._on_trace)
+        self.reuse.clicked.connect(self._on_reuse)
+        session.selection_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.band_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the chosen run."""
+        shown = self.session.run(self.session.selected)
+        self.setVisible(shown is not None)
+        if shown is None:
+            return
+        record = shown.record
+        self.name.setText(shown.look.name)
+        self.figure.setVisible(bool(record.splits))
+        self.figure.setText(f"AUC {auc_summary(record).value:.3f}" if record.splits else "")
+        tell(self.lines, "\n".join(self._lines(shown)))
+        tell(self.notes, "\n".join(record.notes))
+        tell(self.error, record.error, "error")
+        self.trace.setVisible(bool(record.traceback))
+        self.export.setVisible(bool(record.splits))
+
+    def _lines(self, shown: ShownRun) -> list[str]:
+        record = shown.record
+        lines = [settings_sentence(shown), record.experiment.validation.describe()]
+        if not record.splits:
+            return lines
+        band = self.session.plan.band
+        area, part = auc_summary(record), pauc_summary(record, band)
+        several = f", mean of {len(record.splits)} splits" if len(record.splits) > 1 else ""
+        gap = train_auc(record) - area.value
+        found = [
+            f"AUC 95 % {area.low:.3f} … {area.high:.3f}{several}",
+            f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
+            f"95 % {part.low:.3f} … {part.high:.3f}",
+            f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
+            f"{seconds_words(record.fit_seconds)} s per fit",
+        ]
+        if record.status == STOPPED:
+            found.insert(0, "stopped by hand: what was finished is kept")
+        unsaved = self.session.unsaved.get(record.id)
+        return found + lines + ([f"not saved: {unsaved}"] if unsaved else [])
+
+    def _on_trace(self) -> None:
+        shown = self.session.run(self.session.selected)
+        if shown is not None:
+            prompts.show_error(self, shown.record.error, shown.record.traceback)
+
+    def _on_reuse(self) -> None:
+        if self.session.selected is not None:
+            self.session.reuse_settings(self.session.selected)
+
+
+def settings_sentence(shown: ShownRun) -> str:
+    """Name a run's method and the settings that mean something for it."""
+    experiment = shown.record.experiment
+    method = METHODS[experiment.method]
+    parts = [
+        f"{declared.symbol or declared.label} = {_spelled(declared, experiment.params[name])}"
+        for name, declared in declared_params(method).items()
+        if name in experiment.params and declared.matters(experiment.params)
+    ]
+    return f"{method.title}: " + ", ".join(parts) if parts else method.title
+
+
+def _spelled(declared: Any, value: Any) -> str:
+    if value is None and declared.none:
+        return str(declared.none)
+    return f"{value:.4g}" if isinstance(value, float) else str(declared.spell(value))
+
+
+def seconds_words(seconds: float) -> str:
+    """Write a time with as many digits as it deserves."""
+    if seconds < 0.0995:
+        return f"{seconds:.2g}" if seconds >= 0.001 else "< 0.001"
+    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("-", "−")
