@@ -1,6 +1,6 @@
 """Make the README's pictures: the program itself, run on its sample study without a display.
 
-    packaging/make_screenshots.py [FOLDER]      the default is resources/screenshots
+Usage: packaging/make_screenshots.py [FOLDER]; the default is resources/screenshots.
 """
 
 from __future__ import annotations

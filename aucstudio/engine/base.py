@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
 from aucstudio.engine.roc import equal_error_threshold
-from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -78,6 +78,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     gap_ : float or None
     converged_ : bool
         False if the callback stopped the fit, or an iteration limit did.
+    train_scores_ : ndarray of shape (n_samples,)
+        ``decision_function`` of the training rows.
     n_iter_ : int
         Only where the method iterates.
     coef_ : ndarray of shape (1, n_features)
@@ -122,7 +124,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, positive = _two_classes(labels)
         monitor = Monitor(callback)
         done = self._fit(rows, positive, monitor)
-        self._keep(done, rows, positive)
+        self._keep(done, rows, positive, monitor)
         self.converged_ = done.converged and not monitor.stopped
         return self
 
@@ -130,17 +132,18 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
-    def _keep(self, done: Fit, X: Array, positive: Mask) -> None:
+    def _keep(self, done: Fit, X: Array, positive: Mask, monitor: Monitor) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
         self.gap_ = done.gap
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
+        scores = score_rows(done.scorer, X, monitor.pulse)
         if done.intercept is None:
-            scores = done.scorer(X)
             self.intercept_ = -equal_error_threshold(positive, scores)
         else:
             self.intercept_ = done.intercept
+        self.train_scores_ = scores + self.intercept_
         if done.n_iter is not None:
             self.n_iter_ = done.n_iter
         if isinstance(done.scorer, LinearScorer):

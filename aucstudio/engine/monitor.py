@@ -94,6 +94,11 @@ class Monitor:
         if self._tell(Step(0, stage=name, fraction=fraction)):
             raise Stopped(name)
 
+    def pulse(self, name: str, fraction: float) -> None:
+        """Report work that comes after training; a stop is no reason to leave it undone."""
+        if self._callback is not None:
+            self._callback(Step(0, stage=name, fraction=fraction))
+
     def _tell(self, step: Step) -> bool:
         if self._callback is not None and bool(self._callback(step)):
             self.stopped = True

@@ -6,7 +6,7 @@ A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
 
 Array = NDArray[np.float64]
+
+_PULSE_ROWS = 2_048
 
 
 class Scorer(Protocol):
@@ -82,6 +84,16 @@ class KernelScorer:
 
     def settings(self) -> dict[str, Any]:
         return dataclasses.asdict(self.kernel)
+
+
+def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
+    """Score the rows of X; ``pulse("scoring", fraction)`` is called after every chunk."""
+    scores = np.empty(len(X))
+    for start in range(0, len(X), _PULSE_ROWS):
+        rows = slice(start, start + _PULSE_ROWS)
+        scores[rows] = scorer(X[rows])
+        pulse("scoring", min(1.0, (start + _PULSE_ROWS) / len(X)))
+    return scores
 
 
 def trimmed(kernel: Kernel, points: Array, weights: Array) -> Scorer:

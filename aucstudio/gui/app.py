@@ -22,6 +22,8 @@ from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
 from aucstudio.project.resources import resource_path
 
+_SWITCH_SECONDS = 0.0005
+
 
 def make_application(theme: str = "system") -> QApplication:
     """Give the running QApplication, made and dressed if need be."""
@@ -32,6 +34,9 @@ def make_application(theme: str = "system") -> QApplication:
     application.setDesktopFileName("aucstudio")
     application.setWindowIcon(QIcon(str(resource_path("icons", "aucstudio.svg"))))
     pg.setConfigOptions(antialias=True)
+    # Painting crosses between Python and Qt hundreds of times a frame; at each crossing a worker
+    # may take the interpreter for this long.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     apply_theme(application, theme)
     return application
 

@@ -343,8 +343,8 @@ class Session(QObject):
         InputError
             If it cannot be written; everything stays as it was.
         """
-        self._require_project()
-        assert self.project is not None
+        if self.project is None:
+            self.project = new_unsaved_project(self.table.path if self.table else None)
         self._flush_now()
         old = self.project
         saved = old.copy_to(path)
@@ -365,11 +365,6 @@ class Session(QObject):
     def save_plan(self) -> None:
         """Put the plan down now; runs are on disk already."""
         self._flush_now()
-
-    def _require_project(self) -> None:
-        if self.project is None:
-            self.project = new_unsaved_project(self.table.path if self.table else None)
-            self._write_plan()
 
     def _plan_document(self) -> dict[str, Any]:
         document: dict[str, Any] = {"window": self.plan.as_json()}
@@ -412,7 +407,6 @@ class Session(QObject):
         experiment = plan_experiment(
             data, method, self.plan.params.get(method, {}), self.plan.validation, self.plan.band
         )
-        self._require_project()
         waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
         plan = self.plan
         for k, look in enumerate(waiting):
@@ -427,7 +421,7 @@ class Session(QObject):
             return
         experiment, look = self.queue.popleft()
         try:
-            test_table = self._load(lambda _report: read_test_table(experiment))
+            test_table = self._get_ready(experiment)
         except (InputError, Stopped) as error:
             self.failed.emit(str(error), "")
             self._start_next()
@@ -438,6 +432,21 @@ class Session(QObject):
         self._job.start()
         self._poll.start()
         self.live_changed.emit()
+
+    def _get_ready(self, experiment: Experiment) -> Table | None:
+        """Make the project file and read the test table, where there is need; off this thread."""
+        if self.project is not None and experiment.validation.scheme != "file":
+            return None
+        data = self.table.path if self.table else None
+
+        def work(_report: object) -> tuple[ProjectFile, Table | None]:
+            return self.project or new_unsaved_project(data), read_test_table(experiment)
+
+        made: tuple[ProjectFile, Table | None] = self._load(work)
+        if self.project is None:
+            self.project = made[0]
+            self._write_plan()
+        return made[1]
 
     def stop(self) -> None:
         """Stop what runs and what waits; what is finished is kept."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
@@ -149,9 +149,10 @@ class _Run:
         method: AUCClassifier = METHODS[self.experiment.method](**self.experiment.params)
         method.fit(part.train, part.train_positive, callback=watch)
         seconds = watch.seconds()
+        test_scores = score_rows(method.scorer_, part.test, watch.pulse) + method.intercept_
         rows = f"{len(part.train)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
         model = _model(self.experiment, table, part.preparation, method, rows)
-        result = _result(part, method, model, watch.curve(), seconds)
+        result = _result(part, method, model, test_scores, watch.curve(), seconds)
         watch.tell_finished(result)
         return result
 
@@ -241,6 +242,10 @@ class _Watch:
         if self._run.listen(message):
             self._run.stopped = True
 
+    def pulse(self, stage: str, fraction: float) -> None:
+        """Tell of the scoring that follows the fit."""
+        self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
+
     def tell_finished(self, result: SplitResult) -> None:
         self._tell(None, result.fit_seconds, None, result)
 
@@ -287,7 +292,12 @@ def _model(
 
 
 def _result(
-    part: _Part, method: AUCClassifier, model: Model, curve: TrainingCurve, seconds: float
+    part: _Part,
+    method: AUCClassifier,
+    model: Model,
+    test_scores: Array,
+    curve: TrainingCurve,
+    seconds: float,
 ) -> SplitResult:
     pairs = method.support_pairs_
     support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
@@ -298,8 +308,8 @@ def _result(
         test_rows=part.test_rows,
         train_positive=part.train_positive,
         test_positive=part.test_positive,
-        train_scores=model.scorer(part.train) + model.intercept,
-        test_scores=model.scorer(part.test) + model.intercept,
+        train_scores=method.train_scores_,
+        test_scores=test_scores,
         model=model,
         curve=curve,
         fit_seconds=seconds,

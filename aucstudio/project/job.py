@@ -100,8 +100,9 @@ class Job(Generic[Message, Result]):
         return taken
 
     def _post(self, message: Message) -> bool:
-        if not self._ended.is_set():
-            self._mail.append(message)
+        if self._ended.is_set():
+            raise Stopped("given up: nobody waits for this any more")
+        self._mail.append(message)
         return self._stop.is_set()
 
     def _run(self) -> None:

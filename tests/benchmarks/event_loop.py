@@ -4,11 +4,12 @@
 
 Opens the real window (offscreen unless a platform is chosen), keeps every processor busy with a
 second process, trains each method on half of ROWS x 50 made rows while the ROC view is live, and
-prints the longest and the 99th percentile of the gaps between turns of the event loop, and the
-time from Stop to the end of the run. Runs longer than SECONDS are stopped.
+prints the longest gap between turns of the event loop, how many took over 50 ms, and the time
+from Stop to the end of the run. Runs longer than SECONDS are stopped.
 """
 
 import argparse
+import dataclasses
 import multiprocessing
 import os
 import sys
@@ -39,8 +40,8 @@ CASES = [
 ]
 
 
-def burn():
-    while True:
+def burn(parent):
+    while os.getppid() == parent:
         sum(range(10_000))
 
 
@@ -106,7 +107,10 @@ def main():
     folder = Path(tempfile.mkdtemp())
     os.environ["AUCSTUDIO_HOME"] = str(folder / "home")
     write_rows(folder / "rows.csv", options.rows)
-    burners = [multiprocessing.Process(target=burn, daemon=True) for _ in range(os.cpu_count() - 1)]
+    burners = [
+        multiprocessing.Process(target=burn, args=(os.getpid(),), daemon=True)
+        for _ in range(os.cpu_count() - 1)
+    ]
     application = make_application("light")
     window = create_window()
     window.show()
@@ -116,24 +120,22 @@ def main():
         burner.start()
     window.open_data(folder / "rows.csv")
     found = gaps.stop()
-    line = "{:<44} {:>9.1f} {:>9.1f} {:>9.2f} {:>9.2f} {:>7}"
+    line = "{:<44} {:>9.1f} {:>9d} {:>9.2f} {:>9.2f} {:>7}"
     print(
         "{:<44} {:>9} {:>9} {:>9} {:>9} {:>7}".format(
-            f"{options.rows} x 50", "max ms", "p99 ms", "run s", "stop s", "looks"
+            f"{options.rows} x 50", "max ms", "> 50 ms", "run s", "stop s", "looks"
         )
     )
     print(
         line.format(
             "reading the table",
             1e3 * found.max(),
-            1e3 * np.quantile(found, 0.99),
+            int((found > 0.05).sum()),
             found.sum(),
             np.nan,
             0,
         )
     )
-    import dataclasses
-
     for method, params in CASES:
         session = window.session
         plan = dataclasses.replace(
@@ -147,7 +149,7 @@ def main():
         error = session.records[session.selected].error if session.selected else ""
         name = f"{method} " + " ".join(f"{k}={v}" for k, v in params.items())
         print(
-            line.format(name, 1e3 * found.max(), 1e3 * np.quantile(found, 0.99), ran, stop, looks),
+            line.format(name, 1e3 * found.max(), int((found > 0.05).sum()), ran, stop, looks),
             error,
             flush=True,
         )

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC, centred, widening
-from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc

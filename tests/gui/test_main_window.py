@@ -93,6 +93,32 @@ def test_a_bad_file_is_said_in_the_data_card_and_nothing_is_lost(window, table_f
     assert window.session.table.path == table_file
 
 
+def stop_a_long_run(window, qtbot):
+    """Start an AUC-SVM with a hard margin, and stop it once its picture has moved."""
+    choose_method(window, "auc-svm")
+    field = window.method_panel.form.editors["C"]
+    field.clear()
+    qtbot.keyClicks(field, "1e6")
+    live = []
+    window.session.live_changed.connect(
+        lambda: live.append(window.session.live and window.session.live.picture is not None)
+    )
+    window.actions_.run.trigger()
+    qtbot.waitUntil(lambda: any(live), timeout=PATIENCE)
+    stop = window.findChild(QAction, "action_stop")
+    assert stop.isEnabled()
+    stop.trigger()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert not stop.isEnabled()
+
+
+def look_at_every_view(window, qtbot):
+    for index in range(window.tabs.count()):
+        window.tabs.setCurrentIndex(index)
+        qtbot.waitUntil(lambda: not window.current_view().busy(), timeout=PATIENCE)
+        assert window.current_view().sentence.text()
+
+
 @pytest.mark.slow
 def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_to_end):
     """Open, train, stop one, compare, save, reopen: the numbers are equal; export and score."""
@@ -101,30 +127,11 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
     for method in ("auc-rls", "svm-pauc", "logistic"):
         choose_method(window, method)
         run_to_end(window)
-    # An AUC-SVM with a hard margin takes long enough to be stopped.
-    choose_method(window, "auc-svm")
-    field = window.method_panel.form.editors["C"]
-    field.clear()
-    qtbot.keyClicks(field, "1e6")
-    window.actions_.run.trigger()
-    live = []
-    window.session.live_changed.connect(
-        lambda: live.append(window.session.live and window.session.live.picture is not None)
-    )
-    qtbot.waitUntil(lambda: any(live), timeout=PATIENCE)
-    stop = window.findChild(QAction, "action_stop")
-    assert stop.isEnabled()
-    stop.trigger()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
-    assert not stop.isEnabled()
+    stop_a_long_run(window, qtbot)
     records = [run.record for run in window.session.shown_runs()]
     assert [r.status for r in records] == [DONE, DONE, DONE, STOPPED]
     assert len(records[-1].splits) == 1
-
-    for index in range(window.tabs.count()):
-        window.tabs.setCurrentIndex(index)
-        qtbot.waitUntil(lambda: not window.current_view().busy(), timeout=PATIENCE)
-        assert window.current_view().sentence.text()
+    look_at_every_view(window, qtbot)
 
     answers.save_path = str(tmp_path / "study.aucproj")
     window.findChild(QAction, "action_save_project").trigger()
