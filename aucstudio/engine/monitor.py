@@ -75,9 +75,7 @@ class Monitor:
     ) -> bool:
         """Report an iteration; True means stop now and return the present iterate."""
         fraction = iteration / total if total else None
-        return self._tell(
-            Step(iteration, total, objective, gap, fraction=fraction, scorer=scorer)
-        )
+        return self._tell(Step(iteration, total, objective, gap, fraction=fraction, scorer=scorer))
 
     def stage(self, name: str, fraction: float | None = None) -> None:
         """Report preparatory work, at most some 20 times a second.
@@ -87,17 +85,23 @@ class Monitor:
         Stopped
             If the callback wants to stop: there is no scorer to return yet.
         """
-        now = time.perf_counter()
-        if self._callback is None or now - self._last_stage < _STAGE_INTERVAL:
-            return
-        self._last_stage = now
-        if self._tell(Step(0, stage=name, fraction=fraction)):
+        if self._is_due() and self._tell(Step(0, stage=name, fraction=fraction)):
             raise Stopped(name)
 
     def pulse(self, name: str, fraction: float) -> None:
-        """Report work that comes after training; a stop is no reason to leave it undone."""
-        if self._callback is not None:
+        """Report work that comes after training, unless a stop was asked for already.
+
+        The answer is not heeded: a trained scorer is not thrown away.
+        """
+        if not self.stopped and self._is_due() and self._callback is not None:
             self._callback(Step(0, stage=name, fraction=fraction))
+
+    def _is_due(self) -> bool:
+        now = time.perf_counter()
+        if self._callback is None or now - self._last_stage < _STAGE_INTERVAL:
+            return False
+        self._last_stage = now
+        return True
 
     def _tell(self, step: Step) -> bool:
         if self._callback is not None and bool(self._callback(step)):

@@ -27,10 +27,9 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.gui.training_view import named, seconds_words
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import label
-from aucstudio.project import comparison
+from aucstudio.gui.widgets import label, named
+from aucstudio.project import comparison, words
 from aucstudio.project.comparison import PairComparison, RunFigures
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Band
@@ -399,12 +398,12 @@ def _fill(table: QTableView, model: SheetModel, rows: list[Row]) -> None:
 def _run_row(run: RunFigures, look: RunLook) -> Row:
     cells = (
         run.name,
-        comparison.figure_words(run.auc.value),
-        comparison.interval_words(run.auc.low, run.auc.high),
-        comparison.figure_words(run.pauc.value),
-        comparison.interval_words(run.pauc.low, run.pauc.high),
-        comparison.figure_words(run.gap, "+"),
-        seconds_words(run.fit_seconds),
+        words.figure_words(run.auc.value),
+        words.interval_words(run.auc.low, run.auc.high),
+        words.figure_words(run.pauc.value),
+        words.interval_words(run.pauc.low, run.pauc.high),
+        words.figure_words(run.gap, "+"),
+        words.seconds_words(run.fit_seconds),
         str(run.splits),
     )
     return Row(cells, look)
@@ -414,10 +413,10 @@ def _pair_row(pair: PairComparison) -> Row:
     cells = (
         pair.a,
         pair.b,
-        comparison.figure_words(pair.difference, "+"),
-        comparison.interval_words(pair.low, pair.high),
-        comparison.p_number(pair.p),
-        comparison.p_number(pair.p_holm),
+        words.figure_words(pair.difference, "+"),
+        words.interval_words(pair.low, pair.high),
+        words.p_number(pair.p),
+        words.p_number(pair.p_holm),
         comparison.verdict(pair),
     )
     return Row(cells, strong=pair.settled)
@@ -444,13 +443,13 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
     """Say what a comparison settles, with its uncertainty."""
     if pair.refused:
         return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
-    difference = comparison.figure_words(abs(pair.difference))
-    if comparison.figure_words(pair.p) == "–":
+    difference = words.figure_words(abs(pair.difference))
+    if words.figure_words(pair.p) == "–":
         return f"{pair.a} and {pair.b} cannot be compared on {rows}: too few for a test."
     low, high = (pair.low, pair.high) if pair.difference >= 0 else (-pair.high, -pair.low)
-    interval = comparison.interval_words(low, high)
+    interval = words.interval_words(low, high)
     known = f", 95 % {interval}" if interval != "–" else ""
-    sure = f"({measure} difference {difference}{known}, {comparison.p_words(pair.p_holm)}"
+    sure = f"({measure} difference {difference}{known}, {words.p_words(pair.p_holm)}"
     sure += " after Holm)"
     other = pair.b if pair.better == pair.a else pair.a
     if pair.settled:
@@ -467,9 +466,9 @@ def _rows_words(run: ShownRun) -> str:
 
 def _one_run(run: RunFigures, measure: str) -> str:
     figure = run.auc if measure == "AUC" else run.pauc
-    interval = comparison.interval_words(figure.low, figure.high)
+    interval = words.interval_words(figure.low, figure.high)
     return (
-        f"{run.name} alone: {measure} {comparison.figure_words(figure.value)} (95 % {interval}). "
+        f"{run.name} alone: {measure} {words.figure_words(figure.value)} (95 % {interval}). "
         "Tick a second run in the list to compare."
     )
 

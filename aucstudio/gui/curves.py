@@ -14,6 +14,7 @@ from aucstudio.gui.session import ShownRun
 from aucstudio.project.experiment import Band
 from aucstudio.project.record import RunRecord
 from aucstudio.project.summary import LEVEL, Summary, auc_summary, pauc_summary, same_rows
+from aucstudio.project.words import interval_words, p_words
 
 Array = NDArray[np.float64]
 
@@ -197,11 +198,6 @@ def area_words(value: float, scale: str) -> str:
     return f"{value:.4f}" if scale == "raw" else f"{value:.3f}"
 
 
-def interval_words(low: float, high: float) -> str:
-    """Write an interval; nothing where there is none."""
-    return _minus(f"{low:.3f} … {high:.3f}") if np.isfinite(low) and np.isfinite(high) else ""
-
-
 def band_words(band: Band) -> str:
     """Write a band as 0 … 0.10."""
     return " … ".join(_edge(edge) for edge in band)
@@ -240,8 +236,9 @@ def _one_run(run: ShownRun, band: Band) -> str:
 
 
 def _with_interval(summary: Summary) -> str:
-    interval = interval_words(summary.low, summary.high)
-    return f"{summary.value:.3f} ({f'95 % {interval}' if interval else 'no interval'})"
+    known = np.isfinite(summary.low)
+    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else "no interval"
+    return f"{summary.value:.3f} ({interval})"
 
 
 def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
@@ -267,7 +264,7 @@ def _compared(a: RunRecord, b: RunRecord, band: Band) -> tuple[float, str, bool]
         test = inference.pauc_test(
             one.test_positive, one.test_scores, other.test_scores, *band, LEVEL
         )
-        sure = f"{_bounds(test.low, test.high)}, {_p_words(test.p)}"
+        sure = f"{_bounds(test.low, test.high)}, {p_words(test.p)}"
         return test.difference, sure, test.p < 1 - LEVEL
     pairs = zip(run_curves(a).areas(band), run_curves(b).areas(band), strict=True)
     differences = [x.normalized - y.normalized for x, y in pairs]
@@ -280,16 +277,9 @@ def _compared(a: RunRecord, b: RunRecord, band: Band) -> tuple[float, str, bool]
 
 
 def _bounds(low: float, high: float) -> str:
-    interval = interval_words(low, high)
-    return f"95 % {interval}" if interval else "too few rows for an interval"
-
-
-def _p_words(p: float) -> str:
-    if not np.isfinite(p):
-        return "no p-value"
-    if p < 0.001:
-        return "p < 0.001"
-    return f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.2g}"
+    if not np.isfinite(low):
+        return "too few rows for an interval"
+    return f"95 % {interval_words(low, high)}"
 
 
 def _deciding(runs: list[ShownRun], band: Band) -> str:

@@ -24,6 +24,8 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import pen, run_pen
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
+from aucstudio.gui.widgets import FIELD_MARGINS, named
+from aucstudio.project.words import interval_words
 
 
 class BandItem(pg.LinearRegionItem):
@@ -175,7 +177,7 @@ class RunLegend(QGraphicsItem):
 
 def legend_row(run: ShownRun, band: tuple[float, float], scale: str) -> LegendRow:
     known = curves.run_curves(run.record)
-    interval = curves.interval_words(known.auc.low, known.auc.high)
+    interval = interval_words(known.auc.low, known.auc.high)
     area = curves.area_words(known.area(band, scale), scale)
     return LegendRow(run.look, (shortened(run.look.name), f"{known.auc.value:.3f}", interval, area))
 
@@ -184,14 +186,8 @@ def shortened(name: str) -> str:
     return name if len(name) <= 28 else f"{name[:27]}…"
 
 
-def name_widget(widget: QWidget, name: str, accessible: str) -> None:
-    widget.setObjectName(name)
-    widget.setAccessibleName(accessible)
-
-
 def make_combo(name: str, accessible: str) -> QComboBox:
-    made = QComboBox()
-    name_widget(made, name, accessible)
+    made = named(QComboBox(), name, accessible)
     made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return made
 
@@ -208,8 +204,8 @@ class _EdgeBox(QDoubleSpinBox):
 
 
 def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDoubleSpinBox:
-    made = _EdgeBox()
-    name_widget(made, name, accessible)
+    made = named(_EdgeBox(), name, accessible)
+    made.lineEdit().setTextMargins(*FIELD_MARGINS)
     made.setLocale(QLocale.c())
     made.setDecimals(4)
     made.setRange(least, most)

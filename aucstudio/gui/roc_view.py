@@ -22,12 +22,12 @@ from aucstudio.gui.roc_items import (
     make_buddy,
     make_combo,
     make_edge_box,
-    name_widget,
     shortened,
 )
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.view import View
+from aucstudio.gui.widgets import named
 
 __all__ = ["LegendRow", "RocView", "RunLegend"]
 
@@ -89,7 +89,7 @@ class RocView(View):
         self.band_low = make_edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
         self.band_high = make_edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
         self.zoom_button = QPushButton("&Zoom to band")
-        name_widget(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
+        named(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
         low_label = make_buddy("F&PR", self.band_low)
         low_label.setToolTip("False-positive range that the partial area is read in")
         self.controls.addWidget(self.curve_label)
@@ -125,7 +125,7 @@ class RocView(View):
             self.plot.addItem(item, ignoreBounds=True)
         self.legend = RunLegend(self._box)
         self.readout = QLabel()
-        name_widget(self.readout, "roc_readout", "Curve at the pointer")
+        named(self.readout, "roc_readout", "Curve at the pointer")
         self.readout.setProperty("role", "muted")
         self.readout.setWordWrap(True)
         self.readout.setTextFormat(Qt.TextFormat.PlainText)

@@ -13,6 +13,7 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.record import STOPPED
 from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project.words import seconds_words
 
 
 class RunDetails(Card):
@@ -72,7 +73,7 @@ class RunDetails(Card):
             f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
             f"95 % {part.low:.3f} … {part.high:.3f}",
             f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
-            f"{seconds_words(record.fit_seconds)} s per fit",
+            f"{seconds_words(record.fit_seconds)} per fit",
         ]
         if record.status == STOPPED:
             found.insert(0, "stopped by hand: what was finished is kept")
@@ -105,13 +106,6 @@ def _spelled(declared: Any, value: Any) -> str:
     if value is None and declared.none:
         return str(declared.none)
     return f"{value:.4g}" if isinstance(value, float) else str(declared.spell(value))
-
-
-def seconds_words(seconds: float) -> str:
-    """Write a time with as many digits as it deserves."""
-    if seconds < 0.0995:
-        return f"{seconds:.2g}" if seconds >= 0.001 else "< 0.001"
-    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:,.0f}"
 
 
 def _signed(number: float) -> str:

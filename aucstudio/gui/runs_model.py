@@ -9,15 +9,16 @@ from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPixmap
 
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import run_pen
-from aucstudio.gui.run_details import seconds_words, settings_sentence
+from aucstudio.gui.run_details import settings_sentence
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.record import DONE, FAILED, STOPPED
 from aucstudio.project.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.words import seconds_words
 
 Index = QModelIndex | QPersistentModelIndex
 
-COLUMNS = ("Run", "AUC", "pAUC", "s")
+COLUMNS = ("Run", "AUC", "pAUC", "Time")
 _MARKS = {DONE: "", STOPPED: "◐ ", FAILED: "✕ "}
 
 
@@ -91,7 +92,7 @@ class RunsModel(QAbstractTableModel):
                 "The checked runs are drawn",
                 "Held-out AUC and half its 95 % interval",
                 "Held-out partial AUC in the FPR range, divided by the range's width",
-                "Seconds per fit",
+                "Time of one fit",
             )[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignLeft if section == 0 else Qt.AlignmentFlag.AlignRight
@@ -133,7 +134,7 @@ class RunsModel(QAbstractTableModel):
             return "failed" if column == 1 and shown.record.status == FAILED else "–"
         area, part = self._summaries(shown)
         if column == 1:
-            return f"{area.value:.3f} ± {_short(area.half_width)}"
+            return f"{area.value:.3f} ±{_short(area.half_width)}"
         if column == 2:
             return f"{part.value:.3f}"
         return seconds_words(shown.record.fit_seconds)

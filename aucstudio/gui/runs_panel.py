@@ -17,23 +17,13 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui import prompts
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.run_details import RunDetails, seconds_words, settings_sentence
-from aucstudio.gui.runs_model import COLUMNS, Index, RunsModel, swatch
+from aucstudio.gui.run_details import RunDetails
+from aucstudio.gui.runs_model import RunsModel, swatch
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named
 
-__all__ = [
-    "COLUMNS",
-    "Index",
-    "RunDetails",
-    "RunsModel",
-    "RunsPanel",
-    "seconds_words",
-    "settings_sentence",
-]
-
 _COLOURS = 8
-_WIDTH = 352
+_WIDTH = 360
 
 
 class RunsPanel(QWidget):

@@ -25,9 +25,8 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.session import LiveRun, Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.gui.training_view import follow_check, named
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import label
+from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, label, named
 
 Array = NDArray[np.float64]
 
@@ -154,6 +153,7 @@ class ScoresView(View):
         self.split_label = QLabel("S&plit")
         self.split_label.setBuddy(self.split_combo)
         self.threshold_box = named(QDoubleSpinBox(), "threshold_box", "Threshold")
+        self.threshold_box.lineEdit().setTextMargins(*FIELD_MARGINS)
         self.threshold_box.setDecimals(4)
         self.threshold_box.setKeyboardTracking(False)
         self.threshold_box.setLocale(QLocale.c())

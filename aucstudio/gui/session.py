@@ -325,7 +325,10 @@ class Session(QObject):
         self.project, self.is_saved = file, not _is_unsaved(file.path)
         self.table = table
         self.records = {record.id: record for record in records}
-        plan = Plan.from_json(document["window"]) if "window" in document else self.plan
+        if "window" in document:
+            plan = Plan.from_json(document["window"])
+        else:
+            plan = _first_plan(self.plan, records)
         self.put_plan(_with_all_looks(plan, records))
         self.selected = records[-1].id if records else None
         self.undo_stack.clear()
@@ -550,14 +553,30 @@ def _read_project(path: Path) -> tuple[Any, ...]:
     file = ProjectFile.open(path)
     document, records = file.plan(), file.runs()
     table, trouble = None, []
+    data = _reference(document, records)
+    if data is not None:
+        try:
+            table = data.open()
+        except InputError as error:
+            trouble.append(f"{error}. The finished runs are all here.")
+    return file, document, records, file.lost_in_flight(), table, trouble
+
+
+def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
+    """Find which table a project is about: its plan says, or the last run of a script's project."""
     if "data" in document:
         data = dict(document["data"])
-        data["roles"] = tuple(data["roles"].items())
-        try:
-            table = DataReference(**data).open()
-        except InputError as error:
-            trouble.append(f"{error} The finished runs are all here.")
-    return file, document, records, file.lost_in_flight(), table, trouble
+        return DataReference(**data | {"roles": tuple(data["roles"].items())})
+    return records[-1].experiment.data if records else None
+
+
+def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
+    """Set the form of a project that no window has seen to what its last run was made with."""
+    if not records:
+        return plan
+    last = records[-1].experiment
+    params = {**plan.params, last.method: dict(last.params)}
+    return Plan(last.validation, last.method, params, last.band)
 
 
 def _lost_sentence(experiment: Experiment) -> str:

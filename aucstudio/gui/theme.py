@@ -148,13 +148,15 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
         dark = choice == "dark"
     theme = DARK if dark else LIGHT
     application.setProperty("aucstudio_theme", theme.name)
-    application.setStyle("Fusion")
+    if application.style().name() != "fusion":
+        application.setStyle("Fusion")
     application.setPalette(_palette(theme))
     sheet = Template(resource_path("themes", "style.qss").read_text(encoding="utf-8"))
     icons = resource_path("icons").as_posix()
-    application.setStyleSheet(
-        sheet.substitute(dataclasses.asdict(theme) | {"icons": icons, "theme": theme.name})
-    )
+    dress = sheet.substitute(dataclasses.asdict(theme) | {"icons": icons, "theme": theme.name})
+    # Setting a sheet polishes every widget there is anew.
+    if dress != application.styleSheet():
+        application.setStyleSheet(dress)
     return theme
 
 

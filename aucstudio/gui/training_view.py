@@ -5,24 +5,25 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPen
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout
 
 from aucstudio.engine import roc
 from aucstudio.gui.plotting import dress_plot, make_plot, run_pen
 from aucstudio.gui.session import LiveRun, Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
+from aucstudio.gui.widgets import follow_check, named
 from aucstudio.project.record import STOPPED, SplitResult
+from aucstudio.project.words import power_words, seconds_words
 
 Array = NDArray[np.float64]
-Control = TypeVar("Control", bound=QWidget)
 
 ITERATION, SECONDS = "iteration", "seconds"
 _LIVE_POINTS = 4_000
@@ -248,25 +249,6 @@ class TrainingView(View):
 # ----------------------------------------------------------------- controls
 
 
-def named(widget: Control, name: str, accessible: str) -> Control:
-    """Name a widget for automation and for assistive technology."""
-    widget.setObjectName(name)
-    widget.setAccessibleName(accessible)
-    return widget
-
-
-def follow_check(name: str) -> QCheckBox:
-    """Make the choice between the run in flight and the chosen one."""
-    check = named(QCheckBox("&Follow the run in flight"), name, "Follow the run in flight")
-    check.setToolTip("Off: the chosen run stays in view while another trains")
-    check.setChecked(True)
-    check.setVisible(False)
-    return check
-
-
-# ----------------------------------------------------------------- drawing
-
-
 class _PowerAxis(pg.AxisItem):
     """A logarithmic axis that writes every power of ten as such."""
 
@@ -408,19 +390,3 @@ def _number(value: float) -> str:
         return power_words(value, 2)
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
     return f"{value:,.{digits}f}".replace("-", "−")
-
-
-def power_words(value: float, decimals: int = 0) -> str:
-    """Write a number as 2·10⁻⁷."""
-    if not value:
-        return "0"
-    mantissa, exponent = f"{value:.{decimals}e}".split("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{mantissa}·10{raised}".replace("-", "−")
-
-
-def seconds_words(seconds: float) -> str:
-    """Write a time with as many digits as it deserves."""
-    if seconds < 0.0995:
-        return f"{1000 * seconds:.2g} ms"
-    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"

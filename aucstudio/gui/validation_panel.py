@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPush
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, named, tell
+from aucstudio.gui.widgets import FIELD_MARGINS, Card, label, named, tell
 from aucstudio.project.split import Validation
 
 _SCHEMES = {"holdout": "Hold-out", "folds": "Cross-validation", "file": "Test file"}
@@ -128,6 +128,7 @@ class ValidationPanel(Card):
 
 def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:
     spin = named(QSpinBox(), name, accessible)
+    spin.lineEdit().setTextMargins(*FIELD_MARGINS)
     spin.setRange(low, high)
     spin.setSuffix(suffix)
     spin.setKeyboardTracking(False)

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 
 class Card(QFrame):
@@ -21,6 +29,9 @@ class Card(QFrame):
         if title:
             self.rows.addWidget(label(title.upper(), "heading"))
 
+
+# A styled spin box gives its text no air of its own.
+FIELD_MARGINS = (6, 0, 0, 0)
 
 Kind = TypeVar("Kind", bound=QWidget)
 
@@ -51,6 +62,18 @@ def primary(button: QPushButton) -> QPushButton:
     """Dress a button as the one to press."""
     button.setProperty("primary", True)
     return button
+
+
+def follow_check(name: str) -> QCheckBox:
+    """Make the choice between the run in flight and the chosen one."""
+    check = named(QCheckBox("&Follow the run in flight"), name, "Follow the run in flight")
+    check.setToolTip("Off: the chosen run stays in view while another trains")
+    check.setChecked(True)
+    check.setVisible(False)
+    return check
+
+
+# ----------------------------------------------------------------- drawing
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:

@@ -11,7 +11,6 @@ import csv
 import dataclasses
 import io
 import math
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -212,35 +211,7 @@ def _area(split: SplitResult, band: Band) -> float:
     return roc.partial_auc(split.test_positive, split.test_scores, *band).normalized
 
 
-# ----------------------------------------------------------------- words
-
-
-def p_words(p: float) -> str:
-    """Write a p-value as ``p = 0.41`` or ``p < 0.001``."""
-    number = p_number(p)
-    return f"p {number}" if number.startswith("<") else f"p = {number}"
-
-
-def p_number(p: float) -> str:
-    """Write a p-value alone."""
-    if math.isnan(p):
-        return "–"
-    if p < 0.001:
-        return "< 0.001"
-    return f"{p:.2f}" if p >= 0.0995 else f"{p:.2g}"
-
-
-def figure_words(value: float, sign: str = "") -> str:
-    """Write an area or a difference of areas with three decimals and a true minus."""
-    text = f"{value:{sign}.3f}".replace("-", "−")
-    return "–" if math.isnan(value) else re.sub(r"^[−+](0\.000)$", r"\1", text)
-
-
-def interval_words(low: float, high: float) -> str:
-    """Write an interval as ``0.931 … 0.968``."""
-    if math.isnan(low) or math.isnan(high):
-        return "–"
-    return f"{figure_words(low)} … {figure_words(high)}"
+# ----------------------------------------------------------------- verdict
 
 
 def verdict(pair: PairComparison) -> str:

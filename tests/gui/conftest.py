@@ -1,6 +1,7 @@
 """A window, or a session alone, that is closed whatever the test does; prompts are answered."""
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui import prompts
@@ -55,7 +56,7 @@ def window(qtbot):
     yield made
     made.close()
     made.deleteLater()
-    QApplication.processEvents()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from aucstudio.gui import compare_view, prompts
 from aucstudio.gui.compare_view import CompareView, pair_sentence
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import Session
-from aucstudio.project import comparison
+from aucstudio.project import comparison, words
 from aucstudio.project.comparison import PairComparison
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
@@ -97,7 +97,7 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
             f"{part.value:.3f}",
             f"{part.low:.3f} … {part.high:.3f}",
         ]
-        assert row[5] == comparison.figure_words(train_auc(record) - area.value, "+")
+        assert row[5] == words.figure_words(train_auc(record) - area.value, "+")
         assert row[7] == "1"
 
 
@@ -111,8 +111,8 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
     assert view.shown.pairs == expected
     assert all(pair.difference >= 0 for pair in expected)
     first = texts(view.pairs_model)[0]
-    assert first[4] == comparison.p_number(expected[0].p)
-    assert first[5] == comparison.p_number(expected[0].p_holm)
+    assert first[4] == words.p_number(expected[0].p)
+    assert first[5] == words.p_number(expected[0].p_holm)
     rows = len(three["a"].splits[0].test_rows)
     assert f"on these {rows} rows" in text
     assert ("pAUC in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)

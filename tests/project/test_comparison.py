@@ -10,7 +10,7 @@ import scipy.stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project import comparison
+from aucstudio.project import comparison, words
 from aucstudio.project.comparison import PairComparison, as_csv, as_latex, as_markdown
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
@@ -233,13 +233,13 @@ def test_no_pairs_no_second_table(tables):
 
 
 def test_words():
-    assert comparison.p_words(0.41) == "p = 0.41"
-    assert comparison.p_words(0.0004) == "p < 0.001"
-    assert comparison.p_words(0.0123) == "p = 0.012"
-    assert comparison.figure_words(-0.0001, "+") == "0.000"
-    assert comparison.figure_words(0.0123, "+") == "+0.012"
-    assert comparison.interval_words(-0.006, 0.014) == "−0.006 … 0.014"
-    assert comparison.interval_words(math.nan, math.nan) == "–"
+    assert words.p_words(0.41) == "p = 0.41"
+    assert words.p_words(0.0004) == "p < 0.001"
+    assert words.p_words(0.0123) == "p = 0.012"
+    assert words.figure_words(-0.0001, "+") == "0.000"
+    assert words.figure_words(0.0123, "+") == "+0.012"
+    assert words.interval_words(-0.006, 0.014) == "−0.006 … 0.014"
+    assert words.interval_words(math.nan, math.nan) == "–"
     assert comparison.verdict(PairComparison("a", "b", -0.1, -0.2, -0.05, 0.01, 0.02)) == (
         "b is better"
     )
