@@ -216,6 +216,26 @@ class PairHinge:
         loss = (per_positive @ (self._margin - s) + per_negative @ t) / count
         return max(float(loss), 0.0), gradient / count
 
+    def hardest(self, scores: Array, most: int) -> tuple[Index, Index]:
+        """List the pairs that violate the margin, smallest first, at most ``most`` of them.
+
+        The a-th lowest positive and the b-th highest negative have (a + 1)(b + 1) - 1 pairs with
+        no larger margin before them: few candidates are left, however many pairs there are.
+
+        Returns
+        -------
+        rows_pos, rows_neg : index arrays of equal length
+        """
+        rising = self._positives[np.argsort(scores[self._positives], kind="stable")][:most]
+        falling = self._negatives[np.argsort(-scores[self._negatives], kind="stable")]
+        reach = np.minimum(most // np.arange(1, len(rising) + 1), len(falling))
+        i = np.repeat(rising, reach)
+        j = falling[np.arange(len(i)) - np.repeat(np.cumsum(reach) - reach, reach)]
+        margins = scores[i] - scores[j]
+        order = np.argsort(margins, kind="stable")[:most]
+        order = order[margins[order] < self._margin]
+        return i[order], j[order]
+
 
 def neighbour_pairs(
     X: Array, positive: Mask, k: int, progress: Callable[[float], None] | None = None

@@ -210,3 +210,18 @@ def test_neighbour_search_reports_its_progress(monkeypatch):
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
     assert len(heard) == 6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_hardest_pairs_are_the_smallest_margins(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(40) < 0.4
+    scores = np.round(rng.normal(size=40) + 0.8 * positive, 1 if seed % 2 else 8)
+    margins = scores[positive][:, None] - scores[~positive][None, :]
+    for most in (1, 7, 60, 10_000):
+        i, j = PairHinge(positive).hardest(scores, most)
+        found = scores[i] - scores[j]
+        np.testing.assert_array_equal(found, np.sort(margins[margins < 1.0])[:most])
+        assert positive[i].all()
+        assert not positive[j].any()
+        assert len({*zip(i, j, strict=True)}) == len(i)

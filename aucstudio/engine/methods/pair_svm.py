@@ -136,7 +136,8 @@ class PairSVM(KernelSettings, AUCClassifier):
     def _fit_by_cutting_planes(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk = PairHinge(positive, self._rho())
-        done = cutting_plane.minimise(_centred(X), risk, self.C, tol=tol, monitor=monitor)
+        X = _centred(X)
+        done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor)
         count = AllPairs(positive).count
         return Fit(
             LinearScorer(done.weights),
@@ -144,10 +145,9 @@ class PairSVM(KernelSettings, AUCClassifier):
             n_iter=done.n_iter,
             gap=done.gap,
             converged=done.converged,
-            notes=(
-                f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}, "
-                "no multipliers of single pairs.",
-            ),
+            # The pairs inside the margin are the ones at their bound.
+            support_pairs=risk.hardest(X @ done.weights, MAX_SUPPORT_PAIRS),
+            notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),
         )
 
     def _check_size(self, count: int, n_rows: int) -> None:

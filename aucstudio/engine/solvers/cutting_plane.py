@@ -67,12 +67,14 @@ def minimise(
 ) -> Solution:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
-    One iteration costs one product X w and one product X'c; the rest happens in the scores (the
-    line search calls ``risk`` a few times) and in the cuts (a QP with as many variables). The
-    search goes from the best point to the optimum of the model, and the new cut is taken just
-    beyond the lowest point of that line, where P rises again: it excludes the model's optimum,
-    and it is tight where the best point will be. Iterations: O(C |a|^2 / (tol P)) at most, for
-    smooth risks far fewer (Joachims 2006; Franc and Sonnenburg 2008, OCAS).
+    One iteration costs one product X w and one product X'c (c of two columns); the rest happens
+    in the scores (the line search calls ``risk`` a few times) and in the cuts (a QP with as many
+    variables). The search goes from the best point to the optimum of the model, and a cut is
+    taken just beyond the lowest point of that line, where P rises again: it excludes the model's
+    optimum, and it is tight where the best point will be. Where the best point has moved,
+    another is taken half way from there to the model's optimum; with as many features as rows it
+    saves most of the iterations. Iterations: O(C |a|^2 / (tol P)) at most, for smooth risks far
+    fewer (Joachims 2006; Franc and Sonnenburg 2008, OCAS).
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ class _State:
         value, self._gradient = risk(self._scores)
         self.objective, self.bound = C * value, 0.0
         self.n_iter = 0
-        self._cut(value, self._gradient, self._scores)
+        self._cut((value, self._gradient, self._scores))
 
     @property
     def gap(self) -> float:
@@ -128,7 +130,9 @@ class _State:
 
     def improve(self, look: _Look) -> None:
         """Do one iteration."""
-        target, bound = self._cuts.optimum(self._C, _MODEL_SHARE * self.gap, look.stop)
+        target, bound = self._cuts.optimum(
+            self._C, _MODEL_SHARE * min(self.gap, self.bound), look.stop
+        )
         self.bound = max(self.bound, bound)
         self.n_iter += 1
         line = _Line(
@@ -136,14 +140,20 @@ class _State:
         )
         start = line.start(self.objective, self._gradient)
         below, above = _bracket(line, start, _SEARCH_SHARE * self.gap)
-        self._cut(above.value, above.gradient, line.scores(above.step))
         best = min(below, above, key=lambda point: point.objective)
+        points = [above]
+        if 0.0 < best.step < 1.0:
+            points.append(line.at((best.step + 1.0) / 2))
+        self._cut(*((point.value, point.gradient, line.scores(point.step)) for point in points))
         if best.step > 0.0:
             self.weights, self._scores = line.weights(best.step), line.scores(best.step)
             self.objective, self._gradient = best.objective, best.gradient
 
-    def _cut(self, value: float, gradient: Array, scores: Array) -> None:
-        self._cuts.add(self._X.T @ gradient, value - float(gradient @ scores))
+    def _cut(self, *touched: tuple[float, Array, Array]) -> None:
+        """Add the planes that touch R at some scores, given (value, subgradient, scores)."""
+        slopes = self._X.T @ np.column_stack([gradient for _, gradient, _ in touched])
+        for (value, gradient, scores), slope in zip(touched, slopes.T, strict=True):
+            self._cuts.add(slope, value - float(gradient @ scores))
 
 
 class _Look:
@@ -196,8 +206,8 @@ class _Cuts:
     def optimum(self, C: float, tolerance: float, stop: Callable[[], bool]) -> tuple[Array, float]:
         """Give the w that minimises |w|^2 / 2 + C model(w), and the dual value D.
 
-        With a tolerance, both are inexact, D being too low by so much at most: it is still a
-        bound, and as long as it may rise by more, the search loses little and the QP much work.
+        Both are inexact, D being too low by the tolerance at most: it is a bound all the same,
+        and as long as it has further to rise, that costs few iterations and saves much work.
         """
         lam = simplex_qp.solve(self._gram, self._offsets, C, self._multipliers, tolerance, stop)
         w = -(lam @ self._slopes)
