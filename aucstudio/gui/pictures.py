@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer
+from PySide6.QtCore import QElapsedTimer, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -38,6 +39,7 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     """
     # Nothing is to appear on a screen, whether there is one or not.
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    qInstallMessageHandler(_pass_on)
     application = make_application(theme)
     apply_theme(application, theme)
     window = MainWindow()
@@ -54,6 +56,12 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
         saved[title] = folder / f"{title.lower().replace(' ', '-')}.png"
         write_atomically(saved[title], png)
     return saved
+
+
+def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Pass Qt's messages on, but for what the offscreen platform says of every window."""
+    if "propagateSizeHints" not in message:
+        sys.stderr.write(f"{message}\n")
 
 
 def _each_view(window: MainWindow) -> Iterator[tuple[str, QPixmap]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QBrush, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import run_pen
@@ -176,7 +176,8 @@ def _short(width: float) -> str:
 
 def swatch(look: RunLook) -> QIcon:
     """Draw the run's line as it looks in the views."""
-    scale = 2.0
+    screen = QGuiApplication.primaryScreen()
+    scale = screen.devicePixelRatio() if screen else 1.0
     picture = QPixmap(round(26 * scale), round(12 * scale))
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)

@@ -29,6 +29,7 @@ from aucstudio.project.headless import progress_words, read_test_table
 from aucstudio.project.job import Job, Outcome, RunJob, describe_failure, run_job
 from aucstudio.project.prepare import Preparation
 from aucstudio.project.record import FAILED, RunRecord
+from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.workspace import new_unsaved_project, remember_recent
@@ -417,6 +418,17 @@ class Session(QObject):
         look = RunLook(plan.free_name(METHODS[method].title), plan.free_colour())
         self.queue.append((experiment, look))
         self._start_next()
+
+    def run_study(self, validation: Validation) -> None:
+        """Queue a run of every method at its defaults, on the same rows."""
+        chosen = self.plan.method
+        for method in METHODS:
+            params = {**self.plan.params, method: {}}
+            self.put_plan(
+                dataclasses.replace(self.plan, validation=validation, method=method, params=params)
+            )
+            self.run_planned()
+        self.put_plan(dataclasses.replace(self.plan, method=chosen))
 
     def _start_next(self) -> None:
         if self._job is not None or not self.queue:

@@ -15,6 +15,7 @@ from aucstudio.project.workspace import home
 SAMPLE = "payments"
 PROJECT_NAME = "payments study.aucproj"
 BAND = (0.0, 0.1)
+SAMPLE_VALIDATION = Validation(test_size=0.5)
 
 
 def sample_study() -> Path:
@@ -41,7 +42,7 @@ def run_demo(folder: Path, bar: headless.Bar | None = None) -> list[RunRecord]:
     project.unlink(missing_ok=True)
     records = []
     for k, method in enumerate(METHODS):
-        plan = headless.plan_run(path, method, [], validation=Validation(test_size=0.5), band=BAND)
+        plan = headless.plan_run(path, method, [], validation=SAMPLE_VALIDATION, band=BAND)
         shifted = None if bar is None else _shifted(bar, k, len(METHODS), method)
         records.append(headless.run(plan, str(project), shifted))
     return records

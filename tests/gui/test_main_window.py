@@ -273,3 +273,16 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     assert window.close()
     assert not window.session.busy
     window.deleteLater()
+
+
+def test_the_sample_study_trains_every_method_on_the_same_rows(window, qtbot):
+    window.welcome.findChild(QWidget, "welcome_sample").click()
+    qtbot.waitUntil(
+        lambda: len(window.session.records) == len(METHODS) and not window.session.busy,
+        timeout=PATIENCE,
+    )
+    records = list(window.session.records.values())
+    assert [r.experiment.method for r in records] == list(METHODS)
+    assert all(r.status == DONE for r in records)
+    first = records[0].splits[0].test_rows
+    assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)
