@@ -80,9 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     inspect = commands.add_parser("inspect", help="show what the importer understands of a table")
     train = commands.add_parser("train", help="train and validate one method on a table")
     score = commands.add_parser("score", help="apply a saved model to a table")
+    compare = commands.add_parser("compare", help="compare the runs of a project")
     demo = commands.add_parser("demo", help="run a small study on bundled data, without a window")
 
-    for parser_with_json in (methods, inspect, train, score):
+    for parser_with_json in (methods, inspect, train, score, compare):
         parser_with_json.add_argument("--json", action="store_true", help="print one JSON document")
     inspect.add_argument("data", metavar="DATA")
     _add_column_options(inspect)
@@ -92,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL")
     score.add_argument("data", metavar="DATA")
     score.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    compare.add_argument("project", metavar="PROJECT")
     demo.add_argument("--out", metavar="DIR", default="aucstudio-demo")
     return parser
 
@@ -290,6 +292,21 @@ def _write_scores(target: IO[str], rows: Any) -> None:
     writer.writerows((row, repr(score), name) for row, score, name in rows)
 
 
+def _compare(options: argparse.Namespace) -> int:
+    from aucstudio.project import comparison, headless
+
+    named, band = headless.named_runs(options.project)
+    if options.json:
+        _print_json(headless.comparison_document(named, band))
+        return DONE
+    figures = [comparison.run_figures(name, record, band) for name, record in named]
+    for measure in (comparison.AUC, comparison.PAUC):
+        pairs = comparison.compare_runs(named, band, measure)
+        heading = "AUC" if measure == comparison.AUC else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
+        _print(f"## {heading}\n\n{comparison.as_markdown(figures, pairs)}")
+    return DONE
+
+
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project import headless
@@ -313,6 +330,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "inspect": _inspect,
     "train": _train,
     "score": _score,
+    "compare": _compare,
     "demo": _demo,
 }
 

@@ -126,6 +126,24 @@ def test_the_same_command_gives_the_same_numbers(run, table_file):
     assert first["id"] == second["id"]
 
 
+def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
+    project = tmp_path / "p.aucproj"
+    for method in ("auc-rls", "logistic"):
+        run("train", table_file, "--method", method, "--test-size", "0.5", "--project", project)
+    status, out, _ = run("compare", project, "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert [r["method"] for r in document["runs"]] == ["auc-rls", "logistic"]
+    pair = document["pairs"]["auc"][0]
+    values = sorted((r["auc"]["value"] for r in document["runs"]), reverse=True)
+    assert pair["difference"] == pytest.approx(values[0] - values[1])
+    assert 0.0 <= pair["p"] <= pair["p_holm"] <= 1.0
+    status, out, _ = run("compare", project)
+    assert status == 0
+    assert "pAUC in FPR 0 … 0.1" in out
+    assert run("compare", table_file)[0] == 2
+
+
 BAD = [
     (["--method", "perceptron"], "perceptron"),
     (["--method", "auc-svm", "--set", "C=0"], "C must be"),

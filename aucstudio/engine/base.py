@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,9 +17,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucstudio.engine import roc
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
-from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
 Array = NDArray[np.float64]
@@ -140,7 +141,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.notes_ = done.notes
         scores = score_rows(done.scorer, X, monitor.pulse)
         if done.intercept is None:
-            self.intercept_ = -equal_error_threshold(positive, scores)
+            self.intercept_ = -roc.equal_error_threshold(positive, scores)
         else:
             self.intercept_ = done.intercept
         self.train_scores_ = scores + self.intercept_
@@ -161,6 +162,58 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         positive = self.decision_function(X) > 0
         labels: NDArray[Any] = self.classes_[positive.astype(int)]
         return labels
+
+    def set_threshold(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        rule: str = "equal-error",
+        *,
+        fpr: float = 0.1,
+        cost_fp: float = 1.0,
+        cost_fn: float = 1.0,
+        prior: float | None = None,
+    ) -> Self:
+        """Choose anew where ``predict`` begins to say positive; the scorer stays as it is.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Rows to choose it on, training rows or others; y holds both of ``classes_``.
+        rule : {"equal-error", "min-max", "cost", "fpr"}
+            Where FPR = 1 - TPR; midway between the lowest positive and the highest negative
+            (SAUC eq. 4, for nearly separable scores); where the expected cost is least; where
+            the FPR is at most ``fpr``.
+        fpr : float
+        cost_fp, cost_fn : float
+            Costs of one false positive and of one false negative.
+        prior : float, optional
+            Share of positives where the scorer will be used; by default that of y.
+
+        Raises
+        ------
+        ValueError
+            For an unknown rule, labels other than ``classes_``, or constants out of range.
+        """
+        check_is_fitted(self, "scorer_")
+        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=False)
+        if not np.isin(labels, self.classes_).all():
+            raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
+        positive, scores = labels == self.classes_[1], self.scorer_(rows)
+        rules: dict[str, Callable[[], float]] = {
+            "equal-error": lambda: roc.equal_error_threshold(positive, scores),
+            "min-max": lambda: roc.minmax_threshold(positive, scores),
+            "cost": lambda: roc.cost_threshold(
+                roc.roc_curve(positive, scores), cost_fp, cost_fn, prior
+            ),
+            "fpr": lambda: roc.fpr_threshold(scores[~positive], fpr),
+        }
+        if rule not in rules:
+            raise ValueError(f"unknown rule {rule!r}; there are " + ", ".join(rules))
+        moved = -rules[rule]() - self.intercept_
+        self.intercept_ += moved
+        self.train_scores_ = self.train_scores_ + moved
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -202,19 +202,22 @@ class PairHinge:
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
         s, t = scores[self._positives], scores[self._negatives]
-        order = np.argsort(t)
+        # Both sides sorted: the search then walks through memory instead of jumping.
+        rising, order = np.argsort(s), np.argsort(t)
+        s, t = s[rising], t[order]
         # Negative of rank k violates positive i exactly if k >= first[i]. Both counts come
         # from this one search: a second one could round a margin of exactly 1 the other way.
-        first = np.searchsorted(t[order], s - self._margin, side="right")
-        per_positive = len(t) - first
-        per_negative = np.empty(len(t))
-        per_negative[order] = np.cumsum(np.bincount(first, minlength=len(t) + 1)[:-1])
+        first = np.searchsorted(t, s - self._margin, side="right")
+        per_positive = (len(t) - first).astype(np.float64)
+        steps = np.diff(first, prepend=0, append=len(t))
+        per_negative = np.repeat(np.arange(len(s) + 1, dtype=np.float64), steps)
+        loss = per_positive @ (self._margin - s) + per_negative @ t
         gradient = np.empty(len(scores))
-        gradient[self._positives] = -per_positive
-        gradient[self._negatives] = per_negative
+        gradient[self._positives[rising]] = -per_positive
+        gradient[self._negatives[order]] = per_negative
         count = len(s) * len(t)
-        loss = (per_positive @ (self._margin - s) + per_negative @ t) / count
-        return max(float(loss), 0.0), gradient / count
+        gradient /= count
+        return max(float(loss) / count, 0.0), gradient
 
     def hardest(self, scores: Array, most: int) -> tuple[Index, Index]:
         """List the pairs that violate the margin, smallest first, at most ``most`` of them.

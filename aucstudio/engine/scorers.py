@@ -6,7 +6,7 @@ A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 _PULSE_ROWS = 2_048
+_ROWS_TIMES_TREES = 1 << 15
 
 
 class Scorer(Protocol):
@@ -27,7 +29,7 @@ class Scorer(Protocol):
     def __call__(self, X: Array) -> Array:
         """Score the rows of X; higher means more likely positive. Shape (len(X),)."""
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Give the arrays that define the scorer."""
 
     def settings(self) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class LinearScorer:
     def __call__(self, X: Array) -> Array:
         return X @ self.weights
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         return {"weights": self.weights}
 
     def settings(self) -> dict[str, Any]:
@@ -79,11 +81,107 @@ class KernelScorer:
             scores[rows] = self.kernel(X[rows], self.points) @ self.weights
         return scores
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         return {"points": self.points, "weights": self.weights}
 
     def settings(self) -> dict[str, Any]:
         return dataclasses.asdict(self.kernel)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class EnsembleScorer:
+    """Scores ``base`` plus one value from each of several decision trees.
+
+    Node p sends a row on to ``left[p]`` if its feature ``feature[p]`` is at most
+    ``threshold[p]``, else to ``right[p]``; a leaf sends it to itself. No node sends a row to a
+    node before it.
+
+    Attributes
+    ----------
+    roots : ndarray of int, shape (n_trees,)
+        First node of each tree.
+    feature, left, right : ndarray of int, shape (n_nodes,)
+    threshold, value : ndarray of shape (n_nodes,)
+        ``value`` counts at leaves only.
+    base : float
+
+    Raises
+    ------
+    ValueError
+        If the arrays are no trees.
+    """
+
+    roots: Index
+    feature: Index
+    threshold: Array
+    left: Index
+    right: Index
+    value: Array
+    base: float
+    kind: ClassVar[str] = "trees"
+
+    def __post_init__(self) -> None:
+        nodes = np.arange(len(self.value))
+        same_length = {len(part) for name, part in self.arrays().items() if name != "roots"}
+        sound = same_length == {len(nodes)} and all(
+            (child >= nodes).all() and (child < len(nodes)).all()
+            for child in (self.left, self.right)
+        )
+        if not sound or not np.isin(self.roots, nodes).all() or (self.feature < 0).any():
+            raise ValueError("the nodes of the trees do not fit together")
+
+    def __call__(self, X: Array) -> Array:
+        if len(self.feature) and X.shape[1] <= self.feature.max():
+            raise ValueError(f"the trees need {self.feature.max() + 1} features")
+        scores = np.empty(len(X))
+        # A few thousand rows of a few trees at a time stay in the processor's cache.
+        step = max(1, _ROWS_TIMES_TREES // max(1, len(self.roots)))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            scores[rows] = self._score(np.ascontiguousarray(X[rows]))
+        return scores
+
+    def _score(self, X: Array) -> Array:
+        cells, first_cell = X.ravel(), np.arange(len(X), dtype=np.intp) * X.shape[1]
+        node = np.repeat(self.roots[:, None], len(X), axis=1)
+        while True:
+            here = cells.take(self.feature.take(node) + first_cell)
+            goes_left = here <= self.threshold.take(node)
+            following = np.where(goes_left, self.left.take(node), self.right.take(node))
+            if np.array_equal(following, node):
+                break
+            node = following
+        # Adding tree after tree, as libraries do, gives their scores to the last bit.
+        scores = np.full(len(X), self.base)
+        for values in self.value.take(node):
+            scores += values
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        names = ("roots", "feature", "threshold", "left", "right", "value")
+        return {name: getattr(self, name) for name in names}
+
+    def settings(self) -> dict[str, Any]:
+        return {"base": self.base}
+
+
+def joined(trees: Sequence[EnsembleScorer], base: float) -> EnsembleScorer:
+    """Make one ensemble of several, at least one; their own ``base`` is dropped."""
+    offsets = np.cumsum([0] + [len(tree.value) for tree in trees[:-1]])
+
+    def shifted(name: str) -> Index:
+        parts = [getattr(tree, name) + offset for tree, offset in zip(trees, offsets, strict=True)]
+        return np.concatenate(parts)
+
+    return EnsembleScorer(
+        roots=shifted("roots"),
+        feature=np.concatenate([tree.feature for tree in trees]),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        left=shifted("left"),
+        right=shifted("right"),
+        value=np.concatenate([tree.value for tree in trees]),
+        base=base,
+    )
 
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
@@ -104,16 +202,18 @@ def trimmed(kernel: Kernel, points: Array, weights: Array) -> Scorer:
     return KernelScorer(kernel, points[used], weights[used])
 
 
-def restore(kind: str, settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Scorer:
+def restore(kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Scorer:
     """Rebuild a scorer from what ``arrays()`` and ``settings()`` gave.
 
     Raises
     ------
     ValueError
-        If the kind is unknown: the file comes from a newer program.
+        If the kind is unknown (the file comes from a newer program), or the arrays do not fit.
     """
     if kind == "linear":
         return LinearScorer(arrays["weights"])
     if kind == "kernel":
         return KernelScorer(Kernel(**settings), arrays["points"], arrays["weights"])
+    if kind == "trees":
+        return EnsembleScorer(base=float(settings["base"]), **arrays)
     raise ValueError(f"unknown kind of scorer {kind!r}")

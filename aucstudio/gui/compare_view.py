@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtCore import QModelIndex
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -23,10 +23,11 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui import prompts
+from aucstudio.gui.background import Background
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import run_pen
+from aucstudio.gui.plotting import SWATCH
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.theme import current_theme
+from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import label, named
 from aucstudio.project import comparison, words
@@ -35,8 +36,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Band
 from aucstudio.project.files import write_atomically
 from aucstudio.project.job import Job, describe_failure
-
-Index = QModelIndex | QPersistentModelIndex
 
 TITLES = {comparison.AUC: "AUC", comparison.PAUC: "pAUC"}
 _RUN_HEADS = ("Run", "AUC", "95 %", "pAUC", "95 %", "Train gap", "Per fit", "Splits")
@@ -53,71 +52,9 @@ _PAIR_TIPS = {
     5: "p-value corrected for all pairs at once; below 0.05 the difference stands",
 }
 _FORMATS = "CSV, full figures (*.csv);;Markdown (*.md);;LaTeX (*.tex)"
-_WAIT_SECONDS, _POLL_MILLISECONDS = 0.02, 30
 _KEPT = 64
 
 Key = tuple[tuple[tuple[str, str], ...], Band, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One line of a table: its cells, the run's line before the first, and whether it is bold."""
-
-    cells: tuple[str, ...]
-    look: RunLook | None = None
-    strong: bool = False
-
-
-class SheetModel(QAbstractTableModel):
-    """Rows of text; the first and, where it has words, the last column read from the left."""
-
-    def __init__(self, heads: Sequence[str], tips: dict[int, str], words: Sequence[int]) -> None:
-        super().__init__()
-        self.heads, self.tips, self._words = tuple(heads), tips, frozenset(words)
-        self.rows: list[Row] = []
-
-    def show_rows(self, rows: list[Row]) -> None:
-        """Show other rows."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.heads)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.heads[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tips.get(section)
-        return self._side(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row, column = self.rows[index.row()], index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return row.cells[column]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self._side(column)
-        if role == Qt.ItemDataRole.DecorationRole and column == 0 and row.look is not None:
-            return _swatch(row.look)
-        if role == Qt.ItemDataRole.FontRole and row.strong:
-            font = QFont()
-            font.setBold(True)
-            return font
-        if role == Qt.ItemDataRole.ForegroundRole and row.cells[column] == "–":
-            return QColor(current_theme().muted)
-        return None
-
-    def _side(self, column: int) -> Qt.AlignmentFlag:
-        side = Qt.AlignmentFlag.AlignLeft if column in self._words else Qt.AlignmentFlag.AlignRight
-        return side | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,10 +81,7 @@ class CompareView(View):
         self.shown: Comparison | None = None
         self._known: dict[Key, Comparison] = {}
         self._wanted: Key | None = None
-        self._job: Job[float, Comparison] | None = None
-        self._poll = QTimer(self)
-        self._poll.setInterval(_POLL_MILLISECONDS)
-        self._poll.timeout.connect(self._on_poll)
+        self._work = Background(self, self._land)
         self._make_controls()
         self._make_tables()
         session.plan_changed.connect(self.mark_stale)
@@ -195,7 +129,7 @@ class CompareView(View):
         return []
 
     def busy(self) -> bool:
-        return self._job is not None
+        return self._work.busy
 
     # ------------------------------------------------------------- computing
 
@@ -204,39 +138,24 @@ class CompareView(View):
         band, measure = self.session.plan.band, str(self.measure_combo.currentData())
         key = (tuple((run.record.id, run.look.name) for run in runs), band, measure)
         if key != self._wanted:
-            self._drop_job()
+            self._work.drop()
         self._wanted = key
         if not runs:
             self._show(None)
         elif key in self._known:
             self._show(self._known[key])
-        elif self._job is None:
+        elif not self._work.busy:
             self._start(runs, band, measure)
 
     def _start(self, runs: list[ShownRun], band: Band, measure: str) -> None:
         def work(post: Any) -> Comparison:
             return _compare(runs, band, measure, post)
 
-        self._job = Job(work)
-        self._job.start()
-        self._job.wait(_WAIT_SECONDS)
-        self._on_poll()
-        if self._job is not None:
+        self._work.start(work)
+        if self._work.busy:
             self.sentence.setText("Comparing…")
-            self._poll.start()
 
-    def _drop_job(self) -> None:
-        """Stop what is no longer wanted; its late answer goes unheard."""
-        if self._job is not None:
-            self._job.stop()
-        self._job = None
-        self._poll.stop()
-
-    def _on_poll(self) -> None:
-        job = self._job
-        if job is None or not job.ended:
-            return
-        self._drop_job()
+    def _land(self, job: Job[float, Comparison]) -> None:
         if job.error is not None:
             self._show(None)
             self.sentence.setText(describe_failure(job.error)[0])
@@ -374,6 +293,7 @@ def _table(model: SheetModel, stretched: int) -> QTableView:
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     table.setShowGrid(False)
+    table.setIconSize(SWATCH)
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().setVisible(False)
@@ -420,20 +340,6 @@ def _pair_row(pair: PairComparison) -> Row:
         comparison.verdict(pair),
     )
     return Row(cells, strong=pair.settled)
-
-
-def _swatch(look: RunLook) -> QPixmap:
-    """Draw the run's line as it looks in the pictures."""
-    scale = 2.0
-    picture = QPixmap(round(26 * scale), round(12 * scale))
-    picture.setDevicePixelRatio(scale)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(run_pen(look, 2.5))
-    painter.drawLine(1, 6, 25, 6)
-    painter.end()
-    return picture
 
 
 # ----------------------------------------------------------------- words

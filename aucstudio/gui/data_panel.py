@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton
 
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.param_form import swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, named, tell
+from aucstudio.gui.widgets import Card, field_label, fields_grid, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.table import Table
 
@@ -45,13 +45,14 @@ class DataPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setHorizontalSpacing(8)
-        form.setVerticalSpacing(6)
-        self._label_name, self._positive_name = label("Label"), label("Positive")
-        self._label_name.setMinimumWidth(96)
-        form.addRow(self._label_name, self.label_combo)
-        form.addRow(self._positive_name, self.positive_combo)
+        form = fields_grid()
+        self._label_name, self._positive_name = field_label("Label"), field_label("Positive")
+        for row, (name, field) in enumerate(
+            ((self._label_name, self.label_combo), (self._positive_name, self.positive_combo))
+        ):
+            name.setBuddy(field)
+            form.addWidget(name, row, 0)
+            form.addWidget(field, row, 1)
         buttons = QHBoxLayout()
         buttons.addWidget(self.open_button)
         buttons.addWidget(self.columns_button)

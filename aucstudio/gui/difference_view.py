@@ -23,7 +23,7 @@ from aucstudio.gui.plane_view import (
     fill_combo,
     place_line,
 )
-from aucstudio.gui.plotting import pen, run_pen
+from aucstudio.gui.plotting import faded, pen, run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.project.differences import (
@@ -68,25 +68,19 @@ class DifferenceView(PlaneView):
         super().__init__(session, "difference_view", "Differences")
         self.density = pg.ImageItem()
         self.plot.addItem(self.density)
-        self.dots = self._add_marks("o", 4, 1)
+        self.dots = self.add_marks("o", 4, 1)
         self.ellipses = [self._add_curve(2), self._add_curve(2)]
-        self.support = self._add_marks("o", 8, 4)
-        self.misranked = self._add_marks("o", 5, 5)
+        self.support = self.add_marks("o", 8, 4)
+        self.misranked = self.add_marks("o", 5, 5)
         self.margin, self.other_line = self.add_line(6), self.add_line(7)
         self.hyperplane = self.add_line(8)
         self.arrow_shaft = self._add_curve(9)
         self.arrow_head = pg.ArrowItem(headLen=12, tipAngle=36, pxMode=True)
         self.arrow_head.setZValue(9)
         self.plot.addItem(self.arrow_head)
-        self.mean = self._add_marks("d", 12, 10)
-        self.origin = self._add_marks("+", 16, 11)
+        self.mean = self.add_marks("d", 12, 10)
+        self.origin = self.add_marks("+", 16, 11)
         self.plot.getViewBox().sigTransformChanged.connect(self._aim_arrow)
-
-    def _add_marks(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
-        marks = pg.ScatterPlotItem(symbol=symbol, size=size)
-        marks.setZValue(z)
-        self.plot.addItem(marks)
-        return marks
 
     def _add_curve(self, z: float) -> pg.PlotCurveItem:
         curve = pg.PlotCurveItem()
@@ -159,7 +153,7 @@ class DifferenceView(PlaneView):
         self.dots.setVisible(cloud.dots is not None)
         self.density.setVisible(cloud.counts is not None)
         if cloud.dots is not None:
-            self.dots.setData(pos=cloud.dots, pen=None, brush=_faded(theme.muted, 90))
+            self.dots.setData(pos=cloud.dots, pen=None, brush=faded(theme.muted, 90))
         if cloud.counts is not None:
             shade = np.log1p(cloud.counts.astype(np.float32))
             self.density.setImage(
@@ -181,11 +175,10 @@ class DifferenceView(PlaneView):
         self.support.setData(pos=cloud.differences(pairs.support))
         wrong = np.empty((2, 0), dtype=np.intp) if pairs.misranked is None else pairs.misranked.rows
         self.misranked.setData(
-            pos=cloud.differences(wrong), pen=None, brush=_faded(theme.wrong, 200)
+            pos=cloud.differences(wrong), pen=None, brush=faded(theme.wrong, 200)
         )
         if pairs.support.size and subject.run is not None:
-            ring = run_colour(theme, subject.run.look.colour)
-            ring.setAlpha(150)
+            ring = faded(run_colour(theme, subject.run.look.colour), 150)
             self.support.setPen(pen(ring, 1.0))
             self.support.setBrush(None)
             self.explain_mark("support pairs", self.support)
@@ -300,12 +293,6 @@ def _margin(run: ShownRun) -> float | None:
     if experiment.method not in _WITH_MARGIN:
         return None
     return float(experiment.params.get("margin", 1.0))
-
-
-def _faded(colour: str, alpha: int) -> QColor:
-    made = QColor(colour)
-    made.setAlpha(alpha)
-    return made
 
 
 def _shades(colour: str) -> NDArray[np.uint8]:

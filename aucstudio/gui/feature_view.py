@@ -7,31 +7,18 @@ from typing import ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtGui import QColor
 
 from aucstudio.gui.plane_view import (
     Picture,
     PlaneView,
     Subject,
     feature_words,
-    fill_combo,
     place_line,
 )
-from aucstudio.gui.plotting import pen, run_pen
+from aucstudio.gui.plotting import faded, pen, run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample, thinned
-
-__all__ = [
-    "POINTS_DRAWN",
-    "FeatureView",
-    "Picture",
-    "PlaneView",
-    "Subject",
-    "feature_words",
-    "fill_combo",
-    "place_line",
-]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -55,15 +42,9 @@ class FeatureView(PlaneView):
     def __init__(self, session: Session) -> None:
         self._lines: list[pg.InfiniteLine] = []
         super().__init__(session, "feature_view", "Feature space")
-        self.negatives = self._add_points("t", 7, 2)
-        self.positives = self._add_points("o", 7, 3)
-        self.wrong = self._add_points("o", 13, 4)
-
-    def _add_points(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
-        points = pg.ScatterPlotItem(symbol=symbol, size=size)
-        points.setZValue(z)
-        self.plot.addItem(points)
-        return points
+        self.negatives = self.add_marks("t", 7, 2)
+        self.positives = self.add_marks("o", 7, 3)
+        self.wrong = self.add_marks("o", 13, 4)
 
     def _make_controls(self) -> None:
         super()._make_controls()
@@ -121,8 +102,7 @@ class FeatureView(PlaneView):
             (self.positives, kept[positive], theme.positive, names[0]),
             (self.negatives, kept[~positive], theme.negative, names[1]),
         ):
-            fill = QColor(colour)
-            fill.setAlpha(190 if len(kept) < 1_000 else 120)
+            fill = faded(colour, 190 if len(kept) < 1_000 else 120)
             points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
             self.explain_mark(name, points)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
-from aucstudio.gui.widgets import label, set_role
+from aucstudio.gui.widgets import field_label, fields_grid, label, tell
 
 
 class ChoiceEditor(QComboBox):
@@ -141,12 +141,8 @@ class ParamForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(6)
-        self._grid.setColumnMinimumWidth(0, 96)
-        self._grid.setColumnStretch(1, 1)
+        self._grid = fields_grid()
+        self.setLayout(self._grid)
         self._declared: dict[str, Param] = {}
         self.editors: dict[str, Any] = {}
         self._labels: dict[str, QLabel] = {}
@@ -157,6 +153,8 @@ class ParamForm(QWidget):
         for widget in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             self._grid.removeWidget(widget)
             widget.hide()
+            # Gone at once for whoever looks for a setting by its name.
+            widget.setParent(None)
             widget.deleteLater()
         self.editors.clear()
         self._labels.clear()
@@ -168,7 +166,7 @@ class ParamForm(QWidget):
 
     def _add_row(self, row: int, declared: Param) -> None:
         symbol = f"{declared.label}  {declared.symbol}" if declared.symbol else declared.label
-        name = label(symbol)
+        name = field_label(symbol)
         editor: Any = _EDITORS[declared.kind](declared)
         editor.setObjectName(f"param_{declared.name}")
         editor.setAccessibleName(declared.label)
@@ -209,7 +207,7 @@ class ParamForm(QWidget):
         hint = self._hints.get(setting)
         if hint is None:
             return False
-        _hint(hint, sentence, "error")
+        tell(hint, sentence, "error")
         return True
 
     def _on_edited(self) -> None:
@@ -238,9 +236,9 @@ class ParamForm(QWidget):
             editor.style().unpolish(editor)
             editor.style().polish(editor)
         if valid:
-            _hint(self._hints[name], self._remark(name), "muted")
+            tell(self._hints[name], self._remark(name), "muted")
         else:
-            _hint(self._hints[name], "Must be " + self._declared[name].allowed(), "error")
+            tell(self._hints[name], "Must be " + self._declared[name].allowed(), "error")
 
     def _remark(self, name: str) -> str:
         """Say what a value amounts to, where that helps: sigma beside gamma."""
@@ -278,12 +276,6 @@ class ParamForm(QWidget):
 
 def _said(declared: Param) -> str:
     return declared.none if declared.default is None else declared.spell(declared.default)
-
-
-def _hint(target: QLabel, text: str, role: str) -> None:
-    target.setText(text)
-    target.setVisible(bool(text))
-    set_role(target, role)
 
 
 def swallow_wheel(widget: QWidget) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aucstudio.project.experiment import Experiment
 from aucstudio.project.split import Validation
 
 
@@ -55,6 +56,20 @@ class Plan:
         """Give the plan with one run shown differently."""
         look = dataclasses.replace(self.looks[run], **changes)
         return dataclasses.replace(self, looks={**self.looks, run: look})
+
+    def set_as(self, experiment: Experiment) -> Plan:
+        """Give the plan with the form set to what an experiment was made with."""
+        method = experiment.method
+        params = {**self.params, method: dict(experiment.params)}
+        return dataclasses.replace(
+            self, validation=experiment.validation, method=method, params=params
+        )
+
+    def free_look(self, wanted: str, waiting: Iterable[RunLook] = ()) -> RunLook:
+        """Give a look whose name and colour neither a listed nor a waiting run has."""
+        queued = {f"waiting {k}": look for k, look in enumerate(waiting)}
+        plan = dataclasses.replace(self, looks={**self.looks, **queued})
+        return RunLook(plan.free_name(wanted), plan.free_colour())
 
     def free_colour(self) -> int:
         """Give the first colour that fewest listed runs use."""

@@ -13,14 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
+from aucstudio.gui.background import Background
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plotting import finite_range, make_plot, run_pen
-from aucstudio.gui.session import LiveRun, Session, ShownRun
+from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
 from aucstudio.project.job import Job, describe_failure
@@ -39,9 +41,6 @@ from aucstudio.project.table import Table
 
 Array = NDArray[np.float64]
 
-# Shorter work is waited for: the picture then changes at once instead of flickering.
-_WAIT_SECONDS = 0.02
-_POLL_MILLISECONDS = 15
 _COLUMNS = 8
 _AXIS_WIDTH = 64
 
@@ -145,10 +144,7 @@ class PlaneView(View):
         self._labels: dict[str, QLabel] = {}
         self._wanted: tuple[str, str] | None = None
         self._request: tuple[object, ...] = ()
-        self._job: Job[None, Picture] | None = None
-        self._poll = QTimer(self)
-        self._poll.setInterval(_POLL_MILLISECONDS)
-        self._poll.timeout.connect(self._on_poll)
+        self._work = Background(self, self._land)
         self._make_controls()
         self.controls.addStretch(0)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
@@ -158,7 +154,7 @@ class PlaneView(View):
         return self.plot
 
     def busy(self) -> bool:
-        return self._job is not None
+        return self._work.busy
 
     # ------------------------------------------------------------- what a subclass gives
 
@@ -171,11 +167,11 @@ class PlaneView(View):
 
     def draw(self, subject: Subject, picture: Picture) -> str:
         """Draw, and give the sentence."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how it is drawn")
 
     def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
         """Name an axis."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not name its axes")
 
     def held_out(self, _run: ShownRun) -> bool:
         """Tell whether to show the rows that the run was tested on."""
@@ -309,7 +305,8 @@ class PlaneView(View):
             self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
-        self.subject = self.picture = self._job = None
+        self._work.drop()
+        self.subject = self.picture = None
         self._request = ()
         self.legend.clear()
         self._show_items(False)
@@ -322,21 +319,12 @@ class PlaneView(View):
             picture = Picture(sample, plane, plane.place(sample))
             return dataclasses.replace(picture, extra=self.compute(subject, picture))
 
-        # A job that is replaced goes unheard: only the latest is ever asked.
-        self.picture, self._job = None, Job(work)
-        self._job.start()
-        self._job.wait(_WAIT_SECONDS)
-        self._on_poll()
-        if self._job is not None:
+        self.picture = None
+        self._work.start(work)
+        if self._work.busy:
             self.sentence.setText(self.busy_words)
-            self._poll.start()
 
-    def _on_poll(self) -> None:
-        job = self._job
-        if job is None or not job.ended:
-            return
-        self._poll.stop()
-        self._job = None
+    def _land(self, job: Job[None, Picture]) -> None:
         if job.error is not None:
             self._show_nothing(describe_failure(job.error)[0])
         elif job.result is not None:
@@ -384,7 +372,7 @@ class PlaneView(View):
         if event.double():
             self.reset_range()
 
-    # ------------------------------------------------------------- lines
+    # ------------------------------------------------------------- lines and marks
 
     def add_line(self, z: float) -> pg.InfiniteLine:
         """Add a line that is not shown yet."""
@@ -393,6 +381,13 @@ class PlaneView(View):
         line.setVisible(False)
         self.plot.addItem(line)
         return line
+
+    def add_marks(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
+        """Add marks that stand nowhere yet."""
+        marks = pg.ScatterPlotItem(symbol=symbol, size=size)
+        marks.setZValue(z)
+        self.plot.addItem(marks)
+        return marks
 
     def explain_line(self, words: str, drawn: QPen) -> None:
         """Add a line to the legend."""

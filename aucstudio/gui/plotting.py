@@ -8,7 +8,17 @@ from pathlib import Path
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QPageSize, QPainter, QPdfWriter, QPen
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QIcon,
+    QImage,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtSvg import QSvgGenerator
 
 from aucstudio.gui.plan import RunLook
@@ -17,6 +27,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.files import write_atomically
 
 PRINT_DPI = 300
+SWATCH = QSize(26, 12)
 
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
@@ -33,6 +44,32 @@ def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) ->
 def run_pen(look: RunLook, width: float = 2.0) -> QPen:
     """Make the pen that a run keeps in every view."""
     return pen(run_colour(current_theme(), look.colour), width, run_dash(look.colour))
+
+
+def faded(colour: QColor | str, alpha: int) -> QColor:
+    """Make a colour that lets what is under it be seen."""
+    made = QColor(colour)
+    made.setAlpha(alpha)
+    return made
+
+
+def swatch(look: RunLook) -> QIcon:
+    """Draw the run's line as it looks in the views."""
+    screen = QGuiApplication.primaryScreen()
+    scale = screen.devicePixelRatio() if screen else 1.0
+    picture = QPixmap(SWATCH * scale)
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(run_pen(look, 2.5))
+    middle = SWATCH.height() // 2
+    painter.drawLine(1, middle, SWATCH.width() - 1, middle)
+    painter.end()
+    icon = QIcon(picture)
+    # A selected row must not tint the colour that stands for the run.
+    icon.addPixmap(picture, QIcon.Mode.Selected)
+    return icon
 
 
 def make_plot(name: str, x_label: str, y_label: str) -> pg.PlotWidget:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from aucstudio.gui.session import LiveRun, Session
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named
 
 

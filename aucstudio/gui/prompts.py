@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.widgets import dialog_buttons, name_buttons, named
+
+_BUTTON = QDialogButtonBox.StandardButton
 
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
@@ -19,8 +32,20 @@ def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:
     """Ask for a line of text; None if there is no answer."""
-    answer, accepted = QInputDialog.getText(parent, title, label, text=text)
-    return answer.strip() or None if accepted else None
+    dialog = QDialog(parent)
+    dialog.setObjectName("text_prompt")
+    dialog.setWindowTitle(title)
+    edit = named(QLineEdit(text), "text_prompt_edit", label)
+    edit.selectAll()
+    buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="text_prompt")
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    layout = QVBoxLayout(dialog)
+    for widget in (QLabel(label), edit, buttons):
+        layout.addWidget(widget)
+    accepted = dialog.exec()
+    dialog.deleteLater()
+    return edit.text().strip() or None if accepted else None
 
 
 def ask_choice(parent: QWidget, title: str, text: str, choices: list[str]) -> int | None:
@@ -28,7 +53,7 @@ def ask_choice(parent: QWidget, title: str, text: str, choices: list[str]) -> in
     box = QMessageBox(QMessageBox.Icon.Question, title, text, parent=parent)
     buttons = [box.addButton(c, QMessageBox.ButtonRole.AcceptRole) for c in choices]
     box.addButton(QMessageBox.StandardButton.Cancel)
-    box.exec()
+    _ask(box, "choice_prompt")
     clicked = box.clickedButton()
     return next((k for k, button in enumerate(buttons) if button is clicked), None)
 
@@ -36,11 +61,20 @@ def ask_choice(parent: QWidget, title: str, text: str, choices: list[str]) -> in
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
     """Say what went wrong; the traceback is one click away."""
     box = QMessageBox(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent=parent)
+    box.addButton(QMessageBox.StandardButton.Ok)
     if details:
         box.setDetailedText(details)
-    box.exec()
+    _ask(box, "error_prompt")
 
 
 def show_text(parent: QWidget, title: str, text: str) -> None:
     """Show something to read."""
-    QMessageBox(QMessageBox.Icon.NoIcon, title, text, parent=parent).exec()
+    box = QMessageBox(QMessageBox.Icon.NoIcon, title, text, parent=parent)
+    box.addButton(QMessageBox.StandardButton.Ok)
+    _ask(box, "text_message")
+
+
+def _ask(box: QMessageBox, name: str) -> None:
+    box.setObjectName(name)
+    name_buttons(box, name)
+    box.exec()

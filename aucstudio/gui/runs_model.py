@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QBrush, QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QBrush, QColor
 
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import run_pen
+from aucstudio.gui.plotting import swatch
 from aucstudio.gui.run_details import settings_sentence
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
@@ -172,21 +171,3 @@ class RunsModel(QAbstractTableModel):
 
 def _short(width: float) -> str:
     return f"{width:.3f}".removeprefix("0")
-
-
-def swatch(look: RunLook) -> QIcon:
-    """Draw the run's line as it looks in the views."""
-    screen = QGuiApplication.primaryScreen()
-    scale = screen.devicePixelRatio() if screen else 1.0
-    picture = QPixmap(round(26 * scale), round(12 * scale))
-    picture.setDevicePixelRatio(scale)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(run_pen(look, 2.5))
-    painter.drawLine(1, 6, 25, 6)
-    painter.end()
-    icon = QIcon(picture)
-    # A selected row must not tint the colour that stands for the run.
-    icon.addPixmap(picture, QIcon.Mode.Selected)
-    return icon

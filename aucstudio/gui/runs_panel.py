@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui import prompts
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.plotting import SWATCH, swatch
 from aucstudio.gui.run_details import RunDetails
-from aucstudio.gui.runs_model import RunsModel, swatch
+from aucstudio.gui.runs_model import RunsModel
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named
 
@@ -67,7 +68,7 @@ class RunsPanel(QWidget):
             | QAbstractItemView.EditTrigger.EditKeyPressed
         )
         view.setShowGrid(False)
-        view.setIconSize(QSize(26, 12))
+        view.setIconSize(SWATCH)
         view.setWordWrap(False)
         view.verticalHeader().hide()
         view.verticalHeader().setDefaultSectionSize(32)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from html import escape
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import (
@@ -22,99 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.plotting import make_plot, pen
-from aucstudio.gui.session import LiveRun, Session, ShownRun
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plotting import faded, make_plot, pen
+from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, label, named
+from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, hint_label, label, named
+from aucstudio.project.distribution import Confusion, Distribution
 
-Array = NDArray[np.float64]
-
-_BINS = (20, 60)
 _FILL, _WRONG_FILL = 56, 150
 _NAME_WIDTH = 112
-
-
-@dataclasses.dataclass(frozen=True)
-class Confusion:
-    """Counts of a threshold: a row is called positive where its score exceeds it."""
-
-    tp: int
-    fn: int
-    fp: int
-    tn: int
-
-    @property
-    def tpr(self) -> float:
-        return self.tp / (self.tp + self.fn)
-
-    @property
-    def fpr(self) -> float:
-        return self.fp / (self.fp + self.tn)
-
-    @property
-    def precision(self) -> float:
-        """NaN where nothing is called positive."""
-        called = self.tp + self.fp
-        return self.tp / called if called else float("nan")
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Distribution:
-    """Scores of both classes and their histograms over common bins.
-
-    Attributes
-    ----------
-    positives, negatives : ndarray
-        Scores, ascending.
-    edges : ndarray of shape (k + 1,)
-    heights : pair of ndarrays of shape (k,)
-        Densities of the positives and of the negatives.
-    """
-
-    positives: Array
-    negatives: Array
-    edges: Array
-    heights: tuple[Array, Array]
-
-    @classmethod
-    def of(cls, positive: NDArray[np.bool_], scores: Array) -> Distribution:
-        classes = np.sort(scores[positive]), np.sort(scores[~positive])
-        edges = bin_edges(np.asarray(scores, dtype=np.float64))
-        width = np.diff(edges)
-        tall = [np.histogram(s, edges)[0] / (len(s) * width) for s in classes]
-        return cls(*classes, edges, (tall[0], tall[1]))
-
-    def confusion(self, threshold: float) -> Confusion:
-        """Count what lies on which side of a threshold."""
-        fn = int(np.searchsorted(self.positives, threshold, "right"))
-        tn = int(np.searchsorted(self.negatives, threshold, "right"))
-        return Confusion(len(self.positives) - fn, fn, len(self.negatives) - tn, tn)
-
-    def wrong_parts(self, threshold: float) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Cut the histograms at a threshold: the positives below it, the negatives above it."""
-        edges, (tall, low) = self.edges, self.heights
-        k = int(np.searchsorted(edges, threshold))
-        below = np.append(edges[:k], min(threshold, edges[-1])), tall[:k]
-        above = np.append(max(threshold, edges[0]), edges[k:]), low[max(k - 1, 0) :]
-        if k == 0:
-            below = np.zeros(1), np.empty(0)
-            above = edges, low
-        elif k == len(edges):
-            below, above = (edges, tall), (np.zeros(1), np.empty(0))
-        return below, above
-
-
-def bin_edges(scores: Array) -> Array:
-    """Choose common bins by the rule of Freedman and Diaconis, within bounds."""
-    low, high = float(scores.min()), float(scores.max())
-    if high - low <= 1e-12 * max(abs(low), abs(high)):
-        air = 0.5 * max(abs(low), 1.0)
-        return np.linspace(low - air, high + air, _BINS[0] + 1)
-    quarter, three = np.percentile(scores, [25, 75])
-    width = 2 * (three - quarter) / len(scores) ** (1 / 3)
-    count = (high - low) / width if width > 0 else _BINS[1]
-    return np.linspace(low, high, int(np.clip(count, *_BINS)) + 1)
 
 
 class ScoresView(View):
@@ -228,9 +143,7 @@ class ScoresView(View):
         grid.setColumnStretch(7, 1)
 
     def _lay_out(self) -> None:
-        self.hint = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.hint.setObjectName("scores_hint")
-        self.hint.setProperty("role", "muted")
+        self.hint = hint_label("scores_hint")
         column = QVBoxLayout()
         column.setSpacing(8)
         column.addWidget(self.readout)
@@ -307,17 +220,11 @@ class ScoresView(View):
         self.plot.setVisible(False)
         self.hint.setText("No scores yet")
         self.hint.setVisible(True)
-        self.sentence.setText(self._what_next(run))
-
-    def _what_next(self, run: ShownRun | None) -> str:
-        live = self.session.live
-        if live is not None and run is None:
-            return f"{live.look.name} is training; its scores appear with its first scorer."
-        if run is not None:
-            return f"{run.look.name} has no scores to show. {run.record.error}".rstrip()
-        if self.session.table is None:
-            return "Open a table and run a method to see how both classes score."
-        return "No run yet: choose a method and press Run to see how both classes score."
+        self.sentence.setText(
+            self.why_empty(
+                run, "scores", "its scores appear with its first scorer", "how both classes score"
+            )
+        )
 
     def _show_parts(self, decided: bool) -> None:
         """Show what belongs to a finished run, or only the distributions."""
@@ -395,9 +302,9 @@ class ScoresView(View):
         theme = current_theme()
         for k, colour in enumerate((theme.positive, theme.negative)):
             self.curves[k].setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
-            self.curves[k].setBrush(_faded(colour, _FILL))
+            self.curves[k].setBrush(faded(colour, _FILL))
             self.wrong_curves[k].setPen(pen(QColor(0, 0, 0, 0), 0.0))
-            self.wrong_curves[k].setBrush(_faded(colour, _WRONG_FILL))
+            self.wrong_curves[k].setBrush(faded(colour, _WRONG_FILL))
         self.line.setPen(pen(theme.accent, 2.0))
         self.line.setHoverPen(pen(theme.accent, 4.0))
         self.own_line.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))
@@ -433,9 +340,3 @@ class ScoresView(View):
 def _steps() -> pg.PlotCurveItem:
     """Make an empty histogram: one edge, no bin."""
     return pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)
-
-
-def _faded(colour: str, alpha: int) -> QColor:
-    made = QColor(colour)
-    made.setAlpha(alpha)
-    return made

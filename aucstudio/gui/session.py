@@ -7,89 +7,33 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PySide6.QtCore import QEventLoop, QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.background import run_beside
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
+from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import delayed, ticking
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import Look, Progress
 from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
-from aucstudio.project.headless import progress_words, read_test_table
+from aucstudio.project.headless import read_test_table
 from aucstudio.project.job import Job, Outcome, RunJob, describe_failure, run_job
-from aucstudio.project.prepare import Preparation
 from aucstudio.project.record import FAILED, RunRecord
 from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
-from aucstudio.project.workspace import new_unsaved_project, remember_recent
+from aucstudio.project.workspace import is_unsaved, new_unsaved_project, remember_recent
 
 POLL_MILLISECONDS = 33
-
-
-@dataclasses.dataclass(eq=False)
-class LiveRun:
-    """The run in flight, as far as the window knows it.
-
-    Attributes
-    ----------
-    experiment : Experiment
-    look : RunLook
-        Name and colour it will keep.
-    split, splits : int
-    fraction : float or None
-        Of the whole run.
-    words : str
-        What it is doing.
-    points : list of (iteration, seconds, objective, gap)
-        Of the fit under way.
-    picture : Look or None
-        The latest look at the scorer.
-    preparation : Preparation or None
-        Of the fit under way.
-    stopping : bool
-    """
-
-    experiment: Experiment
-    look: RunLook
-    split: int = 0
-    splits: int = 1
-    fraction: float | None = None
-    words: str = "starting"
-    points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
-    picture: Look | None = None
-    preparation: Preparation | None = None
-    stopping: bool = False
-    began: float = dataclasses.field(default_factory=time.monotonic)
-
-    def hear(self, progress: Progress) -> None:
-        """Take in one message of the job."""
-        if progress.split != self.split:
-            self.split, self.points, self.picture = progress.split, [], None
-        self.splits, self.preparation = progress.splits, progress.preparation
-        self.fraction, self.words = progress_words(progress)
-        step = progress.step
-        if step is not None and step.iteration > 0 and step.objective is not None:
-            gap = np.nan if step.gap is None else step.gap
-            self.points.append((step.iteration, progress.seconds, step.objective, gap))
-        if progress.look is not None:
-            self.picture = progress.look
-
-    def seconds_left(self) -> float | None:
-        """Estimate the time to go, once a share of the run is done."""
-        if self.fraction is None or self.fraction < 0.02:
-            return None
-        return (time.monotonic() - self.began) * (1.0 / self.fraction - 1.0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,36 +45,16 @@ class ShownRun:
 
 
 class Session(QObject):
-    """State of one window.
+    """State of one window; each signal says what has changed."""
 
-    Signals
-    -------
-    table_changed
-        Another table, or other roles.
-    plan_changed
-        Method, settings, validation.
-    runs_changed
-        A run came, or is shown differently.
-    selection_changed
-        Another run is chosen.
-    band_changed
-        The FPR range moved.
-    live_changed
-        The run in flight moved, began or ended.
-    told : str
-        A sentence for the status bar.
-    failed : str, str
-        A sentence and a traceback for a dialog.
-    """
-
-    table_changed = Signal()
-    plan_changed = Signal()
-    runs_changed = Signal()
-    selection_changed = Signal()
-    band_changed = Signal()
-    live_changed = Signal()
-    told = Signal(str)
-    failed = Signal(str, str)
+    table_changed = Signal()  # another table, or other roles
+    plan_changed = Signal()  # method, settings, validation
+    runs_changed = Signal()  # a run came, or is shown differently
+    selection_changed = Signal()  # another run is chosen
+    band_changed = Signal()  # the FPR range moved
+    live_changed = Signal()  # the run in flight moved, began or ended
+    told = Signal(str)  # a sentence for the status bar
+    failed = Signal(str, str)  # a sentence and a traceback for a dialog
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -147,7 +71,7 @@ class Session(QObject):
         self.undo_stack = QUndoStack(self)
         self._job: RunJob | None = None
         self._loading: Job[tuple[float, str], Any] | None = None
-        self._keeper = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
+        self._keeper = PlanKeeper()
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
         self._flush = delayed(self, 400, self._write_plan)
 
@@ -192,7 +116,7 @@ class Session(QObject):
     def edit(self, plan: Plan, text: str, key: str = "") -> None:
         """Change the plan, undoably; edits in a row with the same key become one."""
         if plan != self.plan:
-            self.undo_stack.push(_Edit(self, self.plan, plan, text, key))
+            self.undo_stack.push(Edit(self, plan, text, key))
 
     def put_plan(self, plan: Plan) -> None:
         """Show another plan and tell whoever looks at what changed."""
@@ -228,12 +152,7 @@ class Session(QObject):
 
     def reuse_settings(self, run: str) -> None:
         """Put a run's settings back into the form."""
-        experiment = self.records[run].experiment
-        params = {**self.plan.params, experiment.method: dict(experiment.params)}
-        plan = dataclasses.replace(
-            self.plan, validation=experiment.validation, method=experiment.method, params=params
-        )
-        self.edit(plan, "Use settings of a run")
+        self.edit(self.plan.set_as(self.records[run].experiment), "Use settings of a run")
 
     def _mend_selection(self) -> None:
         listed = [shown.record.id for shown in self.shown_runs()]
@@ -276,12 +195,7 @@ class Session(QObject):
         )
         self._loading = job
         self.live_changed.emit()
-        loop = QEventLoop()
-        timer = ticking(loop, 10, lambda: loop.quit() if job.ended else None)
-        job.start()
-        timer.start()
-        loop.exec()
-        timer.stop()
+        run_beside(job)
         self._loading = None
         self.live_changed.emit()
         if job.error is not None:
@@ -319,25 +233,19 @@ class Session(QObject):
         InputError
             If it is no project, or of a newer format; everything stays as it was.
         """
-        file, document, records, lost, table, trouble = self._load(
-            lambda _report: _read_project(Path(path))
-        )
+        study: Study = self._load(lambda _report: read_study(Path(path)))
         self._forget_runs()
-        self.project, self.is_saved = file, not _is_unsaved(file.path)
-        self.table = table
-        self.records = {record.id: record for record in records}
-        if "window" in document:
-            plan = Plan.from_json(document["window"])
-        else:
-            plan = _first_plan(self.plan, records)
-        self.put_plan(_with_all_looks(plan, records))
-        self.selected = records[-1].id if records else None
+        self.project, self.is_saved = study.file, not is_unsaved(study.file.path)
+        self.table = study.table
+        self.records = {record.id: record for record in study.records}
+        self.put_plan(study.plan(self.plan))
+        self.selected = next(reversed(self.records), None)
         self.undo_stack.clear()
         self.table_changed.emit()
         self.runs_changed.emit()
         self.selection_changed.emit()
-        remember_recent(file.path)
-        return [*trouble, *(_lost_sentence(experiment) for experiment in lost)]
+        remember_recent(study.file.path)
+        return study.warnings
 
     def save_as(self, path: str | Path) -> None:
         """Save the project under a name and go on in that file.
@@ -357,7 +265,7 @@ class Session(QObject):
             del self.unsaved[run]
             self.records[run] = dataclasses.replace(record, id=run)
         self.project = saved
-        if not self.is_saved and _is_unsaved(old.path):
+        if not self.is_saved and is_unsaved(old.path):
             with contextlib.suppress(OSError):
                 old.path.unlink()
         self.is_saved = True
@@ -370,29 +278,15 @@ class Session(QObject):
         """Put the plan down now; runs are on disk already."""
         self._flush_now()
 
-    def _plan_document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"window": self.plan.as_json()}
-        if self.table is not None:
-            with contextlib.suppress(InputError):
-                data = DataReference.to_table(self.table)
-                document["data"] = dataclasses.asdict(data) | {"roles": dict(data.roles)}
-        return document
-
     def _write_plan(self) -> None:
         """Write the plan without holding up the window."""
         if self.project is not None:
-            self._keeper.submit(self._put_down, self.project, self._plan_document())
-
-    @staticmethod
-    def _put_down(project: ProjectFile, document: dict[str, Any]) -> None:
-        # A plan that cannot be written now is written again with the next change.
-        with contextlib.suppress(InputError):
-            project.set_plan(document)
+            self._keeper.write(self.project, plan_document(self.plan, self.table))
 
     def _flush_now(self) -> None:
         self._flush.stop()
         self._write_plan()
-        self._keeper.submit(lambda: None).result()
+        self._keeper.wait()
 
     # ------------------------------------------------------------- running
 
@@ -412,10 +306,7 @@ class Session(QObject):
             data, method, self.plan.params.get(method, {}), self.plan.validation, self.plan.band
         )
         waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
-        plan = self.plan
-        for k, look in enumerate(waiting):
-            plan = dataclasses.replace(plan, looks={**plan.looks, f"waiting {k}": look})
-        look = RunLook(plan.free_name(METHODS[method].title), plan.free_colour())
+        look = self.plan.free_look(METHODS[method].title, waiting)
         self.queue.append((experiment, look))
         self._start_next()
 
@@ -481,7 +372,7 @@ class Session(QObject):
             self._job.wait(1.5)
             self._on_poll()
         self._flush_now()
-        self._keeper.shutdown(wait=True)
+        self._keeper.close()
 
     def _on_poll(self) -> None:
         job, live = self._job, self.live
@@ -520,83 +411,3 @@ class Session(QObject):
         self.put_plan(dataclasses.replace(self.plan, looks={**self.plan.looks, record.id: look}))
         self.select(record.id)
         self.told.emit(self.status)
-
-
-class _Edit(QUndoCommand):
-    """A swap of plans; runs that came after the edit keep their look when it is undone."""
-
-    def __init__(self, session: Session, old: Plan, new: Plan, text: str, key: str) -> None:
-        super().__init__(text)
-        self._session, self._old, self._new, self._key = session, old, new, key
-
-    def id(self) -> int:
-        return hash(self._key) % 2**30 if self._key else -1
-
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, _Edit) or other._key != self._key:
-            return False
-        self._new = other._new
-        return True
-
-    def redo(self) -> None:
-        self._session.put_plan(self._with_later_runs(self._new))
-
-    def undo(self) -> None:
-        self._session.put_plan(self._with_later_runs(self._old))
-
-    def _with_later_runs(self, plan: Plan) -> Plan:
-        later = {
-            run: look for run, look in self._session.plan.looks.items() if run not in plan.looks
-        }
-        return dataclasses.replace(plan, looks={**plan.looks, **later})
-
-
-def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Give every record a look: one may have been stored just before the program was killed."""
-    for record in records:
-        if record.id not in plan.looks:
-            title = METHODS[record.experiment.method].title
-            look = RunLook(plan.free_name(title), plan.free_colour(), record.status != FAILED)
-            plan = dataclasses.replace(plan, looks={**plan.looks, record.id: look})
-    return plan
-
-
-def _read_project(path: Path) -> tuple[Any, ...]:
-    file = ProjectFile.open(path)
-    document, records = file.plan(), file.runs()
-    table, trouble = None, []
-    data = _reference(document, records)
-    if data is not None:
-        try:
-            table = data.open()
-        except InputError as error:
-            trouble.append(f"{error}. The finished runs are all here.")
-    return file, document, records, file.lost_in_flight(), table, trouble
-
-
-def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
-    """Find which table a project is about: its plan says, or the last run of a script's project."""
-    if "data" in document:
-        data = dict(document["data"])
-        return DataReference(**data | {"roles": tuple(data["roles"].items())})
-    return records[-1].experiment.data if records else None
-
-
-def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Set the form of a project that no window has seen to what its last run was made with."""
-    if not records:
-        return plan
-    last = records[-1].experiment
-    params = {**plan.params, last.method: dict(last.params)}
-    return Plan(last.validation, last.method, params, last.band)
-
-
-def _lost_sentence(experiment: Experiment) -> str:
-    title = METHODS[experiment.method].title
-    return f"{title} was running when the program last ended; it is lost and can be run again."
-
-
-def _is_unsaved(path: Path) -> bool:
-    from aucstudio.project.workspace import unsaved_folder
-
-    return path.parent == unsaved_folder()

@@ -15,11 +15,12 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout
 
 from aucstudio.engine import roc
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plotting import dress_plot, make_plot, run_pen
-from aucstudio.gui.session import LiveRun, Session, ShownRun
+from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import follow_check, named
+from aucstudio.gui.widgets import follow_check, hint_label, named
 from aucstudio.project.record import STOPPED, SplitResult
 from aucstudio.project.words import power_words, seconds_words
 
@@ -107,9 +108,7 @@ class TrainingView(View):
             for side in ("left", "bottom"):
                 plot.getAxis(side).enableAutoSIPrefix(False)
             plot.scene().sigMouseClicked.connect(self._on_click)
-        self.hint = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.hint.setObjectName("training_hint")
-        self.hint.setProperty("role", "muted")
+        self.hint = hint_label("training_hint")
         column = QVBoxLayout()
         column.setSpacing(8)
         column.addWidget(self.hint, stretch=1)
@@ -136,7 +135,15 @@ class TrainingView(View):
         elif run is not None and run.record.splits:
             self._show_run(run)
         else:
-            self._show_nothing("Nothing trained yet", self._what_next(run))
+            self._show_nothing(
+                "Nothing trained yet",
+                self.why_empty(
+                    run,
+                    "finished fit",
+                    "its course appears with its first step",
+                    "how its training goes",
+                ),
+            )
 
     def refresh_live(self) -> None:
         self._keep_look()
@@ -235,18 +242,8 @@ class TrainingView(View):
             words = f"{live.look.name}: held-out AUC {auc_course(self.live_auc)}"
         self.readout.setText(words)
 
-    def _what_next(self, run: ShownRun | None) -> str:
-        live = self.session.live
-        if live is not None and run is None:
-            return f"{live.look.name} is training; its course appears with its first step."
-        if run is not None:
-            return f"{run.look.name} has no finished fit to show. {run.record.error}".rstrip()
-        if self.session.table is None:
-            return "Open a table and run a method to see how its training went."
-        return "No run yet: choose a method and press Run; its objective is drawn as it learns."
 
-
-# ----------------------------------------------------------------- controls
+# ----------------------------------------------------------------- drawing
 
 
 class _PowerAxis(pg.AxisItem):

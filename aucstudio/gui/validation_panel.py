@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
 
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import FIELD_MARGINS, Card, label, named, tell
+from aucstudio.gui.widgets import FIELD_MARGINS, Card, field_label, fields_grid, label, named, tell
 from aucstudio.project.split import Validation
 
 _SCHEMES = {"holdout": "Hold-out", "folds": "Cross-validation", "file": "Test file"}
@@ -46,11 +46,7 @@ class ValidationPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnMinimumWidth(0, 96)
-        grid.setColumnStretch(1, 1)
+        grid = fields_grid()
         file_row = QHBoxLayout()
         file_row.addWidget(self.choose)
         file_row.addWidget(self.file_name, stretch=1)
@@ -63,7 +59,7 @@ class ValidationPanel(Card):
             ("seed", "Seed", self.seed),
         ]
         for row, (key, text, field) in enumerate(rows):
-            self._labels[key] = label(text)
+            self._labels[key] = field_label(text)
             grid.addWidget(self._labels[key], row, 0)
             if isinstance(field, QHBoxLayout):
                 grid.addLayout(field, row, 1)
@@ -131,6 +127,8 @@ def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> 
     spin.lineEdit().setTextMargins(*FIELD_MARGINS)
     spin.setRange(low, high)
     spin.setSuffix(suffix)
+    # Its longest number must not widen the column.
+    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
     swallow_wheel(spin)
     return spin

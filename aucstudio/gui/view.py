@@ -8,7 +8,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.plotting import dress_plot
-from aucstudio.gui.session import Session
+from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import delayed
 
 _LEAST_COMBO = 64
@@ -92,6 +92,17 @@ class View(QWidget):
         super().showEvent(event)
         self._refresh_if_stale()
         self.refresh_live()
+
+    def why_empty(self, run: ShownRun | None, what: str, soon: str, aim: str) -> str:
+        """Say why the chosen run, if there is one, has no picture, and what to do about it."""
+        live = self.session.live
+        if run is not None:
+            return f"{run.look.name} has no {what} to show. {run.record.error}".rstrip()
+        if live is not None:
+            return f"{live.look.name} is training; {soon}."
+        if self.session.table is None:
+            return f"Open a table and run a method to see {aim}."
+        return f"No run yet: choose a method and press Run to see {aim}."
 
     def _refresh_if_stale(self) -> None:
         if self._stale:

@@ -69,15 +69,17 @@ class WelcomePage(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._list("Opened lately", recent_files(), describe_path)
-        self._list("Studies not saved under a name", unsaved_projects(), lambda p: p.stem)
+        self._list("Opened lately", "recent_file", recent_files(), describe_path)
+        self._list(
+            "Studies not saved under a name", "unsaved_study", unsaved_projects(), lambda p: p.stem
+        )
 
-    def _list(self, title: str, paths: list[Path], name: Callable[[Path], str]) -> None:
+    def _list(self, title: str, name: str, paths: list[Path], words: Callable[[Path], str]) -> None:
         if not paths:
             return
         self._files.addWidget(label(title.upper(), "heading"))
-        for path in paths[:_SHOWN]:
-            button = named(QPushButton(name(path)), "welcome_file", f"Open {path.name}")
+        for k, path in enumerate(paths[:_SHOWN]):
+            button = named(QPushButton(words(path)), f"{name}_{k}", f"Open {path.name}")
             button.setFlat(True)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.setToolTip(str(path))

@@ -8,8 +8,11 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
+    QDialogButtonBox,
     QFrame,
+    QGridLayout,
     QLabel,
+    QMessageBox,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -29,6 +32,9 @@ class Card(QFrame):
         if title:
             self.rows.addWidget(label(title.upper(), "heading"))
 
+
+# Wide enough for every label, so that the fields of all cards begin at one line.
+_LABEL_WIDTH = 112
 
 # A styled spin box gives its text no air of its own.
 FIELD_MARGINS = (6, 0, 0, 0)
@@ -58,10 +64,51 @@ def delayed(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> Q
     return timer
 
 
+def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialogButtonBox:
+    """Make the row of buttons that ends a dialog."""
+    box = QDialogButtonBox()
+    for kind in kinds:
+        box.addButton(kind)
+    name_buttons(box, name)
+    return box
+
+
+def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
+    """Name the buttons of a dialog after what they say, as in ``name_cancel_button``."""
+    for button in box.buttons():
+        words = button.text().replace("&", "").rstrip(".…")
+        named(button, f"{name}_{words.lower().replace(' ', '_')}_button", words)
+
+
 def primary(button: QPushButton) -> QPushButton:
     """Dress a button as the one to press."""
     button.setProperty("primary", True)
     return button
+
+
+def fields_grid() -> QGridLayout:
+    """Make the layout of a card's form: labels in column 0, fields in column 1."""
+    grid = QGridLayout()
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(6)
+    grid.setColumnStretch(1, 1)
+    return grid
+
+
+def field_label(text: str) -> QLabel:
+    """Make the label of a field in such a form."""
+    made = label(text)
+    made.setFixedWidth(_LABEL_WIDTH)
+    return made
+
+
+def hint_label(name: str) -> QLabel:
+    """Make the words in the middle of a page that has no picture yet."""
+    made = label("", "muted", name=name)
+    made.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    made.setWordWrap(True)
+    return made
 
 
 def follow_check(name: str) -> QCheckBox:

@@ -12,6 +12,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.project.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
 from aucstudio.project.experiment import Band, DataReference, Experiment, plan_experiment
@@ -20,7 +21,7 @@ from aucstudio.project.model import Model
 from aucstudio.project.record import RunRecord
 from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
-from aucstudio.project.summary import auc_summary, pauc_summary, run_as_json
+from aucstudio.project.summary import auc_summary, number, pauc_summary, run_as_json
 from aucstudio.project.table import Table, read_table
 
 Bar = Callable[[float | None, str], None]
@@ -204,6 +205,41 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def named_runs(project: str | Path) -> tuple[list[tuple[str, RunRecord]], Band]:
+    """Read the listed runs of a project that have results, by the names they go by.
+
+    Raises
+    ------
+    InputError
+        If it is no project.
+    """
+    file = ProjectFile.open(project)
+    window = file.plan().get("window", {})
+    looks = window.get("looks", {})
+    named = []
+    for record in file.runs():
+        look = looks.get(record.id, {})
+        if record.splits and not look.get("removed"):
+            title = METHODS[record.experiment.method].title
+            named.append((look.get("name") or f"{title} {record.id}", record))
+    if "band" in window:
+        return named, (float(window["band"][0]), float(window["band"][1]))
+    return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+
+
+def comparison_document(named: Sequence[tuple[str, RunRecord]], band: Band) -> dict[str, Any]:
+    """Give the runs with their figures, and every pair of them with its tests, as plain data."""
+    pairs = {
+        measure: [
+            {k: number(v) if isinstance(v, float) else v for k, v in vars(pair).items()}
+            for pair in compare_runs(named, band, measure)
+        ]
+        for measure in (AUC, PAUC)
+    }
+    runs = [{"name": name, **run_as_json(record, band)} for name, record in named]
+    return {"fpr_range": list(band), "runs": runs, "pairs": pairs}
 
 
 def command_line(experiment: Experiment) -> str:

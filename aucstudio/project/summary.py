@@ -120,17 +120,17 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
         "auc": {
-            "value": _number(area.value),
-            "low": _number(area.low),
-            "high": _number(area.high),
+            "value": number(area.value),
+            "low": number(area.low),
+            "high": number(area.high),
             "per_split": list(area.per_split),
         },
         "pauc": _pauc_json(record, band),
-        "train_auc": _number(train_auc(record)),
+        "train_auc": number(train_auc(record)),
         "objective": [split.objective for split in record.splits],
         "gap": [split.gap for split in record.splits],
         "converged": all(split.converged for split in record.splits),
-        "fit_seconds": _number(record.fit_seconds),
+        "fit_seconds": number(record.fit_seconds),
         "n_train": 0 if first is None else len(first.train_rows),
         "n_test": 0 if first is None else len(first.test_rows),
         "model": model,
@@ -147,20 +147,20 @@ def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
     summary = pauc_summary(record, band)
 
     def mean(values: list[float]) -> float | None:
-        return _number(float(np.mean(values))) if values else None
+        return number(float(np.mean(values))) if values else None
 
     return {
         "range": list(band),
         "raw": mean([area.raw for area in areas]),
-        "normalized": _number(summary.value),
+        "normalized": number(summary.value),
         "mcclish": mean([area.mcclish for area in areas]),
-        "low": _number(summary.low),
-        "high": _number(summary.high),
+        "low": number(summary.low),
+        "high": number(summary.high),
         "negatives": band_negatives(record, band),
         "per_split": list(summary.per_split),
     }
 
 
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
     """Give a finite number, or None: JSON has no NaN."""
     return value if np.isfinite(value) else None

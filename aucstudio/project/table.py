@@ -20,7 +20,7 @@ from aucstudio.project.choices import (
     with_role,
 )
 from aucstudio.project.columns import ROLES, Column
-from aucstudio.project.delimited import read_delimited
+from aucstudio.project.delimited import Delimited, read_delimited
 from aucstudio.project.dialect import Dialect
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.rejects import Rejected
@@ -308,9 +308,19 @@ def read_table(
         If ``progress`` asked to stop.
     """
     found = read_delimited(Path(path), dialect, _teller(progress))
-    columns = [guess_role(column) for column in found.columns] if need_label else found.columns
-    bare = Table(
-        path=Path(path),
+    bare = _without_label(Path(path), found, guess_roles=need_label).with_roles(ignore=ignore)
+    if not need_label:
+        return _for_scoring(bare, label or None, positive)
+    if label is not None:
+        return bare.with_roles(label=label, positive=positive)
+    return _with_guessed_label(bare, positive)
+
+
+def _without_label(path: Path, found: Delimited, *, guess_roles: bool) -> Table:
+    """Make a table of what a file holds; nothing is its label yet."""
+    columns = [guess_role(column) for column in found.columns] if guess_roles else found.columns
+    return Table(
+        path=path,
         format="csv",
         dialect=found.dialect,
         sha256=found.sha256,
@@ -322,11 +332,10 @@ def read_table(
         rejected=tuple(found.rejected),
         notes=tuple(found.notes),
         rejected_rows=found.rejected_rows,
-    ).with_roles(ignore=ignore)
-    if not need_label:
-        return _for_scoring(bare, label or None, positive)
-    if label is not None:
-        return bare.with_roles(label=label, positive=positive)
+    )
+
+
+def _with_guessed_label(bare: Table, positive: str | None) -> Table:
     guess = guess_label(bare.columns)
     if guess is None:
         return bare.with_roles(positive=positive)

@@ -28,6 +28,11 @@ def unsaved_folder() -> Path:
     return home() / "unsaved"
 
 
+def is_unsaved(project: Path) -> bool:
+    """Tell whether a project file is one of a study that was never saved under a name."""
+    return project.parent == unsaved_folder()
+
+
 def new_unsaved_project(data: Path | None) -> ProjectFile:
     """Make a project file for a study without a name."""
     folder = unsaved_folder()

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -146,6 +147,10 @@ def main():
         )
         session.put_plan(plan)
         found, ran, stop, looks = train(application, window, gaps, options.seconds)
+        for thread in threading.enumerate():
+            # A library call that could not be interrupted must not burden the next method.
+            if thread.name == "aucstudio-job":
+                thread.join()
         error = session.records[session.selected].error if session.selected else ""
         name = f"{method} " + " ".join(f"{k}={v}" for k, v in params.items())
         print(

@@ -1,12 +1,20 @@
 """A window, or a session alone, that is closed whatever the test does; prompts are answered."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui import prompts
 from aucstudio.gui.app import create_window, make_application
+from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import Session
+from aucstudio.project.execute import execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
 
 PATIENCE = 30_000
 
@@ -43,6 +51,76 @@ def session(qtbot):
     made = Session()
     yield made
     made.close()
+
+
+@pytest.fixture
+def table_session(session, table_file):
+    """A session whose table is open; nothing is in flight when it is closed."""
+    session.table = read_table(table_file)
+    yield session
+    session.live = None
+
+
+@pytest.fixture
+def open_view(qtbot):
+    """Make a page that is told of what it is told in the window, and show it."""
+
+    def open_view(page, session, size=(900, 640)):
+        view = page(session)
+        qtbot.addWidget(view)
+        for signal in (session.table_changed, session.runs_changed, session.selection_changed):
+            signal.connect(view.mark_stale)
+        session.live_changed.connect(view.refresh_live)
+        view.resize(*size)
+        with qtbot.waitExposed(view):
+            view.show()
+        return view
+
+    return open_view
+
+
+def make_record(table, method="auc-rls", params=None, validation=None):
+    """Run an experiment on a table here and now."""
+    data = DataReference.to_table(table)
+    return execute(plan_experiment(data, method, params or {}, validation or Validation()), table)
+
+
+def put(session, record, name="Run"):
+    """Put a record last into the session's list, and choose it."""
+    session.records[record.id] = record
+    looks = {**session.plan.looks, record.id: RunLook(name, len(session.plan.looks))}
+    session.put_plan(dataclasses.replace(session.plan, looks=looks))
+    session.select(record.id)
+    return record
+
+
+def train(qtbot, session, method="auc-rls", **params):
+    """Run a method as the window does; give its record."""
+    plan = session.plan
+    session.plan = dataclasses.replace(plan, method=method, params={**plan.params, method: params})
+    session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    return session.shown_runs()[-1].record
+
+
+def settle(qtbot, view):
+    """Refresh a page and wait for its picture."""
+    view.refresh()
+    qtbot.waitUntil(lambda: not view.busy())
+
+
+def shown(view, qtbot):
+    """Wait until a page is up to date; give its sentence."""
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    return view.sentence.text()
+
+
+def choose(combo, data):
+    combo.setCurrentIndex(combo.findData(data))
+
+
+def points(item):
+    return np.column_stack(item.getData())
 
 
 @pytest.fixture

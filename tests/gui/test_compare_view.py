@@ -1,7 +1,6 @@
 """The Compare page shows, orders, copies and saves what the engine computes."""
 
 import csv
-import dataclasses
 import threading
 
 import pytest
@@ -11,51 +10,32 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
 
 from aucstudio.gui import compare_view, prompts
 from aucstudio.gui.compare_view import CompareView, pair_sentence
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.session import Session
 from aucstudio.project import comparison, words
 from aucstudio.project.comparison import PairComparison
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.split import Validation
 from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
-from aucstudio.project.table import read_table
+from tests.gui.conftest import make_record, put, shown
 
 BAND = (0.0, 0.1)
 
 
 @pytest.fixture
-def session(qapp, table_file):
-    made = Session()
-    made.table = read_table(table_file)
-    yield made
-    made.close()
+def session(table_session):
+    return table_session
 
 
 @pytest.fixture
-def view(session, qtbot):
-    made = CompareView(session)
-    qtbot.addWidget(made)
-    for signal in (session.runs_changed, session.selection_changed, session.band_changed):
-        signal.connect(made.mark_stale)
-    made.resize(900, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+def view(session, open_view):
+    view = open_view(CompareView, session)
+    session.band_changed.connect(view.mark_stale)
+    return view
 
 
 @pytest.fixture
 def add(session):
     def add(name, weight=1.0, validation=None):
-        data = DataReference.to_table(session.table)
         settings = {"regularization": weight}
-        scheme = validation or Validation()
-        record = execute(plan_experiment(data, "auc-rls", settings, scheme), session.table)
-        session.records[record.id] = record
-        looks = {**session.plan.looks, record.id: RunLook(name, len(session.plan.looks))}
-        session.put_plan(dataclasses.replace(session.plan, looks=looks))
-        session.select(record.id)
-        return record
+        return put(session, make_record(session.table, "auc-rls", settings, validation), name)
 
     return add
 
@@ -63,11 +43,6 @@ def add(session):
 @pytest.fixture
 def three(add):
     return {name: add(name, weight) for name, weight in (("a", 0.01), ("b", 10.0), ("c", 1e4))}
-
-
-def settled(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
-    return view.sentence.text()
 
 
 def texts(model):
@@ -78,13 +53,13 @@ def texts(model):
 
 
 def test_models_keep_the_rules(view, three, qtbot, qtmodeltester):
-    settled(view, qtbot)
+    shown(view, qtbot)
     qtmodeltester.check(view.runs_model)
     qtmodeltester.check(view.pairs_model)
 
 
 def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
-    settled(view, qtbot)
+    shown(view, qtbot)
     rows = texts(view.runs_model)
     ranked = sorted(three, key=lambda name: auc_summary(three[name]).value, reverse=True)
     assert [row[0] for row in rows] == ranked
@@ -105,7 +80,7 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
 def test_pairs_are_the_engines(view, three, qtbot, measure):
     combo = view.findChild(QComboBox, "measure_combo")
     combo.setCurrentIndex(combo.findData(measure))
-    text = settled(view, qtbot)
+    text = shown(view, qtbot)
     names = [row[0] for row in texts(view.runs_model)]
     expected = comparison.compare_runs([(n, three[n]) for n in names], BAND, measure)
     assert view.shown.pairs == expected
@@ -119,7 +94,7 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
 
 
 def test_a_pair_can_be_read_as_a_sentence(view, three, qtbot):
-    settled(view, qtbot)
+    shown(view, qtbot)
     view.findChild(QTableView, "compare_pairs_table").selectRow(2)
     pair = view.shown.pairs[2]
     assert view.sentence.text().startswith(f"{pair.better} ")
@@ -127,23 +102,23 @@ def test_a_pair_can_be_read_as_a_sentence(view, three, qtbot):
 
 
 def test_unchecked_runs_leave(view, three, session, qtbot):
-    settled(view, qtbot)
+    shown(view, qtbot)
     session.set_look(three["b"].id, "Hide", visible=False)
-    settled(view, qtbot)
+    shown(view, qtbot)
     assert sorted(row[0] for row in texts(view.runs_model)) == ["a", "c"]
     assert view.pairs_model.rowCount() == 1
     session.set_look(three["a"].id, "Hide", visible=False)
-    assert "Tick a second run" in settled(view, qtbot)
+    assert "Tick a second run" in shown(view, qtbot)
     assert not view.pairs_table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
-    assert settled(view, qtbot).startswith("No run is checked")
+    assert shown(view, qtbot).startswith("No run is checked")
     assert not view.save_button.isEnabled()
 
 
 def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
     add("a")
     add("b", validation=Validation(seed=5))
-    text = settled(view, qtbot)
+    text = shown(view, qtbot)
     assert "cannot be compared: split differently" in text
     row = texts(view.pairs_model)[0]
     assert row[2:6] == ["–"] * 4
@@ -153,28 +128,28 @@ def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
 def test_several_splits(view, add, qtbot):
     scheme = Validation(repeats=3)
     records = [add("a", 0.01, scheme), add("b", 1e4, scheme)]
-    assert "on these 3 splits" in settled(view, qtbot)
+    assert "on these 3 splits" in shown(view, qtbot)
     named = dict(zip("ab", records, strict=True))
     names = [row[0] for row in texts(view.runs_model)]
     assert view.shown.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
 
 
 def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
-    settled(view, qtbot)
+    shown(view, qtbot)
     place = view.runs_table.visualRect(view.runs_model.index(0, 0)).center()
     qtbot.mouseClick(view.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == view.shown.looks[0].record.id
 
 
 def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypatch):
-    settled(view, qtbot)
+    shown(view, qtbot)
     monkeypatch.setattr(compare_view, "_compare", None)
     session.select(three["a"].id)
-    assert "after Holm" in settled(view, qtbot)
+    assert "after Holm" in shown(view, qtbot)
 
 
 def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
-    settled(view, qtbot)
+    shown(view, qtbot)
     real, gate = compare_view._compare, threading.Event()
 
     def slow(runs, band, measure, post):
@@ -188,12 +163,12 @@ def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
     assert view.sentence.text() == "Comparing…"
     session.set_band(0.0, 0.5)
     gate.set()
-    settled(view, qtbot)
+    shown(view, qtbot)
     assert view.shown.runs[0].pauc == pauc_summary(view.shown.looks[0].record, (0.0, 0.5))
 
 
 def test_copy(view, three, qtbot):
-    settled(view, qtbot)
+    shown(view, qtbot)
     view.findChild(QPushButton, "copy_table_button").click()
     text = QGuiApplication.clipboard().text()
     rows = list(csv.DictReader(text.split("\n\n")[0].splitlines(), delimiter="\t"))
@@ -209,7 +184,7 @@ def test_copy(view, three, qtbot):
     ],
 )
 def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
-    settled(view, qtbot)
+    shown(view, qtbot)
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
     view.findChild(QPushButton, "save_table_button").click()
@@ -217,7 +192,7 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
 
 
 def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path):
-    settled(view, qtbot)
+    shown(view, qtbot)
     said = []
     monkeypatch.setattr(prompts, "show_error", lambda _parent, sentence: said.append(sentence))
     for path in (tmp_path / "table.docx", tmp_path / "nowhere" / "table.csv"):
@@ -231,10 +206,10 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
 
 
 def test_empty_states_say_what_to_do(view, session, qtbot):
-    assert settled(view, qtbot).startswith("No run yet")
+    assert shown(view, qtbot).startswith("No run yet")
     session.table = None
     view.mark_stale()
-    assert settled(view, qtbot).startswith("Open a table")
+    assert shown(view, qtbot).startswith("Open a table")
 
 
 def test_there_is_no_figure(view):

@@ -9,41 +9,18 @@ from numpy.testing import assert_allclose
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.difference_view import DifferenceView
-from aucstudio.gui.session import LiveRun
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.project import differences
 from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
 from tests.conftest import write_table
+from tests.gui.conftest import choose, points, settle, train
 
 
 @pytest.fixture
-def view(qtbot, session):
-    view = DifferenceView(session)
-    qtbot.addWidget(view)
-    for signal in (session.table_changed, session.runs_changed, session.selection_changed):
-        signal.connect(view.mark_stale)
-    session.live_changed.connect(view.refresh_live)
-    view.resize(560, 420)
-    view.show()
-    return view
-
-
-def train(qtbot, session, method="auc-rls", **params):
-    plan = session.plan
-    session.plan = dataclasses.replace(plan, method=method, params={**plan.params, method: params})
-    session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy, timeout=20_000)
-    return session.shown_runs()[-1].record
-
-
-def settle(qtbot, view):
-    view.refresh()
-    qtbot.waitUntil(lambda: not view.busy())
-
-
-def choose(combo, data):
-    combo.setCurrentIndex(combo.findData(data))
+def view(session, open_view):
+    return open_view(DifferenceView, session, (560, 420))
 
 
 def line_normal(line):
@@ -51,10 +28,6 @@ def line_normal(line):
     turn = np.radians(line.angle)
     normal = np.array([np.sin(turn), -np.cos(turn)])
     return normal, normal @ np.array([line.pos().x(), line.pos().y()])
-
-
-def points(item):
-    return np.column_stack(item.getData())
 
 
 def training_differences(session, record):
@@ -236,7 +209,7 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
 
 
 def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.gui.plane_view._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("aucstudio.gui.background._WAIT_SECONDS", 0.0)
     session.open_data(table_file)
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)

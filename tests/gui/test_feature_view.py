@@ -10,44 +10,17 @@ from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui import feature_view
 from aucstudio.gui.feature_view import FeatureView
-from aucstudio.gui.session import LiveRun
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
 from tests.conftest import write_table
+from tests.gui.conftest import choose, points, settle, train
 
 
 @pytest.fixture
-def view(qtbot, session):
-    view = FeatureView(session)
-    qtbot.addWidget(view)
-    for signal in (session.table_changed, session.runs_changed, session.selection_changed):
-        signal.connect(view.mark_stale)
-    session.live_changed.connect(view.refresh_live)
-    view.resize(560, 420)
-    view.show()
-    return view
-
-
-def train(qtbot, session, method="auc-rls", **params):
-    plan = session.plan
-    session.plan = dataclasses.replace(plan, method=method, params={**plan.params, method: params})
-    session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy, timeout=20_000)
-    return session.shown_runs()[-1].record
-
-
-def settle(qtbot, view):
-    view.refresh()
-    qtbot.waitUntil(lambda: not view.busy())
-
-
-def choose(combo, data):
-    combo.setCurrentIndex(combo.findData(data))
-
-
-def points(item):
-    return np.column_stack(item.getData())
+def view(session, open_view):
+    return open_view(FeatureView, session, (560, 420))
 
 
 def on_line(line):

@@ -11,16 +11,17 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.gui import curves
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.session import LiveRun, Session, ShownRun
+from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
-from aucstudio.project.execute import Look, execute
-from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
 from aucstudio.project.summary import auc_summary, pauc_summary
 from aucstudio.project.table import read_table
 from tests.conftest import write_table
+from tests.gui.conftest import make_record
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -33,19 +34,12 @@ def table(tmp_path_factory):
     return read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
 
 
-def make_record(table, method, validation):
-    data = DataReference.to_table(table)
-    record = execute(plan_experiment(data, method, {}, validation), table)
-    assert record.status == "done"
-    return record
-
-
 @pytest.fixture(scope="module")
 def records(table):
     """Two single hold-outs and two runs of four splits."""
     four = Validation(test_size=0.5, repeats=4)
     return {
-        name: make_record(table, method, validation)
+        name: make_record(table, method, validation=validation)
         for name, method, validation in (
             ("RLS", "auc-rls", Validation(test_size=0.5)),
             ("Logistic", "logistic", Validation(test_size=0.5)),
@@ -56,23 +50,8 @@ def records(table):
 
 
 @pytest.fixture
-def session(qtbot):
-    made = Session()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def view(session, qtbot):
-    made = RocView(session)
-    for signal in (session.runs_changed, session.selection_changed, session.table_changed):
-        signal.connect(made.mark_stale)
-    session.live_changed.connect(made.refresh_live)
-    made.resize(900, 640)
-    qtbot.addWidget(made)
-    made.show()
-    QApplication.processEvents()
-    return made
+def view(session, open_view):
+    return open_view(RocView, session)
 
 
 def show(session, records, *names, select=0):

@@ -6,55 +6,32 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.scores_view import Distribution, ScoresView, bin_edges
-from aucstudio.gui.session import LiveRun, Session
-from aucstudio.project.execute import Look, execute
-from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.gui.scores_view import ScoresView
+from aucstudio.project.distribution import Distribution, bin_edges
+from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from tests.gui.conftest import make_record, put, shown
 
 
 @pytest.fixture
-def session(qapp, table_file):
-    made = Session()
-    made.table = read_table(table_file)
-    yield made
-    made.live = None
-    made.close()
+def session(table_session):
+    return table_session
 
 
 @pytest.fixture
-def view(session, qtbot):
-    made = ScoresView(session)
-    qtbot.addWidget(made)
-    for signal in (session.runs_changed, session.selection_changed):
-        signal.connect(made.mark_stale)
-    session.live_changed.connect(made.refresh_live)
-    made.resize(900, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+def view(session, open_view):
+    return open_view(ScoresView, session)
 
 
 @pytest.fixture
 def add(session):
     def add(validation=None, name="Run", **changes):
-        data = DataReference.to_table(session.table)
-        experiment = plan_experiment(data, "auc-rls", {}, validation or Validation())
-        record = dataclasses.replace(execute(experiment, session.table), **changes)
-        session.records[record.id] = record
-        looks = {**session.plan.looks, record.id: RunLook(name, len(session.plan.looks))}
-        session.put_plan(dataclasses.replace(session.plan, looks=looks))
-        session.select(record.id)
-        return record
+        record = make_record(session.table, validation=validation)
+        return put(session, dataclasses.replace(record, **changes), name)
 
     return add
-
-
-def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale)
-    return view.sentence.text()
 
 
 def counted(view):

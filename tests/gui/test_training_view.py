@@ -7,60 +7,32 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.engine import roc
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.session import LiveRun, Session
 from aucstudio.gui.training_view import TrainingView, power_words
-from aucstudio.project.execute import Look, execute
-from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.execute import Look
 from aucstudio.project.record import TrainingCurve
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from tests.gui.conftest import make_record, put, shown
 
 
 @pytest.fixture
-def session(qapp, table_file):
-    made = Session()
-    made.table = read_table(table_file)
-    yield made
-    made.live = None
-    made.close()
+def session(table_session):
+    return table_session
 
 
 @pytest.fixture
-def view(session, qtbot):
-    made = TrainingView(session)
-    qtbot.addWidget(made)
-    for signal in (session.runs_changed, session.selection_changed):
-        signal.connect(made.mark_stale)
-    session.live_changed.connect(made.refresh_live)
-    made.resize(900, 640)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+def view(session, open_view):
+    return open_view(TrainingView, session)
 
 
 @pytest.fixture
-def add(session, qtbot):
+def add(session):
     def add(method="logistic", validation=None, name="Run", **changes):
-        data = DataReference.to_table(session.table)
-        experiment = plan_experiment(data, method, {}, validation or Validation())
-        record = dataclasses.replace(execute(experiment, session.table), **changes)
-        put(session, record, name)
-        return record
+        record = make_record(session.table, method, validation=validation)
+        return put(session, dataclasses.replace(record, **changes), name)
 
     return add
-
-
-def put(session, record, name="Run"):
-    session.records[record.id] = record
-    looks = {**session.plan.looks, record.id: RunLook(name, len(session.plan.looks))}
-    session.put_plan(dataclasses.replace(session.plan, looks=looks))
-    session.select(record.id)
-
-
-def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale)
-    return view.sentence.text()
 
 
 def start_live(session, record, points, picture=None):

@@ -25,6 +25,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, Param, param
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
@@ -50,19 +51,20 @@ class ClassWeight(Param):
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class BaselineSettings:
-    """The settings that scikit-learn's own classifiers share, in scikit-learn's convention."""
+class CostSettings:
+    """The cost, in scikit-learn's convention."""
 
-    C: float = param(
+    C: float = cost(
         1.0,
         "Weight of the sum of the rows' losses against ½|w|²; larger fits closer.",
-        label="Cost",
-        symbol="C",
-        low=0.0,
-        low_open=True,
-        log=True,
-        grid=tuple(10.0**k for k in range(-3, 4)),
+        powers=range(-3, 4),
     )
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ClassWeightSettings:
+    """The class weights, in scikit-learn's convention."""
+
     class_weight: str | Mapping[Any, float] | None = dataclasses.field(
         default=None,
         metadata={
@@ -85,6 +87,11 @@ class BaselineSettings:
         labels = classes[positive.astype(int)]
         weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
         return weights
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class BaselineSettings(ClassWeightSettings, CostSettings):
+    """The settings that scikit-learn's own SVM and logistic regression share."""
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

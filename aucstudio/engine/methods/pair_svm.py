@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.base import AUCClassifier, Fit
 from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.pairs import AllPairs, PairHinge, Pairs, neighbour_pairs
 from aucstudio.engine.params import InvalidSetting, param
@@ -50,15 +51,8 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     family: ClassVar[str] = "pair SVMs"
 
-    C: float = param(
-        10.0,
-        "Weight of the mean pair loss against the size of the weights.",
-        label="Cost",
-        symbol="C",
-        low=0.0,
-        low_open=True,
-        log=True,
-        grid=tuple(10.0**k for k in range(-2, 5)),
+    C: float = cost(
+        10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
     )
     n_neighbors: int | None = param(
         None,
@@ -69,16 +63,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         low=1,
         none="all pairs",
     )
-    tol: float = param(
-        1e-6,
-        "Stop when the objective is this near to its optimum, relatively.",
-        label="Tolerance",
-        symbol="ε",
-        low=0.0,
-        low_open=True,
-        high=0.1,
-        log=True,
-    )
+    tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
 
     def _rho(self) -> float:
         return 1.0
@@ -211,6 +196,52 @@ class AUCSVM(PairSVM):
         "paper on structure-embedded AUC-SVM"
     )
     summary: ClassVar[str] = "Largest margin between positives and negatives, pair by pair."
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ROCSVM(PairSVM):
+    """Maximise the AUC through the hinge loss of pairs, with a margin of choice.
+
+    Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, margin - (f(x_i) - f(z_j)))`` over the pairs used,
+    f(x) = <w, phi(x)>: all m n of them, or with ``n_neighbors`` those near the border, as in the
+    paper.
+
+    The margin is redundant with C: (margin, C) gives ``margin`` times the scores of
+    (1, C / margin), so that only C / margin changes a ranking, and margin 1 is AUC-SVM.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
+    C, n_neighbors, tol
+        As in :class:`AUCSVM`.
+    margin : float
+        rho, the score difference from which a pair costs nothing.
+
+    References
+    ----------
+    Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs; eqs. 3 and 5.
+    """
+
+    key: ClassVar[str] = "roc-svm"
+    title: ClassVar[str] = "ROC-SVM"
+    source: ClassVar[str] = "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
+    summary: ClassVar[str] = (
+        "AUC-SVM with a margin of choice; only the ratio of cost to margin changes a ranking."
+    )
+
+    margin: float = param(
+        1.0,
+        "Score difference from which a pair costs nothing; redundant with C: only C / ρ matters.",
+        label="Margin",
+        symbol="ρ",
+        low=0.0,
+        low_open=True,
+        log=True,
+    )
+
+    def _rho(self) -> float:
+        return float(self.margin)
 
 
 def _centred(X: Array) -> Array:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
@@ -116,15 +117,8 @@ class SVMpAUC(AUCClassifier):
         "by a convex bound over all orderings."
     )
 
-    C: float = param(
-        10.0,
-        "Weight of the partial-AUC loss against the size of the weights.",
-        label="Cost",
-        symbol="C",
-        low=0.0,
-        low_open=True,
-        log=True,
-        grid=tuple(10.0**k for k in range(-2, 5)),
+    C: float = cost(
+        10.0, "Weight of the partial-AUC loss against the size of the weights.", powers=range(-2, 5)
     )
     fpr_range: tuple[float, float] = param(
         (0.0, 0.1),
@@ -135,15 +129,8 @@ class SVMpAUC(AUCClassifier):
         low=0.0,
         high=1.0,
     )
-    tol: float = param(
-        1e-4,
-        "Training stops when the objective is within this share of its optimum.",
-        label="Tolerance",
-        symbol="ε",
-        low=0.0,
-        low_open=True,
-        high=0.1,
-        log=True,
+    tol: float = tolerance(
+        1e-4, "Training stops when the objective is within this share of its optimum."
     )
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:

@@ -26,7 +26,7 @@ Risk = Callable[[Array], tuple[float, Array]]
 _IDLE_ROUNDS = 50
 _PATIENCE = 20
 _MODEL_SHARE = 0.1
-_SEARCH_SHARE = 1e-4
+_SEARCH_SHARE = 1e-2
 _SEARCH_STEPS = 30
 _LOOK_INTERVAL = 0.1
 

@@ -15,11 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.widgets import label, named
+from aucstudio.gui.widgets import dialog_buttons, label, named
 from aucstudio.project.table import Column, Table
 
 _ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
 _EXAMPLES = 3
+_ROLE_WIDTH = 136
 
 
 class ColumnsDialog(QDialog):
@@ -39,8 +40,10 @@ class ColumnsDialog(QDialog):
             f"{'with' if found['header'] else 'without'} a header row"
         )
         grid = self._make_grid(table)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        buttons = dialog_buttons(
+            QDialogButtonBox.StandardButton.Ok,
+            QDialogButtonBox.StandardButton.Cancel,
+            name="columns",
         )
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -59,12 +62,14 @@ class ColumnsDialog(QDialog):
         grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         grid.verticalHeader().hide()
-        grid.verticalHeader().setDefaultSectionSize(34)
+        grid.verticalHeader().setDefaultSectionSize(36)
         for row, column in enumerate(table.columns):
             self._fill_row(grid, row, column)
         header = grid.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(1, _ROLE_WIDTH)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         return grid
 

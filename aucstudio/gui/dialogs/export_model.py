@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui import prompts
+from aucstudio.gui.background import Background
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import label, named, tell, ticking
+from aucstudio.gui.widgets import dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
 from aucstudio.project.job import Job
@@ -33,8 +34,7 @@ class ExportModelDialog(QDialog):
         self.setWindowTitle(f"Export {run.look.name}")
         self.setMinimumWidth(460)
         self._session, self._run = session, run
-        self._job: Job[Progress, Model] | None = None
-        self._poll = ticking(self, 33, self._on_poll)
+        self._work = Background(self, self._land)
         self.kinds = QButtonGroup(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
@@ -57,8 +57,10 @@ class ExportModelDialog(QDialog):
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
         layout.addWidget(self.words)
-        self.buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel
+        self.buttons = dialog_buttons(
+            QDialogButtonBox.StandardButton.Save,
+            QDialogButtonBox.StandardButton.Cancel,
+            name="export",
         )
         self.buttons.accepted.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
@@ -66,9 +68,9 @@ class ExportModelDialog(QDialog):
 
     def _choices(self) -> list[str]:
         splits = self._run.record.splits
-        part = "" if len(splits) == 1 else f" 1 of {len(splits)}"
+        which = "model" if len(splits) == 1 else f"first of the {len(splits)} models"
         return [
-            f"The model of split{part}, as validated ({len(splits[0].train_rows):,} rows)",
+            f"The {which} that was validated ({len(splits[0].train_rows):,} training rows)",
             "Trained anew on all labelled rows",
         ]
 
@@ -78,18 +80,11 @@ class ExportModelDialog(QDialog):
             return
         table, experiment = self._session.table, self._run.record.experiment
         assert table is not None
-        self._job = Job(lambda post: refit(experiment, table, post))
-        self._job.start()
-        self._poll.start()
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(False)
         tell(self.words, "training on all rows…")
+        self._work.start(lambda post: refit(experiment, table, post))
 
-    def _on_poll(self) -> None:
-        job = self._job
-        if job is None or not job.ended:
-            return
-        self._poll.stop()
-        self._job = None
+    def _land(self, job: Job[Progress, Model]) -> None:
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(True)
         if job.result is not None:
             tell(self.words, "")
@@ -113,7 +108,5 @@ class ExportModelDialog(QDialog):
 
     def reject(self) -> None:
         """Stop the training that is under way, and leave."""
-        if self._job is not None:
-            self._job.stop()
-            self._poll.stop()
+        self._work.drop()
         super().reject()

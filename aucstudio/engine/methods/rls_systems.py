@@ -1,0 +1,230 @@
+"""The two linear systems behind regularised least squares: one for the direction, one for rows.
+
+Symbols: K Gram matrix; R a symmetric matrix that centres and scales the rows ("mixing");
+B = R K R; t target; lambda regularisation against a mean loss; a = R c weights of the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.solvers.cholesky import BLOCK, Symmetric
+
+Index = NDArray[np.intp]
+Solution = tuple[Scorer, float, float | None]
+
+_EPS = float(np.finfo(float).eps)
+_NUMBERS_PER_CHUNK = 50_000
+
+
+def class_moments(
+    X: Array, positive: Mask, weights: tuple[float, float], monitor: Monitor
+) -> tuple[Array, Array, Array]:
+    """Take class means and weighted class scatters in one pass over the rows.
+
+    Rows are measured from the first row of their class: an offset far from 0 costs no digits,
+    and a constant feature gives exact zeros.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    weights : tuple of float
+        Weights of a negative and of a positive row.
+    monitor : Monitor
+
+    Returns
+    -------
+    origin : ndarray of shape (n_features,)
+        A negative row.
+    means : ndarray of shape (2, n_features)
+        Means of the negatives and of the positives, measured from ``origin``.
+    spread : ndarray of shape (n_features, n_features)
+        Weighted sum of products of the rows, each measured from the mean of its class.
+    """
+    spread = np.zeros((X.shape[1], X.shape[1]))
+    look = functools.partial(monitor.stage, "class moments")
+    origins, means = [], []
+    for label, weight in enumerate(weights):
+        rows = np.flatnonzero(positive == label)
+        origins.append(X[rows[0]])
+        spread /= weight
+        means.append(_add_scatter(spread, X, rows, look))
+        spread *= weight
+    means[1] += origins[1] - origins[0]
+    return origins[0], np.stack(means), spread
+
+
+def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
+    """Add the scatter of some rows about their mean; give that mean, from the first of them."""
+    height = max(ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1])
+    chunk, ones = np.empty((min(height, len(rows)), X.shape[1])), np.ones(height)
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(rows), height):
+        taken = rows[start : start + height]
+        # Unlike "raise", "clip" writes straight into the chunk; no index is out of range.
+        Z = np.take(X, taken, axis=0, out=chunk[: len(taken)], mode="clip")
+        Z -= X[rows[0]]
+        total += ones[: len(Z)] @ Z
+        add_products(square, Z.T, look)
+    shifted = total / np.sqrt(len(rows))
+    square -= np.outer(shifted, shifted)
+    return total / len(rows)
+
+
+def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
+    """Add Z Z' block by block, with a look at the monitor before each."""
+    for start in range(0, len(Z), BLOCK):
+        look()
+        rows = slice(start, start + BLOCK)
+        square[rows] += Z[rows] @ Z.T
+
+
+def solve_direction(
+    square: Array, pull: Array, constant: float, lam: float, monitor: Monitor
+) -> Solution:
+    """Minimise ``constant - 2 pull.w + w'(square)w + lam |w|^2`` over the direction w.
+
+    The gradient is -2 r with r the residual of the normal equations, and the objective curves
+    by at least 2 lam, so it exceeds its minimum by at most |2 r|^2 / (4 lam).
+
+    Parameters
+    ----------
+    square : ndarray of shape (n_features, n_features)
+        Positive semidefinite; overwritten.
+    pull : ndarray of shape (n_features,)
+    constant, lam : float
+    monitor : Monitor
+
+    Returns
+    -------
+    scorer : Scorer
+    objective : float
+    gap : float or None
+        Upper bound on the objective minus its minimum; None if ``lam`` is 0.
+    """
+    noise = len(pull) * _EPS * float(np.trace(square))
+    system = Symmetric(square, monitor)
+    w = system.solve(lam, pull, noise)
+    fitted = system @ w
+    residual = pull - fitted - lam * w
+    objective = constant - 2 * (pull @ w) + w @ fitted + lam * (w @ w)
+    return LinearScorer(w), float(objective), _over(float(residual @ residual), lam)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixing:
+    """How a loss orders, centres and scales the rows: the matrix R.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        Rows in the order that ``apply`` expects.
+    apply : callable
+        Applies R to each row of a matrix, in place.
+    size : float
+        Bound on the squared row norms of R.
+    centred : bool
+        Whether weights of the form R c sum to 0.
+    """
+
+    order: Index
+    apply: Callable[[Array], None]
+    size: float
+    centred: bool
+
+    def origin(self, X: Array) -> Array:
+        """Give the point from which a linear kernel measures; any does if weights sum to 0."""
+        return X[0] if self.centred else np.zeros(X.shape[1])
+
+    def both_sides(self, K: Array, monitor: Monitor) -> None:
+        """Replace K, in this order of the rows, by R K R."""
+        for view in (K, K.T):
+            for start in range(0, len(K), ROWS_PER_CHUNK):
+                monitor.stage("class centring", start / len(K))
+                self.apply(view[start : start + ROWS_PER_CHUNK])
+
+    def weights(self, c: Array) -> Array:
+        """Compute R c in the order in which the rows came; ``c`` is overwritten."""
+        self.apply(c[None, :])
+        weights = np.empty_like(c)
+        weights[self.order] = c
+        return weights
+
+
+def solve_rows(
+    kernel: Kernel, X: Array, mixing: Mixing, target: Array, lam: float, monitor: Monitor
+) -> Solution:
+    """Minimise ``|t - B c|^2 + lam c'Bc`` over the mixed weights of the rows, with B = R K R.
+
+    It is minimal where (B + lam) c = t; with r the residual of that, the squared gradient in
+    the direction is 4 r'Br.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray of shape (n_samples, n_features)
+    mixing : Mixing
+    target : ndarray of shape (n_samples,)
+        In the order of ``mixing``.
+    lam : float
+    monitor : Monitor
+
+    Returns
+    -------
+    scorer : Scorer
+    objective : float
+    gap : float or None
+        As for :func:`solve_direction`.
+    """
+    origin = mixing.origin(X)
+    K = gram(kernel, X, mixing.order, origin, monitor)
+    noise = len(X) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
+    mixing.both_sides(K, monitor)
+    system = Symmetric(K, monitor)
+    c = system.solve(lam, target, noise)
+    fitted = system @ c
+    objective = np.sum((target - fitted) ** 2) + lam * (c @ fitted)
+    residual = target - fitted - lam * c
+    gap = _over(float(residual @ (system @ residual)), lam)
+    return _expansion(kernel, X, origin, mixing.weights(c), monitor), float(objective), gap
+
+
+def _over(squared: float, lam: float) -> float | None:
+    return max(squared, 0.0) / lam if lam > 0 else None
+
+
+def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:
+    """Compare all rows, in the given order; the linear kernel measures them from ``origin``.
+
+    That one is taken for more features than rows, and adds up over groups of features.
+    """
+    if not kernel.is_linear:
+        points = X[order]
+        return kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+    K = np.zeros((len(X), len(X)))
+    for start in range(0, X.shape[1], BLOCK):
+        cols = slice(start, start + BLOCK)
+        look = functools.partial(monitor.stage, "kernel matrix", start / X.shape[1])
+        add_products(K, X[order, cols] - origin[cols], look)
+    return K
+
+
+def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor: Monitor) -> Scorer:
+    if not kernel.is_linear:
+        return trimmed(kernel, X, weights)
+    w = np.empty(X.shape[1])
+    for start in range(0, X.shape[1], BLOCK):
+        monitor.stage("direction", start / X.shape[1])
+        cols = slice(start, start + BLOCK)
+        w[cols] = weights @ (X[:, cols] - origin[cols])
+    return LinearScorer(w)

@@ -1,0 +1,179 @@
+"""SAUC-SVM: the AUC-SVM with the spread of the difference vectors in its norm.
+
+Symbols: Sigma covariance of all difference vectors, the sum of the class covariances with divisors
+m and n; lambda its weight; K kernel matrix of all rows, K = F F^T; R centring within classes over
+the class sizes, so that Sigma = F^T R F; L L^T = I + lambda Sigma, T = L^-T; v = L^T w solver's
+direction, |v|^2 = |w|^2 + lambda w' Sigma w; beta = A^T a, c weights of the data rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.kernels import ROWS_PER_CHUNK
+from aucstudio.engine.methods.pair_svm import MAX_KERNEL_ROWS, Index, MakeScorer, PairSVM
+from aucstudio.engine.methods.rls_systems import class_moments
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.engine.solvers.low_rank import cholesky
+
+_BLOCK = 128
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class SAUCSVM(PairSVM):
+    """Maximise the AUC by a pair hinge and keep the scores of each class close together.
+
+    Minimises ``1/2 |w|^2 + structure / 2 w' Sigma w + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))``
+    over the pairs used, f(x) = <w, phi(x)>. Sigma is the covariance of the difference vectors of
+    all pairs, used or not: w' Sigma w is the variance of the positives' scores plus that of the
+    negatives' (divisors m and n).
+
+    It is the AUC-SVM of the kernel K (I + structure R K)^-1, which is what is solved, on a factor
+    of it; the scorer is stored in terms of the ordinary kernel. With ``structure`` 0 it is AUC-SVM.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
+    C, n_neighbors, tol
+        As in :class:`~aucstudio.engine.methods.pair_svm.AUCSVM`.
+    structure : float
+        lambda, at least 0.
+
+    References
+    ----------
+    Wang, Chen, Xue, Structure-embedded AUC-SVM; eqs. 7 to 20. Eq. 20 lacks a lambda, and the
+    inverses of eqs. 17 to 20 do not exist as printed.
+    """
+
+    key: ClassVar[str] = "sauc-svm"
+    title: ClassVar[str] = "SAUC-SVM"
+    source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
+    summary: ClassVar[str] = (
+        "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."
+    )
+
+    structure: float = param(
+        1.0,
+        "Weight of the spread of the scores within the classes; 0 is AUC-SVM.",
+        label="Structure",
+        symbol="λ",
+        low=0.0,
+        log=True,
+        grid=tuple(10.0**k for k in range(-3, 4)),
+    )
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        # Neighbour pairs use few rows, the covariance all.
+        if self.structure > 0 and self.kernel != "linear" and len(X) > MAX_KERNEL_ROWS:
+            size = 3 * 8 * len(X) ** 2 / 1e9
+            raise InvalidSetting(
+                "kernel",
+                f"the covariance of {len(X):,} rows under this kernel would take about "
+                f"{size:.1f} GB; use the linear kernel, or structure 0 with neighbours",
+            )
+        return super()._fit(X, positive, monitor)
+
+    def _embed(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeScorer]:
+        if self.structure == 0:
+            return super()._embed(X, positive, rows, monitor)
+        F, base_scorer = super()._embed(X, positive, np.arange(len(X)), monitor)
+        T = _whitener(F, positive, self.structure, monitor)
+
+        def scorer(v: Array, beta: Array) -> Scorer:
+            w = T @ v
+            c = -self.structure * _spread(F @ w, positive)
+            c[rows] += beta
+            return base_scorer(w, c)
+
+        return _times(F[rows], T, monitor), scorer
+
+    def _fit_by_cutting_planes(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        if self.structure == 0:
+            return super()._fit_by_cutting_planes(X, positive, monitor)
+        near = X - X.mean(axis=0)
+        T = _whitener(near, positive, self.structure, monitor)
+        whitened = _times(near, T, monitor)
+        done = super()._fit_by_cutting_planes(whitened, positive, _Translated(monitor, T))
+        return dataclasses.replace(done, scorer=_unwhitened(done.scorer, T))
+
+
+def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
+    """Give T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""
+    _, S = class_moments(F, positive, monitor)
+    S *= weight
+    S[np.diag_indices_from(S)] += 1.0
+    pause = functools.partial(monitor.stage, "class covariance")
+    return _inverse_of_lower(cholesky(S, pause), pause).T
+
+
+def _inverse_of_lower(L: Array, pause: Callable[[], None]) -> Array:
+    """Invert a lower triangular matrix block by block; what stands above its blocks is ignored."""
+    inverse = np.zeros_like(L)
+    for start in range(0, len(L), _BLOCK):
+        here, left = slice(start, start + _BLOCK), slice(0, start)
+        corner = np.linalg.inv(np.tril(L[here, here]))
+        inverse[here, left] = -corner @ (L[here, left] @ inverse[left, left])
+        inverse[here, here] = corner
+        pause()
+    return inverse
+
+
+def _times(F: Array, T: Array, monitor: Monitor) -> Array:
+    product = np.empty_like(F)
+    for start in range(0, len(F), ROWS_PER_CHUNK):
+        rows = slice(start, start + ROWS_PER_CHUNK)
+        np.matmul(F[rows], T, out=product[rows])
+        monitor.stage("class covariance", start / len(F))
+    return product
+
+
+def _spread(scores: Array, positive: Mask) -> Array:
+    """Apply R: take each score from the mean of its class, divide by the size of the class."""
+    spread = np.empty_like(scores)
+    for rows in (positive, ~positive):
+        spread[rows] = (scores[rows] - scores[rows].mean()) / np.count_nonzero(rows)
+    return spread
+
+
+def _unwhitened(scorer: Scorer, T: Array) -> LinearScorer:
+    """Give <T v, x> for the scorer <v, .>: its weights T v are the scores of the rows of T."""
+    return LinearScorer(scorer(T))
+
+
+class _Translated(Monitor):
+    """Passes a solver's steps on, with scorers of the features instead of the whitened ones."""
+
+    def __init__(self, monitor: Monitor, T: Array) -> None:
+        super().__init__()
+        self._monitor, self._T = monitor, T
+
+    def step(
+        self,
+        iteration: int,
+        objective: float,
+        *,
+        gap: float | None = None,
+        total: int | None = None,
+        scorer: Callable[[], Scorer] | None = None,
+    ) -> bool:
+        """Report an iteration; True means stop now and return the present iterate."""
+        translated = None if scorer is None else lambda: _unwhitened(scorer(), self._T)
+        self.stopped = self._monitor.step(
+            iteration, objective, gap=gap, total=total, scorer=translated
+        )
+        return self.stopped
+
+    def stage(self, name: str, fraction: float | None = None) -> None:
+        """Report preparatory work."""
+        self._monitor.stage(name, fraction)

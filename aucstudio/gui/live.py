@@ -1,0 +1,69 @@
+"""The run in flight, as far as the window knows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import numpy as np
+
+from aucstudio.gui.plan import RunLook
+from aucstudio.project.execute import Look, Progress
+from aucstudio.project.experiment import Experiment
+from aucstudio.project.headless import progress_words
+from aucstudio.project.prepare import Preparation
+
+
+@dataclasses.dataclass(eq=False)
+class LiveRun:
+    """The run in flight, as far as the window knows it.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    look : RunLook
+        Name and colour it will keep.
+    split, splits : int
+    fraction : float or None
+        Of the whole run.
+    words : str
+        What it is doing.
+    points : list of (iteration, seconds, objective, gap)
+        Of the fit under way.
+    picture : Look or None
+        The latest look at the scorer.
+    preparation : Preparation or None
+        Of the fit under way.
+    stopping : bool
+    """
+
+    experiment: Experiment
+    look: RunLook
+    split: int = 0
+    splits: int = 1
+    fraction: float | None = None
+    words: str = "starting"
+    points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
+    picture: Look | None = None
+    preparation: Preparation | None = None
+    stopping: bool = False
+    began: float = dataclasses.field(default_factory=time.monotonic)
+
+    def hear(self, progress: Progress) -> None:
+        """Take in one message of the job."""
+        if progress.split != self.split:
+            self.split, self.points, self.picture = progress.split, [], None
+        self.splits, self.preparation = progress.splits, progress.preparation
+        self.fraction, self.words = progress_words(progress)
+        step = progress.step
+        if step is not None and step.iteration > 0 and step.objective is not None:
+            gap = np.nan if step.gap is None else step.gap
+            self.points.append((step.iteration, progress.seconds, step.objective, gap))
+        if progress.look is not None:
+            self.picture = progress.look
+
+    def seconds_left(self) -> float | None:
+        """Estimate the time to go, once a share of the run is done."""
+        if self.fraction is None or self.fraction < 0.02:
+            return None
+        return (time.monotonic() - self.began) * (1.0 / self.fraction - 1.0)

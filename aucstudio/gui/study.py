@@ -1,0 +1,133 @@
+"""A study as its project file holds it: what the window writes into it, and finds there again."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.plan import Plan
+from aucstudio.project.errors import InputError
+from aucstudio.project.experiment import DataReference, Experiment
+from aucstudio.project.record import FAILED, RunRecord
+from aucstudio.project.storage import ProjectFile
+from aucstudio.project.table import Table
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Study:
+    """What a project file holds.
+
+    Attributes
+    ----------
+    file : ProjectFile
+    document : dict
+        What :func:`plan_document` made; empty where no window has seen the project.
+    records : list of RunRecord
+    table : Table or None
+        None if there is none, or it cannot be read.
+    warnings : list of str
+        What to tell: a table that is gone, a run that was lost in flight.
+    """
+
+    file: ProjectFile
+    document: dict[str, Any]
+    records: list[RunRecord]
+    table: Table | None
+    warnings: list[str]
+
+    def plan(self, present: Plan) -> Plan:
+        """Give the plan of the file; without one ``present``, set as the last run was made."""
+        if "window" in self.document:
+            plan = Plan.from_json(self.document["window"])
+        else:
+            plan = _first_plan(present, self.records)
+        return _with_all_looks(plan, self.records)
+
+
+class PlanKeeper:
+    """Writes plans into project files one after the other, without holding up the window."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
+
+    def write(self, project: ProjectFile, document: dict[str, Any]) -> None:
+        """Have a plan written; one that cannot be is written again with the next change."""
+        self._thread.submit(_put_down, project, document)
+
+    def wait(self) -> None:
+        """Wait until everything is written."""
+        self._thread.submit(lambda: None).result()
+
+    def close(self) -> None:
+        """Write what is left and end the thread."""
+        self._thread.shutdown(wait=True)
+
+
+def _put_down(project: ProjectFile, document: dict[str, Any]) -> None:
+    with contextlib.suppress(InputError):
+        project.set_plan(document)
+
+
+def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
+    """Write a plan and where its table is as plain data."""
+    document: dict[str, Any] = {"window": plan.as_json()}
+    if table is not None:
+        with contextlib.suppress(InputError):
+            data = DataReference.to_table(table)
+            document["data"] = dataclasses.asdict(data) | {"roles": dict(data.roles)}
+    return document
+
+
+def read_study(path: Path) -> Study:
+    """Read a project file and, where it is still there, its table.
+
+    Raises
+    ------
+    InputError
+        If the file is no project, or of a newer format.
+    """
+    file = ProjectFile.open(path)
+    document, records = file.plan(), file.runs()
+    lost = [_lost_sentence(experiment) for experiment in file.lost_in_flight()]
+    data = _reference(document, records)
+    try:
+        table = None if data is None else data.open()
+    except InputError as error:
+        gone = f"{error}. The finished runs are all here."
+        return Study(file, document, records, None, [gone, *lost])
+    return Study(file, document, records, table, lost)
+
+
+def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
+    """Find which table a project is about: its plan says, or the last run of a script's project."""
+    if "data" in document:
+        data = dict(document["data"])
+        return DataReference(**data | {"roles": tuple(data["roles"].items())})
+    return records[-1].experiment.data if records else None
+
+
+def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
+    """Set the form of a project that no window has seen to what its last run was made with."""
+    if not records:
+        return plan
+    last = records[-1].experiment
+    return dataclasses.replace(plan.set_as(last), band=last.band)
+
+
+def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
+    """Give every record a look: one may have been stored just before the program was killed."""
+    for record in records:
+        if record.id not in plan.looks:
+            title = METHODS[record.experiment.method].title
+            look = dataclasses.replace(plan.free_look(title), visible=record.status != FAILED)
+            plan = dataclasses.replace(plan, looks={**plan.looks, record.id: look})
+    return plan
+
+
+def _lost_sentence(experiment: Experiment) -> str:
+    title = METHODS[experiment.method].title
+    return f"{title} was running when the program last ended; it is lost and can be run again."
