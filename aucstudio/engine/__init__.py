@@ -6,9 +6,12 @@ from typing import Any
 
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.methods.baselines import SVM, Logistic
+from aucstudio.engine.methods.boosting import GradientBoosting
 from aucstudio.engine.methods.least_squares import AUCRLS
-from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
+from aucstudio.engine.methods.structure import SAUCSVM
+from aucstudio.engine.methods.svm_2norm import SVM2Norm
 from aucstudio.engine.monitor import Callback, Step, Stopped
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.engine.scorers import Scorer, restore
@@ -17,12 +20,16 @@ __all__ = [
     "AUCRLS",
     "AUCSVM",
     "METHODS",
+    "ROCSVM",
+    "SAUCSVM",
     "SVM",
     "AUCClassifier",
     "Callback",
+    "GradientBoosting",
     "InvalidSetting",
     "Logistic",
     "Param",
+    "SVM2Norm",
     "SVMpAUC",
     "Scorer",
     "Step",
@@ -33,7 +40,18 @@ __all__ = [
 ]
 
 METHODS: dict[str, type[AUCClassifier]] = {
-    method.key: method for method in (AUCRLS, AUCSVM, SVMpAUC, SVM, Logistic)
+    method.key: method
+    for method in (
+        AUCRLS,
+        AUCSVM,
+        ROCSVM,
+        SAUCSVM,
+        SVMpAUC,
+        SVM,
+        SVM2Norm,
+        Logistic,
+        GradientBoosting,
+    )
 }
 
 

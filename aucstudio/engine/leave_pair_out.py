@@ -1,4 +1,4 @@
-"""Scores of held-out rows without retraining, exact, for least squares on pairs and on labels.
+"""Scores of held-out pairs and folds without retraining, exact, for AUC-RLS.
 
 Symbols: m, n numbers of positives and negatives left for training; D = 1/m on the positives,
 1/n on the negatives; K Gram matrix, positives first; P = lambda (D^1/2 K D^1/2 + lambda)^-1;
@@ -13,23 +13,25 @@ complement of the hat matrix, keeps the digits where lambda is small.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.rls_path import ordered_gram
+from aucstudio.engine.methods.rls_systems import (
+    Index,
+    eigensystem,
+    ordered_gram,
+    positive_values,
+)
 from aucstudio.engine.monitor import Monitor
-
-Index = NDArray[np.intp]
 
 _EPS = float(np.finfo(float).eps)
 _PAIRS_PER_CHUNK = 65_536
-# Scores of a pair that differ by less, on the scale of the fitted scores, are tied.
-_TIE = 1e-9
+# Scores of a pair that differ by fewer rounding errors, a sum over all rows, are tied.
+_TIE = 16 * _EPS
 
 
 def leave_pair_out_auc(
@@ -161,7 +163,7 @@ class HoldOut:
         kernel: Kernel | None = None,
         monitor: Monitor | None = None,
     ) -> None:
-        self.regularizations = _positive_values(regularizations)
+        self.regularizations = positive_values(regularizations)
         self._monitor = monitor or Monitor()
         order = np.argsort(~positive, kind="stable")
         self._place = np.argsort(order)
@@ -183,10 +185,11 @@ class HoldOut:
         K *= root
         K *= root[:, None]
         noise = len(K) * _EPS * float(np.abs(K.diagonal()).max())
-        g, self._V = np.linalg.eigh(K, UPLO="U")
-        g[g <= max(noise, len(K) * _EPS * g[-1])] = 0.0
-        self._g = g
-        self._kept = g > 0
+        self._g, self._V = eigensystem(K, noise)
+        kept = self._g > 0
+        self._low_rank = 2 * np.count_nonzero(kept) < len(K)
+        self._few = kept if self._low_rank else slice(None)
+        self._factor = self._V[:, self._few]
 
     def _sum_up(self) -> None:
         """Compute the diagonal of Q and its products with u and v of all rows, at each lambda."""
@@ -200,8 +203,8 @@ class HoldOut:
         for rows in _chunks(N, N):
             self._monitor.stage("hold-out")
             self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
-        products = [self._V @ (shares * turned[:, [k]]) for k in range(2)]
-        self._sums = np.stack(products, axis=2) / np.sqrt(self._d)[:, None, None]
+        products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
+        self._sums = np.stack(products, axis=2) / np.sqrt(self._d)[:, None]
         self._totals = np.einsum("ka,kl,kb->lab", turned, shares, turned)
 
     def _remainder(self, lams: Array) -> Array:
@@ -211,11 +214,8 @@ class HoldOut:
 
     def _mutual(self, lam: float, first: slice | Index, second: slice | Index) -> Array:
         """Elements of Q between different rows; few eigenvalues do if the kernel has low rank."""
-        low_rank = 2 * np.count_nonzero(self._kept) < len(self._g)
-        kept = self._kept if low_rank else slice(None)
-        g = self._g[kept]
-        shares = -g / (g + lam) if low_rank else lam / (g + lam)
-        V = self._V[:, kept]
+        g, V = self._g[self._few], self._factor
+        shares = -g / (g + lam) if self._low_rank else lam / (g + lam)
         left = V[first] * shares
         left /= np.sqrt(self._d[first])[:, None]
         products: Array = left @ V[second].T
@@ -242,7 +242,7 @@ class HoldOut:
     def pair_auc(self, which: int) -> float:
         """Compute the leave-pair-out AUC at one of the lambdas."""
         top = float(self._g[-1])
-        tie = _TIE * top / (top + float(self.regularizations[which]))
+        tie = _TIE * len(self._d) * top / (top + float(self.regularizations[which]))
         doubled = 0
         for _, f, g in self.pair_scores(which):
             f -= g
@@ -282,78 +282,6 @@ class HoldOut:
         det *= uu + 2 * uv + vv + uv * uv - uu * vv
         zu, zv = (uv + vv) / det, (uv + uu) / det
         return (-2 / a) * (Wiu * zu - Wiv * zv), (-2 / b) * (Wju * zu - Wjv * zv)
-
-
-def rls_held_out_scores(
-    data: Array,
-    positive: Mask,
-    folds: Sequence[Index],
-    regularizations: ArrayLike,
-    kernel: Kernel | None = None,
-    *,
-    fit_intercept: bool = False,
-    monitor: Monitor | None = None,
-) -> Array:
-    """Score each fold by RLS trained on all rows outside of it.
-
-    With A the inverse of the bordered matrix of the equations, the errors on a fold U are
-    A_UU^-1 (A y)_U. One eigendecomposition serves all folds; leave-one-out is folds of one row.
-
-    Parameters
-    ----------
-    data, positive, folds, regularizations, kernel, monitor
-        As for :func:`held_out_scores`; with ``kernel``, the linear one measures from 0.
-    fit_intercept : bool
-
-    Returns
-    -------
-    ndarray of shape (n_values, n_samples)
-        Scores with the constant; NaN for rows in no fold.
-
-    Raises
-    ------
-    ValueError
-        If a regularisation is not positive, or a fold leaves no row.
-    """
-    lams, N = _positive_values(regularizations), len(positive)
-    if any(len(fold) >= N for fold in folds):
-        raise ValueError("A fold must leave at least one row to train on.")
-    K = data.copy() if kernel is None else kernel(data, data)
-    g, V = np.linalg.eigh(K, UPLO="U")
-    np.maximum(g, 0.0, out=g)
-    y = np.where(positive, 1.0, -1.0)
-    inverse = functools.partial(_bordered_inverse, V, g, fit_intercept)
-    scores = np.full((len(lams), N), np.nan)
-    for k, lam in enumerate(lams):
-        for fold in folds:
-            if monitor is not None:
-                monitor.stage("hold-out", k / len(lams))
-            A, pull = inverse(lam * (N - len(fold)), fold, y)
-            scores[k, fold] = y[fold] - np.linalg.solve(A, pull)
-    return scores
-
-
-def _bordered_inverse(
-    V: Array, g: Array, fit_intercept: bool, lam: float, U: Index, y: Array
-) -> tuple[Array, Array]:
-    """Compute A_UU and (A y)_U, times lambda, for the equations of RLS at the paper's lambda."""
-    shares = lam / (g + lam)
-    left = V[U] * shares
-    A, pull = left @ V[U].T, left @ (V.T @ y)
-    if fit_intercept:
-        turned = V.sum(axis=0)
-        ones = left @ turned
-        total = turned @ (shares * turned)
-        pull = pull - ones * ((turned * shares) @ (V.T @ y)) / total
-        A = A - np.outer(ones, ones) / total
-    return A, pull
-
-
-def _positive_values(regularizations: ArrayLike) -> Array:
-    values = np.atleast_1d(np.asarray(regularizations, float))
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError("Every regularisation must be a positive number.")
-    return values
 
 
 def _chunks(rows: int, columns: int) -> Iterator[slice]:

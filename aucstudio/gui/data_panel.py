@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.param_form import swallow_wheel
+from aucstudio.gui.param_form import narrow_combo
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import Card, field_label, fields_grid, label, named, tell
 from aucstudio.project.errors import InputError
@@ -28,8 +28,8 @@ class DataPanel(Card):
         self.session = session
         self.title = label("No table yet", "title", wrap=True, name="data_title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
-        self.label_combo = _combo("label_combo", "Label column")
-        self.positive_combo = _combo("positive_combo", "Positive class")
+        self.label_combo = narrow_combo("label_combo", "Label column")
+        self.positive_combo = narrow_combo("positive_combo", "Positive class")
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = named(QPushButton("Open…"), "open_button", "Open")
@@ -142,14 +142,6 @@ class DataPanel(Card):
             self.session.set_roles(roles=roles)
         except InputError as error:
             tell(self.problem, str(error), "error")
-
-
-def _combo(name: str, accessible: str) -> QComboBox:
-    combo = named(QComboBox(), name, accessible)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(8)
-    swallow_wheel(combo)
-    return combo
 
 
 def _facts(table: Table) -> str:

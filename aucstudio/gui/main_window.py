@@ -47,7 +47,7 @@ from aucstudio.project.table import Table
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
-_LEFT, _RIGHT = 316, 384
+_LEFT, _RIGHT = 328, 384
 
 
 class MainWindow(QMainWindow):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QWidget
 
 from aucstudio.gui import prompts
-from aucstudio.gui.param_form import swallow_wheel
+from aucstudio.gui.param_form import narrow_combo, swallow_wheel
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import FIELD_MARGINS, Card, field_label, fields_grid, label, named, tell
 from aucstudio.project.split import Validation
@@ -22,7 +22,7 @@ class ValidationPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("2  Validation")
         self.session = session
-        self.scheme = named(QComboBox(), "scheme_combo", "Validation scheme")
+        self.scheme = narrow_combo("scheme_combo", "Validation scheme")
         for key, title in _SCHEMES.items():
             self.scheme.addItem(title, key)
         self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
@@ -35,7 +35,6 @@ class ValidationPanel(Card):
         self.problem.hide()
         self._labels: dict[str, QLabel] = {}
         self._lay_out()
-        swallow_wheel(self.scheme)
         self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
         self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
         self.folds.valueChanged.connect(lambda v: self._change(folds=v))
@@ -47,25 +46,24 @@ class ValidationPanel(Card):
 
     def _lay_out(self) -> None:
         grid = fields_grid()
-        file_row = QHBoxLayout()
+        self._file = QWidget()
+        file_row = QHBoxLayout(self._file)
+        file_row.setContentsMargins(0, 0, 0, 0)
         file_row.addWidget(self.choose)
         file_row.addWidget(self.file_name, stretch=1)
-        rows: list[tuple[str, str, Any]] = [
+        rows = (
             ("scheme", "Scheme", self.scheme),
             ("test_size", "Test part", self.test_percent),
             ("folds", "Folds", self.folds),
-            ("file", "File", file_row),
+            ("file", "File", self._file),
             ("repeats", "Repeats", self.repeats),
             ("seed", "Seed", self.seed),
-        ]
+        )
         for row, (key, text, field) in enumerate(rows):
             self._labels[key] = field_label(text)
             grid.addWidget(self._labels[key], row, 0)
-            if isinstance(field, QHBoxLayout):
-                grid.addLayout(field, row, 1)
-            else:
-                grid.addWidget(field, row, 1)
-                self._labels[key].setBuddy(field)
+            grid.addWidget(field, row, 1)
+            self._labels[key].setBuddy(field)
         self.rows.addLayout(grid)
         self.rows.addWidget(self.problem)
 
@@ -94,12 +92,11 @@ class ValidationPanel(Card):
             "folds": (plan.scheme == "folds", self.folds),
             "repeats": (plan.scheme != "file", self.repeats),
             "seed": (plan.scheme != "file", self.seed),
-            "file": (plan.scheme == "file", self.choose),
+            "file": (plan.scheme == "file", self._file),
         }
         for key, (matters, field) in shown.items():
             self._labels[key].setVisible(matters)
             field.setVisible(matters)
-        self.file_name.setVisible(plan.scheme == "file")
 
     def show_problem(self, sentence: str) -> None:
         """Say what is wrong with the scheme."""
@@ -127,8 +124,6 @@ def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> 
     spin.lineEdit().setTextMargins(*FIELD_MARGINS)
     spin.setRange(low, high)
     spin.setSuffix(suffix)
-    # Its longest number must not widen the column.
-    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     spin.setKeyboardTracking(False)
     swallow_wheel(spin)
     return spin

@@ -10,7 +10,7 @@ import numpy as np
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares import pair_mixing
-from aucstudio.engine.methods.rls_systems import gram
+from aucstudio.engine.methods.rls_systems import eigensystem, ordered_gram
 from aucstudio.engine.monitor import Monitor
 
 _EPS = float(np.finfo(float).eps)
@@ -50,9 +50,7 @@ class AUCRLSPath:
         K = ordered_gram(data, self._mixing.order, kernel, monitor)
         noise = len(K) * _EPS * self._mixing.size * float(np.abs(K.diagonal()).max())
         self._mixing.both_sides(K, monitor)
-        values, self._vectors = np.linalg.eigh(K, UPLO="U")
-        values[values <= max(noise, len(K) * _EPS * values[-1])] = 0.0
-        self._values = values
+        self._values, self._vectors = eigensystem(K, noise)
         self._parts: Array = self._vectors.T @ target
 
     def coefficients(self, regularization: float) -> Array:
@@ -78,10 +76,3 @@ class AUCRLSPath:
         """
         scores: Array = K @ self.coefficients(regularization)
         return scores
-
-
-def ordered_gram(data: Array, order: Array, kernel: Kernel | None, monitor: Monitor) -> Array:
-    """Compute the Gram matrix of the rows, or copy the one given, with its rows in order."""
-    if kernel is None:
-        return data[np.ix_(order, order)]
-    return gram(kernel, data, order, data[0], monitor)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
@@ -228,3 +228,29 @@ def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor:
         cols = slice(start, start + BLOCK)
         w[cols] = weights @ (X[:, cols] - origin[cols])
     return LinearScorer(w)
+
+
+def ordered_gram(data: Array, order: Index, kernel: Kernel | None, monitor: Monitor) -> Array:
+    """Compute the Gram matrix of the rows, or copy the one given, with its rows in order."""
+    if kernel is None:
+        given: Array = data[np.ix_(order, order)]
+        return given
+    return gram(kernel, data, order, data[0], monitor)
+
+
+def eigensystem(K: Array, noise: float) -> tuple[Array, Array]:
+    """Decompose a positive semidefinite matrix; eigenvalues within its rounding errors are 0.
+
+    One numpy call: it lets other threads run, but cannot be interrupted.
+    """
+    values, vectors = np.linalg.eigh(K, UPLO="U")
+    values[values <= max(noise, len(K) * _EPS * values[-1])] = 0.0
+    return values, vectors
+
+
+def positive_values(regularizations: ArrayLike) -> Array:
+    """Read one or more positive numbers, or raise ValueError."""
+    values = np.atleast_1d(np.asarray(regularizations, float))
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError("Every regularisation must be a positive number.")
+    return values

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.engine.base import Array, Fit, Mask
-from aucstudio.engine.kernels import ROWS_PER_CHUNK
 from aucstudio.engine.methods.pair_svm import MAX_KERNEL_ROWS, Index, MakeScorer, PairSVM
-from aucstudio.engine.methods.rls_systems import class_moments
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.low_rank import cholesky
 
-_BLOCK = 128
+_MULTIPLICATIONS_PER_BLOCK = 1e9
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -96,32 +94,45 @@ class SAUCSVM(PairSVM):
             c[rows] += beta
             return base_scorer(w, c)
 
-        return _times(F[rows], T, monitor), scorer
+        return _times(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
 
     def _fit_by_cutting_planes(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         if self.structure == 0:
             return super()._fit_by_cutting_planes(X, positive, monitor)
         near = X - X.mean(axis=0)
         T = _whitener(near, positive, self.structure, monitor)
-        whitened = _times(near, T, monitor)
+        whitened = _times(near, T, functools.partial(monitor.stage, "whitening"))
         done = super()._fit_by_cutting_planes(whitened, positive, _Translated(monitor, T))
         return dataclasses.replace(done, scorer=_unwhitened(done.scorer, T))
 
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
     """Give T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""
-    _, S = class_moments(F, positive, monitor)
-    S *= weight
-    S[np.diag_indices_from(S)] += 1.0
     pause = functools.partial(monitor.stage, "class covariance")
+    S = weight * _covariance(F, positive, pause)
+    S[np.diag_indices_from(S)] += 1.0
     return _inverse_of_lower(cholesky(S, pause), pause).T
 
 
+def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
+    """Give Sigma = F^T R F, shape (r, r)."""
+    Z, r = np.empty_like(F), F.shape[1]
+    for rows in (positive, ~positive):
+        Z[rows] = (F[rows] - F[rows].mean(axis=0)) / np.sqrt(np.count_nonzero(rows))
+    square = np.empty((r, r))
+    for columns in _blocks(r, Z.size):
+        below = slice(columns.start, None)
+        square[below, columns] = Z[:, below].T @ Z[:, columns]
+        square[columns, below] = square[below, columns].T
+        pause()
+    return square
+
+
 def _inverse_of_lower(L: Array, pause: Callable[[], None]) -> Array:
-    """Invert a lower triangular matrix block by block; what stands above its blocks is ignored."""
+    """Invert a lower triangular matrix block by block; what stands above it is ignored."""
     inverse = np.zeros_like(L)
-    for start in range(0, len(L), _BLOCK):
-        here, left = slice(start, start + _BLOCK), slice(0, start)
+    for here in _blocks(len(L), L.size):
+        left = slice(0, here.start)
         corner = np.linalg.inv(np.tril(L[here, here]))
         inverse[here, left] = -corner @ (L[here, left] @ inverse[left, left])
         inverse[here, here] = corner
@@ -129,13 +140,18 @@ def _inverse_of_lower(L: Array, pause: Callable[[], None]) -> Array:
     return inverse
 
 
-def _times(F: Array, T: Array, monitor: Monitor) -> Array:
+def _times(F: Array, T: Array, pause: Callable[[], None]) -> Array:
     product = np.empty_like(F)
-    for start in range(0, len(F), ROWS_PER_CHUNK):
-        rows = slice(start, start + ROWS_PER_CHUNK)
+    for rows in _blocks(len(F), T.size):
         np.matmul(F[rows], T, out=product[rows])
-        monitor.stage("class covariance", start / len(F))
+        pause()
     return product
+
+
+def _blocks(length: int, cost: int) -> Iterator[slice]:
+    """Cut a length of which each unit takes ``cost`` multiplications."""
+    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 512))
+    return (slice(start, start + step) for start in range(0, length, step))
 
 
 def _spread(scores: Array, positive: Mask) -> Array:

@@ -1,0 +1,245 @@
+"""Closed-form hold-out against training again without the rows, and hand-checked values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import AUCRLS, Stopped
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.leave_pair_out import (
+    held_out_scores,
+    leave_pair_out_auc,
+    leave_pair_out_scores,
+)
+from aucstudio.engine.methods.least_squares import RLS
+from aucstudio.engine.methods.rls_hold_out import rls_held_out_scores
+from aucstudio.engine.monitor import Monitor
+
+GOLDEN_X = np.array(
+    [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
+)
+GOLDEN_POSITIVE = np.arange(10) < 4
+LINEAR, GAUSSIAN = Kernel(), Kernel("rbf", gamma=0.4)
+
+
+def overlapping(rows=14, features=3, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.arange(rows) % 3 == 0)
+    return rng.standard_normal((rows, features)) + positive[:, None] * 0.7, positive
+
+
+def repeated(rows=14):
+    """Rows that occur twice, some of them in both classes."""
+    X, positive = overlapping(rows)
+    X[1], X[3] = X[0], X[2]
+    return np.round(X[:, :2]), positive
+
+
+def equal_rows():
+    return np.full((9, 3), 0.1), np.arange(9) % 3 == 0
+
+
+TABLES = {
+    "few features": overlapping(),
+    "one feature": overlapping(features=1),
+    "more features than rows": overlapping(features=30),
+    "repeated rows": repeated(),
+    "two of a class": (overlapping(9)[0], np.arange(9) < 2),
+    "constant feature": (np.insert(overlapping()[0], 1, 0.1, axis=1), overlapping()[1]),
+    "equal rows": equal_rows(),
+}
+every_table = pytest.mark.parametrize(("X", "positive"), TABLES.values(), ids=TABLES)
+every_kernel = pytest.mark.parametrize("kernel", [LINEAR, GAUSSIAN], ids=["linear", "rbf"])
+
+
+def settings(kernel):
+    return {"kernel": kernel.kind, "gamma": kernel.gamma}
+
+
+def retrained(method, X, positive, held, kernel, **more):
+    """Scores of the held rows by a method fitted to the others."""
+    left = np.setdiff1d(np.arange(len(X)), held)
+    return method(**settings(kernel), **more).fit(X[left], positive[left]), X[held]
+
+
+def retrained_pairs(X, positive, lam, kernel):
+    p, n = np.flatnonzero(positive), np.flatnonzero(~positive)
+    scores = np.empty((2, len(p), len(n)))
+    for i, first in enumerate(p):
+        for j, second in enumerate(n):
+            fitted, rows = retrained(
+                AUCRLS, X, positive, [first, second], kernel, regularization=lam
+            )
+            scores[:, i, j] = fitted.scorer_(rows)
+    return scores
+
+
+def ordered_share(f, g):
+    difference, tie = f - g, 1e-12 * np.abs([f, g]).max()
+    return np.mean((difference > tie) + 0.5 * (np.abs(difference) <= tie))
+
+
+# --- pairs -----------------------------------------------------------------------------------
+
+
+def test_golden_leave_pair_out():
+    kernel, lam = Kernel("rbf", gamma=0.5), 1 / 15  # the paper's 1, for 3 x 5 pairs
+    f, g = leave_pair_out_scores(GOLDEN_X, GOLDEN_POSITIVE, lam, kernel)
+    assert f.shape == g.shape == (4, 6)
+    np.testing.assert_allclose([f[0, 0], g[0, 0]], [-0.23002235, -0.74185572], atol=5e-9)
+    areas = leave_pair_out_auc(GOLDEN_X, GOLDEN_POSITIVE, [lam], kernel)
+    assert areas == pytest.approx([5 / 12], abs=1e-15)
+
+
+@every_table
+@every_kernel
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 30.0])
+def test_pairs_equal_training_without_them(X, positive, kernel, lam):
+    K = kernel(X, X)
+    expected = retrained_pairs(X, positive, lam, kernel)
+    np.testing.assert_allclose(leave_pair_out_scores(K, positive, lam), expected, atol=1e-10)
+    f, g = leave_pair_out_scores(X, positive, lam, kernel)
+    np.testing.assert_allclose(f - g, expected[0] - expected[1], atol=1e-10)
+    area = leave_pair_out_auc(K, positive, [lam])
+    assert area == pytest.approx([ordered_share(*expected)], abs=1e-14)
+
+
+def test_equal_rows_are_ties():
+    X, positive = equal_rows()
+    for kernel in (LINEAR, GAUSSIAN, Kernel("poly", coef0=50.0)):
+        areas = leave_pair_out_auc(X, positive, [1e-6, 0.1, 1e3], kernel)
+        np.testing.assert_array_equal(areas, 0.5)
+
+
+def test_a_row_in_both_classes_ties_with_itself():
+    X, _ = overlapping(12)
+    twice, labels = np.repeat(X, 2, axis=0), np.arange(24) % 2 == 0
+    areas = leave_pair_out_auc(twice, labels, [1e-3, 1.0, 100.0], GAUSSIAN)
+    for lam, area in zip([1e-3, 1.0, 100.0], areas, strict=True):
+        f, g = retrained_pairs(twice, labels, lam, GAUSSIAN)
+        assert area == pytest.approx(ordered_share(f, g), abs=1e-14)
+        np.testing.assert_allclose(np.diag(f), np.diag(g), atol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [1e-7, 1e5])
+def test_extreme_regularisation_keeps_the_digits(lam):
+    X, positive = overlapping(10)
+    expected = retrained_pairs(X, positive, lam, GAUSSIAN)
+    scores = leave_pair_out_scores(X, positive, lam, GAUSSIAN)
+    np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-12)
+
+
+def test_many_values_equal_one_at_a_time():
+    X, positive = overlapping(40)
+    grid = 2.0 ** np.arange(-20, 11, 5)
+    together = leave_pair_out_auc(X, positive, grid, GAUSSIAN)
+    assert len(set(together)) > 2
+    for lam, area in zip(grid, together, strict=True):
+        f, g = leave_pair_out_scores(X, positive, lam, GAUSSIAN)
+        assert area == pytest.approx(ordered_share(f, g), abs=1e-14)
+
+
+def test_chunks_join_without_a_seam(monkeypatch):
+    X, positive = overlapping(30)
+    whole = leave_pair_out_scores(X, positive, 0.1, GAUSSIAN)
+    monkeypatch.setattr("aucstudio.engine.leave_pair_out._PAIRS_PER_CHUNK", 45)
+    np.testing.assert_allclose(leave_pair_out_scores(X, positive, 0.1, GAUSSIAN), whole)
+
+
+def test_an_offset_of_1e8_costs_no_digits():
+    X, positive = overlapping(20)
+    X = np.round(X * 16) / 16  # so that the shifted rows are exact
+    for kernel in (LINEAR, GAUSSIAN):
+        f, g = leave_pair_out_scores(X, positive, 0.1, kernel)
+        far, near = leave_pair_out_scores(X + 1e8, positive, 0.1, kernel)
+        np.testing.assert_allclose(far - near, f - g, atol=1e-9)
+
+
+def test_swapped_labels_swap_the_two_scores():
+    X, positive = overlapping()
+    f, g = leave_pair_out_scores(X, positive, 0.1, GAUSSIAN)
+    swapped_f, swapped_g = leave_pair_out_scores(X, ~positive, 0.1, GAUSSIAN)
+    np.testing.assert_allclose(swapped_f, -g.T, atol=1e-12)
+    np.testing.assert_allclose(swapped_g, -f.T, atol=1e-12)
+
+
+def test_the_given_gram_matrix_is_left_alone():
+    X, positive = overlapping()
+    K = GAUSSIAN(X, X)
+    before = K.copy()
+    leave_pair_out_auc(K, positive, [0.1])
+    rls_held_out_scores(K, positive, [np.array([0])], [0.1])
+    np.testing.assert_array_equal(K, before)
+
+
+# --- blocks ----------------------------------------------------------------------------------
+
+
+@every_table
+@every_kernel
+def test_folds_equal_training_without_them(X, positive, kernel):
+    folds = [np.array([1]), np.array([0, 2, 5]), np.array([3, 4]), np.array([6, 7])]
+    grid = [1e-3, 0.3]
+    scores = held_out_scores(kernel(X, X), positive, folds, grid)
+    for fold in folds:
+        for lam, found in zip(grid, scores[:, fold], strict=True):
+            fitted, rows = retrained(AUCRLS, X, positive, fold, kernel, regularization=lam)
+            np.testing.assert_allclose(found, fitted.scorer_(rows), atol=1e-10)
+    assert np.isnan(np.delete(scores, np.concatenate(folds), axis=1)).all()
+
+
+def test_a_fold_of_one_pair_is_leave_pair_out():
+    X, positive = overlapping()
+    i, j = np.flatnonzero(positive)[2], np.flatnonzero(~positive)[4]
+    K = GAUSSIAN(X, X)
+    f, g = leave_pair_out_scores(K, positive, 0.2)
+    scores = held_out_scores(K, positive, [np.array([j, i])], [0.2])
+    np.testing.assert_allclose(scores[0, [i, j]], [f[2, 4], g[2, 4]], atol=1e-13)
+
+
+@every_table
+@every_kernel
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rls_folds_equal_training_without_them(X, positive, kernel, fit_intercept):
+    folds = [np.array([k]) for k in range(len(X))] if len(X) < 12 else [np.array([0, 2, 5, 1])]
+    grid = [1e-3, 0.3]
+    scores = rls_held_out_scores(X, positive, folds, grid, kernel, fit_intercept=fit_intercept)
+    for fold in folds:
+        for lam, found in zip(grid, scores[:, fold], strict=True):
+            more = {"regularization": lam, "fit_intercept": fit_intercept}
+            fitted, rows = retrained(RLS, X, positive, fold, kernel, **more)
+            expected = fitted.decision_function(rows) if fit_intercept else fitted.scorer_(rows)
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+# --- refusals and stopping -------------------------------------------------------------------
+
+
+def test_each_class_needs_a_row_more_than_are_held_out():
+    X, positive = overlapping()
+    for labels in (np.arange(14) == 4, np.arange(14) != 4):
+        with pytest.raises(ValueError, match="row more than are held out"):
+            leave_pair_out_auc(X, labels, [0.1], LINEAR)
+    with pytest.raises(ValueError, match="row more than are held out"):
+        held_out_scores(X, positive, [np.flatnonzero(positive)], [0.1], LINEAR)
+    with pytest.raises(ValueError, match="at least one row"):
+        rls_held_out_scores(X, positive, [np.arange(14)], [0.1], LINEAR)
+
+
+@pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
+def test_the_regularisation_must_be_positive(lam):
+    X, positive = overlapping()
+    with pytest.raises(ValueError, match="positive number"):
+        leave_pair_out_auc(X, positive, [0.1, lam], LINEAR)
+    with pytest.raises(ValueError, match="positive number"):
+        rls_held_out_scores(X, positive, [np.array([0])], [lam], LINEAR)
+
+
+def test_a_stop_is_seen_in_every_stage(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, positive = overlapping()
+    for stage in ("kernel matrix", "hold-out", "leave-pair-out"):
+        monitor = Monitor(lambda step, at=stage: step.stage == at)
+        with pytest.raises(Stopped, match=stage):
+            leave_pair_out_auc(X, positive, [0.1], GAUSSIAN, monitor)
