@@ -7,8 +7,9 @@ negatives left; A_U rows of A for U.
 
 The paper's matrix L without U is D, less its part on U, less u v' + v u'. By Woodbury's formula
 the function trained without U has f_U = -D_UU^-1 Q_UU^-1 [Q_U u, Q_U v] z on U, and z follows
-from the 2 x 2 matrix S = [u, v]' (Q - Q_.U Q_UU^-1 Q_U.) [u, v]. Writing all in Q, the
-complement of the hat matrix, keeps the digits where lambda is small.
+from the 2 x 2 matrix S = [u, v]' (Q - Q_.U Q_UU^-1 Q_U.) [u, v]. Everything is written in Q, the
+complement of the hat matrix, which keeps the digits where lambda is small; where it is large, Q
+is nearly D^-1, so that E = Q - D^-1 is what is kept.
 """
 
 from __future__ import annotations
@@ -192,14 +193,13 @@ class HoldOut:
         self._factor = self._V[:, self._few]
 
     def _sum_up(self) -> None:
-        """Compute the diagonal of Q and its products with u and v of all rows, at each lambda."""
+        """Compute the diagonal of E and its products with u and v of all rows, at each lambda."""
         N, m = len(self._d), self._positives
-        lams = self.regularizations
-        shares = self._remainder(lams)
+        shares = self._shares(self._g[:, None], self.regularizations)
         ends = np.zeros((N, 2))
         ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
         turned = self._V.T @ ends
-        self._diagonal = np.empty((len(lams), N))
+        self._diagonal = np.empty((len(self.regularizations), N))
         for rows in _chunks(N, N):
             self._monitor.stage("hold-out")
             self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
@@ -207,16 +207,19 @@ class HoldOut:
         self._sums = np.stack(products, axis=2) / np.sqrt(self._d)[:, None]
         self._totals = np.einsum("ka,kl,kb->lab", turned, shares, turned)
 
-    def _remainder(self, lams: Array) -> Array:
-        """Eigenvalues of P, shape (n_samples, n_values)."""
-        shares: Array = lams / (self._g[:, None] + lams)
-        return shares
+    def _is_apart(self, lam: Array) -> Mask:
+        """Tell where D^-1 is kept apart from Q: where it makes up most of it."""
+        apart: Mask = lam > self._g.mean()
+        return apart
 
-    def _mutual(self, lam: float, first: slice | Index, second: slice | Index) -> Array:
+    def _shares(self, g: Array, lam: Array) -> Array:
+        """Eigenvalues of P, or of P - 1 where D^-1 is kept apart."""
+        return np.where(self._is_apart(lam), -g, lam) / (g + lam)
+
+    def _mutual(self, lam: Array, first: slice | Index, second: slice | Index) -> Array:
         """Elements of Q between different rows; few eigenvalues do if the kernel has low rank."""
         g, V = self._g[self._few], self._factor
-        shares = -g / (g + lam) if self._low_rank else lam / (g + lam)
-        left = V[first] * shares
+        left = V[first] * (-g / (g + lam) if self._low_rank else self._shares(g, lam))
         left /= np.sqrt(self._d[first])[:, None]
         products: Array = left @ V[second].T
         products /= np.sqrt(self._d[second])
@@ -224,15 +227,16 @@ class HoldOut:
 
     def block_scores(self, rows: Index, which: int) -> Array:
         """Score held-out rows, as many of each class as was said, at one of the lambdas."""
-        lam, U = float(self.regularizations[which]), self._place[rows]
-        Q = self._mutual(lam, U, U)
-        np.fill_diagonal(Q, self._diagonal[which, U])
+        lam, U = self.regularizations[which], self._place[rows]
+        apart = float(self._is_apart(lam))
+        E = self._mutual(lam, U, U)
+        np.fill_diagonal(E, self._diagonal[which, U])
         ends = np.zeros((len(U), 2))
         ends[np.arange(len(U)), (self._positives <= U).astype(int)] = self._d[U]
         T = self._sums[which, U].T @ ends
-        T = self._totals[which] - T - T.T + ends.T @ Q @ ends
-        sides = self._sums[which, U] - Q @ ends
-        W = np.linalg.solve(Q, sides)
+        T = self._totals[which] - T - T.T + ends.T @ E @ ends + apart * np.eye(2)
+        sides = self._sums[which, U] - E @ ends
+        W = np.linalg.solve(E + np.diag(apart / self._d[U]), sides)
         S = T - sides.T @ W
         z = 2 * np.array([S[0, 1] + S[1, 1], -(S[0, 1] + S[0, 0])])
         z /= S.sum() + S[0, 1] ** 2 - S[0, 0] * S[1, 1]
@@ -252,11 +256,10 @@ class HoldOut:
 
     def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
         """Give some positives at a time and the scores of their pairs with all negatives."""
-        lam, m, N = float(self.regularizations[which]), self._positives, len(self._d)
+        lam, m, N = self.regularizations[which], self._positives, len(self._d)
         for rows in _chunks(m, N - m):
             self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
-            c = self._mutual(lam, rows, slice(m, N))
-            yield rows, *self._pairs(which, rows, c)
+            yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
 
     def _pairs(self, which: int, rows: slice, c: Array) -> tuple[Array, Array]:
         """Do what :meth:`block_scores` does for all pairs of some positives at once.
@@ -267,10 +270,12 @@ class HoldOut:
         m, a, b = self._positives, float(self._d[0]), float(self._d[-1])
         qi, qj = self._diagonal[which, rows, None], self._diagonal[which, m:]
         (iu, iv), (ju, jv) = self._sums[which, rows].T[:, :, None], self._sums[which, m:].T
-        T = self._totals[which]
+        apart = float(self._is_apart(self.regularizations[which]))
+        T = self._totals[which] + apart * np.eye(2)
         uu, vv = T[0, 0] - 2 * a * iu + a * a * qi, T[1, 1] - 2 * b * jv + b * b * qj
         uv = T[0, 1] - a * iv - b * ju + (a * b) * c
         iu, jv, iv, ju = iu - a * qi, jv - b * qj, iv - b * c, ju - a * c
+        qi, qj = qi + apart / a, qj + apart / b
         det = qi * qj - c * c
         Wiu, Wju = qj * iu - c * ju, qi * ju - c * iu
         Wiv, Wjv = qj * iv - c * jv, qi * jv - c * iv

@@ -60,7 +60,7 @@ class ProgressStrip(QWidget):
 def _time_words(live: LiveRun) -> str:
     if live.fraction is None:
         return ""
-    percent = f"{live.fraction:.0%}"
+    percent = f"{100 * live.fraction:.0f} %"
     left = live.seconds_left()
     if left is None or left < 1.0:
         return percent

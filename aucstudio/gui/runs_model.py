@@ -45,7 +45,7 @@ class RunsModel(QAbstractTableModel):
         rows = []
         live = self.session.live
         if live is not None:
-            share = "" if live.fraction is None else f" {live.fraction:.0%}"
+            share = "" if live.fraction is None else f" {100 * live.fraction:.0f} %"
             words = "stopping…" if live.stopping else f"training{share}"
             rows.append((live.look.name, words, live.look.colour))
         rows += [(look.name, "queued", look.colour) for _, look in self.session.queue]

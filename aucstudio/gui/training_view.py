@@ -350,9 +350,8 @@ def live_sentence(live: LiveRun, looks: Sequence[tuple[int, float]]) -> str:
 
 def auc_course(looks: Sequence[tuple[int, float]]) -> str:
     """Write the latest AUC and where it came from."""
-    (_, first), (iteration, last) = looks[0], looks[-1]
-    came = f", {first:.3f} at first" if len(looks) > 1 else ""
-    return f"{last:.3f} at iteration {iteration:,}{came}"
+    (_, first), (_, last) = looks[0], looks[-1]
+    return f"{last:.3f}" + (f", {first:.3f} at first" if len(looks) > 1 else "")
 
 
 def _relative_gap(objective: float, gap: float | None) -> float:
@@ -364,7 +363,8 @@ def _relative_gap(objective: float, gap: float | None) -> float:
 def _proof(gaps: Sequence[float]) -> str:
     """Say how near the optimum the worst of the fits is proven to be."""
     worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
-    if not math.isfinite(worst):
+    if not math.isfinite(worst) or worst > 1.0:
+        # A bound beyond the objective itself proves nothing yet.
         return ""
     if not worst:
         return "proven optimal"

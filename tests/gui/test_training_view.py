@@ -181,7 +181,7 @@ def test_live_auc_is_kept_while_the_fit_is_the_same(view, add, session):
     live.picture = looks[1]
     session.live_changed.emit()
     assert view.live_auc == [(1, areas[0]), (2, areas[1])]
-    words = f"held-out AUC {areas[1]:.3f} at iteration 2, {areas[0]:.3f} at first"
+    words = f"held-out AUC {areas[1]:.3f}, {areas[0]:.3f} at first"
     assert view.readout.text() == f"Flying: {words}"
     live.split, live.points, live.picture = 1, [(1, 0.01, 5.0, 2.0)], None
     session.live_changed.emit()

@@ -85,6 +85,6 @@ def _held_out_errors(V: Array, shares: Array, ends: Array, fit_intercept: bool) 
     if fit_intercept:
         totals = (shares * ends[:, 1]) @ ends
         pull = pull - sums[:, 1] * (totals[0] / totals[1])
-        A = A - np.outer(sums[:, 1], sums[:, 1]) / totals[1]
+        A -= sums[:, [1]] * (sums[:, 1] / totals[1])
     errors: Array = np.linalg.solve(A, pull)
     return errors

@@ -1,0 +1,257 @@
+"""RLS against explicit normal equations and scikit-learn; the path of AUC-RLS against AUCRLS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+
+from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods.least_squares import RLS
+from aucstudio.engine.methods.rls_path import AUCRLSPath
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.solvers import cholesky
+
+both = pytest.mark.parametrize("fit_intercept", [False, True])
+either_shape = pytest.mark.parametrize("features", [4, 60])
+
+# The polynomial kernel of degree 1 is the linear one, solved for the rows.
+ROWS = {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 0.0}
+
+
+def overlapping(rows=40, features=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(rows) % 3 == 0).astype(int)
+    return rng.standard_normal((rows, features)) + y[:, None] * 0.7 + 0.4, y
+
+
+def signs(y):
+    return np.where(y == 1, 1.0, -1.0)
+
+
+# --- against independent formulas ------------------------------------------------------------
+
+
+@either_shape
+@both
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+def test_linear_equals_ridge_regression_on_the_labels(features, fit_intercept, lam):
+    X, y = overlapping(features=features)
+    fitted = RLS(regularization=lam, fit_intercept=fit_intercept).fit(X, y)
+    peer = Ridge(alpha=lam * len(y), fit_intercept=fit_intercept, solver="cholesky")
+    peer.fit(X, signs(y))
+    np.testing.assert_allclose(fitted.coef_[0], peer.coef_, rtol=1e-8, atol=1e-12)
+    if fit_intercept:
+        assert fitted.intercept_ == pytest.approx(peer.intercept_, abs=1e-12)
+
+
+@pytest.mark.parametrize("lam", [1e-4, 0.1, 5.0])
+def test_kernel_equals_the_dense_formula_of_the_paper(lam):
+    X, y = overlapping(30)
+    fitted = RLS(kernel="rbf", gamma=0.3, regularization=lam).fit(X, y)
+    peer = KernelRidge(kernel="rbf", gamma=0.3, alpha=lam * len(y)).fit(X, signs(y))
+    np.testing.assert_allclose(fitted.scorer_.points, X)
+    np.testing.assert_allclose(fitted.scorer_.weights, peer.dual_coef_, rtol=1e-7)
+
+
+def test_kernel_with_a_constant_solves_the_bordered_equations():
+    X, y = overlapping(30)
+    fitted = RLS(kernel="rbf", gamma=0.3, regularization=0.1, fit_intercept=True).fit(X, y)
+    K, ones = Kernel("rbf", 0.3)(X, X), np.ones((30, 1))
+    bordered = np.block([[K + 0.1 * 30 * np.eye(30), ones], [ones.T, np.zeros((1, 1))]])
+    expected = np.linalg.solve(bordered, np.append(signs(y), 0))
+    np.testing.assert_allclose(fitted.scorer_.weights, expected[:-1], atol=1e-12)
+    assert fitted.intercept_ == pytest.approx(expected[-1], abs=1e-12)
+
+
+@either_shape
+@both
+def test_the_gradient_of_the_stated_objective_is_zero(features, fit_intercept):
+    X, y = overlapping(features=features)
+    fitted = RLS(regularization=0.2, fit_intercept=fit_intercept).fit(X, y)
+    w, b = fitted.coef_[0], fitted.intercept_ if fit_intercept else 0.0
+    errors = signs(y) - X @ w - b
+    np.testing.assert_allclose(-2 * X.T @ errors / len(y) + 2 * 0.2 * w, 0, atol=1e-12)
+    if fit_intercept:
+        assert errors.mean() == pytest.approx(0, abs=1e-14)
+    assert fitted.objective_ == pytest.approx(np.mean(errors**2) + 0.2 * w @ w, rel=1e-12)
+
+
+@either_shape
+@both
+def test_primal_and_dual_agree(features, fit_intercept):
+    X, y = overlapping(features=features)
+    common = {"regularization": 0.05, "fit_intercept": fit_intercept}
+    linear, rows = RLS(**common).fit(X, y), RLS(**common, **ROWS).fit(X, y)
+    np.testing.assert_allclose(rows.decision_function(X), linear.decision_function(X), atol=1e-10)
+    assert rows.objective_ == pytest.approx(linear.objective_, rel=1e-11)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.2}])
+@both
+def test_the_certificate_is_at_rounding_level(settings, fit_intercept):
+    X, y = overlapping()
+    gap = RLS(**settings, fit_intercept=fit_intercept).fit(X, y).gap_
+    assert 0 <= gap < 1e-24
+
+
+def test_with_equal_classes_a_constant_makes_it_rank_like_fisher():
+    X, y = overlapping()
+    X, y = np.vstack([X[y == 1], X[y == 0][: np.sum(y)]]), np.repeat([1, 0], np.sum(y))
+    spread = np.cov(X[y == 1].T, bias=True) + np.cov(X[y == 0].T, bias=True)
+    best = np.linalg.solve(spread, X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0))
+    w = RLS(regularization=0.0, fit_intercept=True).fit(X, y).coef_[0]
+    np.testing.assert_allclose(w / np.linalg.norm(w), best / np.linalg.norm(best), atol=1e-12)
+
+
+# --- the constant ----------------------------------------------------------------------------
+
+
+def test_without_a_constant_the_threshold_is_chosen_afterwards():
+    X, y = overlapping()
+    method = RLS().fit(X, y)
+    before = method.intercept_
+    called = method.predict(X)
+    assert abs(np.mean(called[y == 0]) - np.mean(1 - called[y == 1])) < 0.1
+    assert before != RLS(fit_intercept=True).fit(X, y).intercept_
+
+
+def test_without_a_constant_the_zero_of_the_features_matters():
+    X, y = overlapping()
+    directions = [
+        RLS(fit_intercept=c).fit(X + s, y).coef_[0] for c in (False, True) for s in (0, 5)
+    ]
+    assert np.abs(directions[0] - directions[1]).max() > 0.01
+    np.testing.assert_allclose(directions[2], directions[3], atol=1e-12)
+
+
+# --- limits ----------------------------------------------------------------------------------
+
+
+@either_shape
+@both
+def test_a_singular_problem_takes_the_solution_of_least_norm(features, fit_intercept):
+    X, y = overlapping(features=features)
+    X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
+    fitted = RLS(regularization=0.0, fit_intercept=fit_intercept).fit(X, y)
+    Z, t = (X - X.mean(axis=0), signs(y) - signs(y).mean()) if fit_intercept else (X, signs(y))
+    expected = np.linalg.lstsq(Z, t, rcond=1e-10)[0]
+    np.testing.assert_allclose(fitted.coef_[0], expected, atol=1e-9)
+    assert fitted.gap_ is None
+
+
+@either_shape
+def test_an_offset_of_1e8_costs_no_digits(features):
+    X, y = overlapping(features=features)
+    X = np.round(X * 16) / 16  # so that the shifted rows are exact
+    first = RLS(fit_intercept=True).fit(X, y)
+    second = RLS(fit_intercept=True).fit(X + 1e8, y)
+    np.testing.assert_allclose(second.coef_, first.coef_, rtol=1e-10)
+    far, near = second.decision_function(X + 1e8), first.decision_function(X)
+    np.testing.assert_allclose(far, near, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 1.0}])
+@pytest.mark.parametrize("lam", [0.0, 0.1])
+@both
+def test_equal_rows_score_alike(settings, lam, fit_intercept):
+    y = np.arange(9) % 3 == 0
+    fitted = RLS(regularization=lam, fit_intercept=fit_intercept, **settings)
+    fitted.fit(np.full((9, 3), 0.1), y)
+    assert np.ptp(fitted.scorer_(np.full((9, 3), 0.1))) < 1e-12
+    if fit_intercept:
+        score = fitted.decision_function(np.full((1, 3), 0.1))
+        assert score == pytest.approx(signs(y).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("lone", [0, 1])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}])
+@both
+def test_one_row_of_a_class_is_enough(lone, settings, fit_intercept):
+    X, _ = overlapping(12)
+    y = np.where(np.arange(12) == 5, lone, 1 - lone)
+    fitted = RLS(fit_intercept=fit_intercept, **settings).fit(X, y)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert fitted.objective_ < 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.3}])
+@both
+def test_repeating_every_row_changes_nothing(settings, fit_intercept):
+    X, y = overlapping()
+    method = RLS(fit_intercept=fit_intercept, **settings)
+    scores = method.fit(X, y).scorer_(X)
+    again = method.fit(np.repeat(X, 3, axis=0), np.repeat(y, 3)).scorer_(X)
+    np.testing.assert_allclose(again, scores, atol=1e-11)
+
+
+# --- size and stopping -----------------------------------------------------------------------
+
+
+def test_a_kernel_matrix_beyond_memory_is_refused():
+    X, y = np.zeros((20_001, 1)), np.arange(20_001) % 2
+    with pytest.raises(InvalidSetting, match=r"20,001 × 20,001.*linear"):
+        RLS(kernel="rbf").fit(X, y)
+    assert RLS().fit(X, y).objective_ == 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "fit_intercept": True}])
+def test_a_stop_is_seen_in_every_stage(settings, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr(cholesky, "BLOCK", 16)
+    X, y = overlapping(60, 20)
+    heard = []
+    RLS(**settings).fit(X, y, callback=lambda step: heard.append(step.stage))
+    stages = set(heard[: heard.index("iterating")])
+    assert {"factorisation", "solving"} < stages
+    for stage in stages:
+        with pytest.raises(Stopped, match=stage):
+            RLS(**settings).fit(X, y, callback=lambda step, at=stage: step.stage == at)
+
+
+# --- the path of AUC-RLS ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lam", [2.0**-20, 1e-3, 0.1, 2.0**10])
+def test_the_path_equals_direct_solves(lam):
+    X, y = overlapping(50)
+    fitted = AUCRLS(kernel="rbf", gamma=0.3, regularization=lam).fit(X[:40], y[:40])
+    kernel = Kernel("rbf", 0.3)
+    path = AUCRLSPath(X[:40], y[:40] == 1, kernel)
+    np.testing.assert_allclose(path.coefficients(lam), fitted.scorer_.weights, rtol=1e-7)
+    scores = path.scores(kernel(X[40:], X[:40]), lam)
+    np.testing.assert_allclose(scores, fitted.scorer_(X[40:]), rtol=1e-8, atol=1e-12)
+    given = AUCRLSPath(kernel(X[:40], X[:40]), y[:40] == 1)
+    np.testing.assert_allclose(given.coefficients(lam), path.coefficients(lam), rtol=1e-7)
+
+
+@either_shape
+@pytest.mark.parametrize("lam", [0.0, 0.1])
+def test_the_path_of_the_linear_kernel_gives_the_direction(features, lam):
+    X, y = overlapping(features=features)
+    X = np.round(X * 16) / 16
+    for shift in (0.0, 1e8):
+        weights = AUCRLSPath(X + shift, y == 1, Kernel()).coefficients(lam)
+        assert abs(weights.sum()) < 1e-10 * np.abs(weights).sum()
+        w = AUCRLS(regularization=lam).fit(X, y).coef_[0]
+        np.testing.assert_allclose(weights @ X, w, atol=1e-9)
+
+
+def test_the_path_leaves_the_given_matrix_alone():
+    X, y = overlapping()
+    K = Kernel("rbf", 0.3)(X, X)
+    before = K.copy()
+    path = AUCRLSPath(K, y == 1)
+    first = path.coefficients(0.1)
+    path.coefficients(7.0)
+    np.testing.assert_array_equal(path.coefficients(0.1), first)
+    np.testing.assert_array_equal(K, before)
+
+
+def test_the_path_hears_a_stop(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, y = overlapping()
+    with pytest.raises(Stopped):
+        AUCRLSPath(X, y == 1, Kernel("rbf", 0.3), Monitor(lambda step: True))
