@@ -7,7 +7,7 @@ from typing import Any
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.methods.baselines import SVM, Logistic
 from aucstudio.engine.methods.boosting import GradientBoosting
-from aucstudio.engine.methods.least_squares import AUCRLS
+from aucstudio.engine.methods.least_squares import AUCRLS, RLS
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
 from aucstudio.engine.methods.structure import SAUCSVM
@@ -20,6 +20,7 @@ __all__ = [
     "AUCRLS",
     "AUCSVM",
     "METHODS",
+    "RLS",
     "ROCSVM",
     "SAUCSVM",
     "SVM",
@@ -43,6 +44,7 @@ METHODS: dict[str, type[AUCClassifier]] = {
     method.key: method
     for method in (
         AUCRLS,
+        RLS,
         AUCSVM,
         ROCSVM,
         SAUCSVM,

@@ -56,7 +56,7 @@ def leave_pair_out_auc(
         Positive values, against the mean loss over the pairs left.
     kernel : Kernel, optional
     monitor : Monitor, optional
-        Heard at least every few hundredths of a second, save during the eigendecomposition.
+        Heard between all steps; the one long step is the eigendecomposition.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def exact(method):
     range that cuts no negative in parts, however often the rows are repeated.
     """
     declared = declared_params(type(method))
-    finer = {"tol": 1e-9, "gamma": 0.3, "fpr_range": (0.0, 0.5)}
+    finer = {"tol": 1e-9, "gamma": 0.3, "fpr_range": (0.0, 0.5), "fit_intercept": True}
     return clone(method).set_params(**{k: v for k, v in finer.items() if k in declared})
 
 

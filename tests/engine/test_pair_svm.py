@@ -1,11 +1,12 @@
 import cvxopt
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods import pair_svm
-from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
 from aucstudio.engine.params import InvalidSetting
@@ -313,6 +314,47 @@ def test_a_single_row_of_a_class_is_legal(m, n, kernel):
     model = AUCSVM(C=3.0, kernel=kernel, gamma=0.3, tol=FINE).fit(X, positive)
     optimum, _ = oracle(Kernel(kernel, 0.3)(X, X), *pair_rows(AllPairs(positive)), 3.0)
     assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+
+
+# --- a margin of choice
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("margin", [0.01, 4.0])
+def test_margin_is_redundant_with_cost(kernel, k, margin):
+    X, positive = sample(N=40, seed=5)
+    settings = {"kernel": kernel, "gamma": 0.3, "n_neighbors": k, "tol": FINE}
+    ours = ROCSVM(C=0.7, margin=margin, **settings).fit(X, positive)
+    plain = AUCSVM(C=0.7 / margin, **settings).fit(X, positive)
+    np.testing.assert_allclose(ours.scorer_(X) / margin, plain.scorer_(X), atol=2e-4)
+    assert ours.objective_ == pytest.approx(margin**2 * plain.objective_, rel=1e-8)
+
+
+def test_margin_one_is_auc_svm_to_the_last_bit():
+    X, positive = sample(N=40, seed=5)
+    ours, plain = ROCSVM(kernel="rbf").fit(X, positive), AUCSVM(kernel="rbf").fit(X, positive)
+    np.testing.assert_array_equal(ours.train_scores_, plain.train_scores_)
+    assert ours.objective_ == plain.objective_
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.5])
+def test_margin_reaches_the_cutting_planes(monkeypatch, margin):
+    X, positive = sample(N=80, seed=3)
+    exact = ROCSVM(C=5.0, margin=margin).fit(X, positive)
+    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
+    planes = ROCSVM(C=5.0, margin=margin).fit(X, positive)
+    assert planes.objective_ == pytest.approx(exact.objective_, rel=1.1e-4)
+
+
+@pytest.mark.parametrize("margin", [0.01, 1.0, 3.0])
+def test_hard_margin_gives_the_direction_of_the_support_vector_machine(margin):
+    # Proposition 3.4.1 of the ROC-SVM paper; it holds for separable rows and a large cost only.
+    X, positive = sample(N=30, seed=4)
+    X[positive] += [4.0, 2.0, 0.0]
+    svm = SVC(C=1e6, kernel="linear", tol=1e-9).fit(X, positive)
+    ours = ROCSVM(C=1e6 * margin, margin=margin, tol=FINE).fit(X, positive)
+    np.testing.assert_allclose(ours.coef_, margin / 2 * svm.coef_, rtol=1e-4)
 
 
 # --- support pairs

@@ -9,6 +9,7 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods import pair_svm, structure
 from aucstudio.engine.methods.pair_svm import AUCSVM
 from aucstudio.engine.methods.structure import SAUCSVM
+from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.params import InvalidSetting
 from tests.engine.test_pair_svm import (
@@ -21,26 +22,250 @@ from tests.engine.test_pair_svm import (
     sample,
 )
 
+RBF_SCORES = (
+    "0.17603275 0.27590586 0.37381492 0.13512672 -0.34224261 "
+    "-0.05064623 -0.14820409 -0.18268568 -0.31423234 0.10279565"
+)
 
-def pairs_of(X, positive, k=None):
+
+def used_pairs(X, positive, k=None):
     return pair_rows(AllPairs(positive) if k is None else neighbour_pairs(X, positive, k))
 
 
 def centring(positive):
-    """R: centring within each class over its size."""
+    """The paper's R (eq. 15): Sigma = S R S' for the matrix S of all rows."""
     R = np.zeros((len(positive), len(positive)))
     for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-        n = len(rows)
-        R[np.ix_(rows, rows)] = (np.eye(n) - 1 / n) / n
+        R[np.ix_(rows, rows)] = (np.eye(len(rows)) - 1 / len(rows)) / len(rows)
     return R
 
 
-def embedded(K, positive, weight):
-    """The kernel of SAUC-SVM as the paper has it: a pseudo-inverse of the singular matrix."""
-    R = np.sqrt(np.maximum(centring(positive), 0)) * 0 + _root(centring(positive))
-    inner = np.linalg.pinv(R + weight * R @ R @ K @ R, rcond=1e-10)
-    return K - weight * K @ R @ R @ inner @ R @ R @ K if False else _by_pinv(K, positive, weight)
+def with_structure(K, positive, weight):
+    """The kernel of eq. 19, with the pseudo-inverse of a matrix that has no inverse."""
+    R = centring(positive)
+    inner = np.linalg.pinv(R + weight * R @ K @ R, rcond=1e-10, hermitian=True)
+    return K - weight * K @ R @ inner @ R @ K
 
 
-def test_placeholder():
-    pass
+def difference_covariance(X, positive):
+    """Sigma from all difference vectors, one by one."""
+    Z = (X[positive][:, None, :] - X[~positive][None, :, :]).reshape(-1, X.shape[1])
+    return np.cov(Z.T, bias=True).reshape(X.shape[1], X.shape[1])
+
+
+# --- against golden values and independent solutions -----------------------------------------
+
+
+def test_golden_values_of_the_linear_kernel():
+    model = SAUCSVM(C=24 * 0.05, structure=1.0, tol=FINE).fit(TEN, TEN_POSITIVE)
+    np.testing.assert_allclose(model.coef_, [[0.27112014, 0.34472949]], atol=1e-6)
+    assert model.objective_ == pytest.approx(0.6721539243, abs=1e-9)
+    assert model.gap_ <= FINE * model.objective_
+
+
+def test_golden_values_of_the_gaussian_kernel():
+    settings = {"kernel": "rbf", "gamma": 0.5, "tol": FINE}
+    model = SAUCSVM(C=24 * 0.05, structure=1.0, **settings).fit(TEN, TEN_POSITIVE)
+    assert model.objective_ == pytest.approx(0.9623464342, abs=1e-9)
+    np.testing.assert_allclose(model.scorer_(TEN), np.fromstring(RBF_SCORES, sep=" "), atol=1e-7)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_agrees_with_a_dense_quadratic_program(kernel, weight, k):
+    X, positive = sample()
+    settings = {"kernel": kernel, "gamma": 0.3, "n_neighbors": k, "tol": FINE}
+    model = SAUCSVM(C=20.0, structure=weight, **settings).fit(X, positive)
+    K = with_structure(Kernel(kernel, 0.3)(X, X), positive, weight)
+    i, j = used_pairs(X, positive, k)
+    optimum, scores = oracle(K, i, j, 20.0)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+    close = model.scorer_(X)
+    scale = np.ptp(scores)
+    np.testing.assert_allclose(
+        close[i] - close[j], scores[i] - scores[j], atol=2e-4 * max(1.0, scale)
+    )
+
+
+@pytest.mark.parametrize("kind", ["tied", "duplicated", "constant feature", "wide", "offset"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_awkward_data_agree_with_the_dense_program(kind, kernel):
+    X, positive = sample(kind)
+    model = SAUCSVM(C=20.0, structure=2.0, kernel=kernel, tol=1e-8).fit(X, positive)
+    near = X - X.mean(axis=0)
+    K = with_structure(model.settle_kernel(X)(near, near), positive, 2.0)
+    optimum, _ = oracle(K, *used_pairs(X, positive), 20.0)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_single_row_of_a_class_is_legal(m, n, kernel):
+    X, _ = sample(N=m + n, seed=15)
+    positive = np.arange(m + n) < m
+    settings = {"kernel": kernel, "gamma": 0.3, "tol": FINE}
+    model = SAUCSVM(C=3.0, structure=5.0, **settings).fit(X, positive)
+    K = with_structure(Kernel(kernel, 0.3)(X, X), positive, 5.0)
+    optimum, _ = oracle(K, *used_pairs(X, positive), 3.0)
+    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+
+
+# --- what the objective says -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [None, 4])
+def test_objective_is_that_of_the_direction(k):
+    X, positive = sample(N=60, seed=2)
+    model = SAUCSVM(C=5.0, structure=3.0, n_neighbors=k).fit(X, positive)
+    w = model.coef_[0]
+    loss = mean_hinge(model.scorer_(X), *used_pairs(X, positive, k))
+    spread = w @ difference_covariance(X, positive) @ w
+    assert model.objective_ == pytest.approx(w @ w / 2 + 1.5 * spread + 5 * loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ill-scaled", "wide"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 4])
+def test_objective_is_that_of_the_expansion(kernel, kind, k):
+    X, positive = sample(kind, N=60, seed=2)
+    settings = {"kernel": kernel, "gamma": 0.01, "n_neighbors": k}
+    model = SAUCSVM(C=50.0, structure=3.0, **settings).fit(X, positive)
+    scorer, scores = model.scorer_, model.scorer_(X)
+    norm = scorer.weights @ scorer(scorer.points)
+    spread = scores[positive].var() + scores[~positive].var()
+    loss = mean_hinge(scores, *used_pairs(X, positive, k))
+    assert model.objective_ == pytest.approx(norm / 2 + 1.5 * spread + 50 * loss, rel=2e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_live_scorers_and_certificates_hold(kernel):
+    X, positive = sample(N=40, seed=6)
+    i, j = used_pairs(X, positive)
+    seen = []
+
+    def look(step):
+        if step.iteration:
+            scores = step.scorer()(X)
+            least = scores[positive].var() + scores[~positive].var() + 30 * mean_hinge(scores, i, j)
+            seen.append((step.objective, step.gap, least))
+
+    settings = {"kernel": kernel, "gamma": 0.2}
+    model = SAUCSVM(C=30.0, structure=2.0, **settings).fit(X, positive, callback=look)
+    objectives, gaps, least = map(np.array, zip(*seen, strict=True))
+    assert (least <= objectives * (1 + 1e-9)).all()
+    assert (objectives - gaps <= model.objective_ * (1 + 1e-9)).all()
+    assert (model.objective_, model.gap_) == (objectives[-1], gaps[-1])
+
+
+def test_more_structure_means_less_spread_for_its_size():
+    X, positive = sample("ill-scaled", N=80, seed=3)
+    spreads = []
+    for weight in (0.0, 1.0, 100.0):
+        w = SAUCSVM(structure=weight).fit(X, positive).coef_[0]
+        spreads.append(w @ difference_covariance(X, positive) @ w)
+    assert spreads[0] > spreads[1] > spreads[2] > 0
+
+
+# --- no structure, and very much -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_without_structure_it_is_auc_svm_to_the_last_bit(kernel, k):
+    X, positive = sample(N=40)
+    settings = {"kernel": kernel, "n_neighbors": k}
+    ours = SAUCSVM(structure=0.0, **settings).fit(X, positive)
+    plain = AUCSVM(**settings).fit(X, positive)
+    np.testing.assert_array_equal(ours.train_scores_, plain.train_scores_)
+    np.testing.assert_array_equal(ours.support_pairs_, plain.support_pairs_)
+    assert (ours.objective_, ours.gap_, ours.n_iter_) == (
+        plain.objective_,
+        plain.gap_,
+        plain.n_iter_,
+    )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_a_trace_of_structure_changes_a_trace(kernel):
+    X, positive = sample(N=40)
+    ours = SAUCSVM(structure=1e-9, kernel=kernel, gamma=0.2, tol=FINE).fit(X, positive)
+    plain = AUCSVM(kernel=kernel, gamma=0.2, tol=FINE).fit(X, positive)
+    assert ours.objective_ == pytest.approx(plain.objective_, rel=1e-7)
+
+
+def test_much_structure_gives_the_direction_of_fisher():
+    # Where the structure rules, all pairs are short and w = C (I + lambda Sigma)^-1 delta.
+    X, positive = sample(N=60, seed=5)
+    model = SAUCSVM(C=1.0, structure=1e6, tol=FINE).fit(X, positive)
+    delta = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
+    expected = np.linalg.solve(np.eye(3) + 1e6 * difference_covariance(X, positive), delta)
+    np.testing.assert_allclose(model.coef_[0], expected, rtol=1e-3)
+
+
+# --- cutting planes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0**24])
+def test_cutting_planes_reach_the_same_optimum(monkeypatch, shift):
+    X, positive = sample(N=80, seed=3)
+    X = np.round(X, 3)
+    exact = SAUCSVM(C=50.0, structure=4.0).fit(X, positive)
+    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
+    live = []
+
+    def look(step):
+        if step.iteration:
+            live.append((step.objective, step.scorer()))
+
+    planes = SAUCSVM(C=50.0, structure=4.0).fit(X + shift, positive, callback=look)
+    assert planes.converged_
+    assert planes.objective_ == pytest.approx(exact.objective_, rel=1.1e-4)
+    w, i, j = planes.coef_[0], *used_pairs(X, positive)
+    Sigma = difference_covariance(X, positive)
+    expected = w @ w / 2 + 2 * w @ Sigma @ w + 50 * mean_hinge(X @ w, i, j)
+    assert planes.objective_ == pytest.approx(expected, rel=1e-6)
+    for objective, scorer in live:
+        w = scorer.weights
+        expected = w @ w / 2 + 2 * w @ Sigma @ w + 50 * mean_hinge(X @ w, i, j)
+        assert objective == pytest.approx(expected, rel=1e-6)
+
+
+def test_cutting_planes_can_be_stopped_and_know_auc_svm(monkeypatch):
+    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 100)
+    X, positive = sample(N=80, seed=3)
+    stopped = SAUCSVM().fit(X, positive, callback=lambda step: step.iteration == 2)
+    assert stopped.n_iter_ == 2
+    assert not stopped.converged_
+    plain, ours = AUCSVM().fit(X, positive), SAUCSVM(structure=0.0).fit(X, positive)
+    np.testing.assert_array_equal(ours.coef_, plain.coef_)
+
+
+# --- limits ----------------------------------------------------------------------------------
+
+
+def test_neighbour_pairs_do_not_make_the_covariance_smaller(monkeypatch):
+    monkeypatch.setattr(structure, "MAX_KERNEL_ROWS", 30)
+    X, positive = sample(N=40)
+    settings = {"kernel": "rbf", "n_neighbors": 2}
+    with pytest.raises(InvalidSetting, match="40 rows") as refused:
+        SAUCSVM(**settings).fit(X, positive)
+    assert refused.value.setting == "kernel"
+    assert SAUCSVM(structure=0.0, **settings).fit(X, positive).converged_
+
+
+def test_work_in_small_blocks_gives_the_same(monkeypatch):
+    X, positive = sample("wide", N=60)
+    whole = SAUCSVM(kernel="rbf", tol=FINE).fit(X, positive)
+    monkeypatch.setattr(structure, "_MULTIPLICATIONS_PER_BLOCK", 1.0)
+    pieces = SAUCSVM(kernel="rbf", tol=FINE).fit(X, positive)
+    np.testing.assert_allclose(pieces.scorer_(X), whole.scorer_(X), atol=1e-6)
+
+
+def test_a_stop_before_the_first_iterate_ends_the_fit(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, positive = sample()
+    with pytest.raises(Stopped):
+        SAUCSVM().fit(X, positive, callback=lambda step: step.stage == "whitening")

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from numbers import Real
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,13 +19,13 @@ from scipy.special import entr, expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
-from sklearn.utils.class_weight import compute_class_weight
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.methods.class_weight import ClassWeightSettings
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting, Param, param
+from aucstudio.engine.params import param
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 
 Index = NDArray[np.intp]
@@ -36,18 +34,6 @@ _CACHE_MEGABYTES = 1000
 _LEAST_ITERATION_LIMIT = 10_000_000
 _GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
-
-
-@dataclasses.dataclass(frozen=True)
-class ClassWeight(Param):
-    """Class weights: a choice by word or, from scripts, a mapping of class to positive weight."""
-
-    def check(self, value: Any) -> None:
-        """Raise :class:`InvalidSetting` unless the setting can hold ``value``."""
-        if not isinstance(value, Mapping):
-            super().check(value)
-        elif not all(isinstance(w, Real) and 0 < float(w) < math.inf for w in value.values()):
-            raise InvalidSetting(self.name, f"{self.name} must hold positive numbers")
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -59,34 +45,6 @@ class CostSettings:
         "Weight of the sum of the rows' losses against ½|w|²; larger fits closer.",
         powers=range(-3, 4),
     )
-
-
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ClassWeightSettings:
-    """The class weights, in scikit-learn's convention."""
-
-    class_weight: str | Mapping[Any, float] | None = dataclasses.field(
-        default=None,
-        metadata={
-            "param": ClassWeight(
-                kind="choice",
-                default=None,
-                help="Whether the rows of the rarer class weigh more.",
-                label="Class weights",
-                choices={
-                    None: "every row counts the same",
-                    "balanced": "both classes count the same",
-                },
-                grid=(None, "balanced"),
-            )
-        },
-    )
-
-    def weigh(self, classes: NDArray[Any], positive: Mask) -> Array:
-        """Give the weights of the negative and of the positive class, shape (2,)."""
-        labels = classes[positive.astype(int)]
-        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
-        return weights
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

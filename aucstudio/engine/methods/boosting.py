@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
-from aucstudio.engine.methods.baselines import ClassWeightSettings
+from aucstudio.engine.methods.class_weight import ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
@@ -30,8 +30,9 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 
     Minimises ``sum_i c_i (log(1 + exp(f_i)) - y_i f_i) / sum_i c_i`` step by step, each step adding
     a tree that follows the gradient; c_i is 1, or N / (2 N_class) with balanced class weights.
-    A feature is split between at most 255 quantiles of equally weighted rows; only where rows weigh
-    differently does the library, which would weigh them there too, take other ones.
+    A feature is split between at most 255 quantiles of all rows, each counted once. On its own the
+    library takes the same ones, unless rows weigh differently or are more than 200,000: then it
+    takes weighted quantiles, or those of a sample.
 
     There is no optimum to approach, hence no certificate: ``gap_`` is None, and the number of
     trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
@@ -110,8 +111,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Array]:
     """Give the cuts of each feature and the level of each cell: the number of cuts below it.
 
-    The library would do the same in one call that nothing can stop, and with class weights in a
-    hundred times the time.
+    The library would do the same in one call that nothing can stop, and with class weights in
+    some forty times the time.
     """
     cuts, levels = [], np.empty_like(X)
     shares = np.linspace(0, 100, _MOST_BINS + 1)[1:-1]

@@ -79,12 +79,11 @@ def rls_held_out_scores(
 def _held_out_errors(V: Array, shares: Array, ends: Array, fit_intercept: bool) -> Array:
     """Compute A_UU^-1 (A y)_U from the eigenvectors at U; ``ends`` is V'y and V'1."""
     left = V * shares
-    A: Array = left @ V.T
-    sums: Array = left @ ends
+    A, sums = left @ V.T, left @ ends
     pull = sums[:, 0]
     if fit_intercept:
         totals = (shares * ends[:, 1]) @ ends
         pull = pull - sums[:, 1] * (totals[0] / totals[1])
-        A -= sums[:, [1]] * (sums[:, 1] / totals[1])
-    errors: Array = np.linalg.solve(A, pull)
+        A = A - np.outer(sums[:, 1], sums[:, 1]) / totals[1]
+    errors: Array = np.linalg.solve(A, pull).astype(np.float64, copy=False)
     return errors

@@ -37,7 +37,7 @@ _MOST_STEPS = 100
 _SEARCH_STEPS = 60
 _SEARCH_TOLERANCE = 1e-14
 _MULTIPLICATIONS_PER_BLOCK = 1e9
-_COPY = 20  # time to move a number through memory, in multiplications
+_COPY = 1000  # time to move a number through memory, in multiplications
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -176,7 +176,7 @@ class _Rows:
     def _block_of_kernel(self, chosen: Index) -> Array:
         block = np.empty((len(chosen), len(chosen)))
         for rows in _blocks(len(chosen), _COPY * len(chosen)):
-            block[rows] = self._K[np.ix_(chosen[rows], chosen)]
+            np.take(self._K[chosen[rows]], chosen, axis=1, out=block[rows], mode="clip")
             self._pause()
         return block
 

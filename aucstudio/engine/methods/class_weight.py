@@ -1,0 +1,55 @@
+"""Weights of the two classes, in scikit-learn's convention: a setting that baselines share."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+
+from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.params import InvalidSetting, Param
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassWeight(Param):
+    """Class weights: a choice by word or, from scripts, a mapping of class to positive weight."""
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`InvalidSetting` unless the setting can hold ``value``."""
+        if not isinstance(value, Mapping):
+            super().check(value)
+        elif not all(isinstance(w, Real) and 0 < float(w) < math.inf for w in value.values()):
+            raise InvalidSetting(self.name, f"{self.name} must hold positive numbers")
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ClassWeightSettings:
+    """The class weights, in scikit-learn's convention."""
+
+    class_weight: str | Mapping[Any, float] | None = dataclasses.field(
+        default=None,
+        metadata={
+            "param": ClassWeight(
+                kind="choice",
+                default=None,
+                help="Whether the rows of the rarer class weigh more.",
+                label="Class weights",
+                choices={
+                    None: "every row counts the same",
+                    "balanced": "both classes count the same",
+                },
+                grid=(None, "balanced"),
+            )
+        },
+    )
+
+    def weigh(self, classes: NDArray[Any], positive: Mask) -> Array:
+        """Give the weights of the negative and of the positive class, shape (2,)."""
+        labels = classes[positive.astype(int)]
+        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
+        return weights

@@ -1,0 +1,183 @@
+"""Gradient boosting against the library it wraps; its trees as plain arrays."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
+
+from aucstudio.engine import restore
+from aucstudio.engine.methods.boosting import GradientBoosting
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.scorers import EnsembleScorer
+from tests.engine.test_baselines import WEIGHTS, row_costs
+
+SMALL = {"max_iter": 12, "min_samples_leaf": 5}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(8)
+    y = (rng.random(600) < 0.3).astype(int)
+    X = rng.standard_normal((600, 5)) + y[:, None] * [1.0, 0.5, 0.0, 0.0, 0.2]
+    X[:, 2] = np.round(X[:, 2])
+    X[:, 4] = 3.0
+    return X, y
+
+
+def library(**settings):
+    return HistGradientBoostingClassifier(early_stopping=False, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"learning_rate": 0.5, "max_leaf_nodes": 4},
+        {"l2_regularization": 10.0, "min_samples_leaf": 40},
+    ],
+)
+def test_scores_are_the_librarys_to_the_last_bit(settings, data):
+    X, y = data
+    settings = SMALL | settings
+    ours, theirs = GradientBoosting(**settings).fit(X, y), library(**settings).fit(X, y)
+    rows = np.vstack([X, np.random.default_rng(1).normal(size=(50, 5)) * 3])
+    np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+    np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+def test_with_few_levels_weights_of_classes_are_the_librarys_too(class_weight, data):
+    X, y = data
+    X = np.round(X, 1)
+    ours = GradientBoosting(class_weight=class_weight, **SMALL).fit(X, y)
+    theirs = library(class_weight=class_weight, **SMALL).fit(X, y)
+    np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+def test_objective_is_the_weighted_log_loss(class_weight, data):
+    X, y = data
+    model = GradientBoosting(class_weight=class_weight, **SMALL).fit(X, y)
+    chance = 1 / (1 + np.exp(-model.decision_function(X)))
+    expected = log_loss(y, chance, sample_weight=row_costs(class_weight, y))
+    assert model.objective_ == pytest.approx(expected, rel=1e-10)
+    assert model.gap_ is None
+    assert model.converged_
+
+
+def test_every_tree_is_told_with_a_scorer_of_the_trees_so_far(data):
+    X, y = data
+    steps, scores = [], []
+
+    def listen(step):
+        if step.iteration:
+            steps.append(step)
+            scores.append(step.scorer()(X))
+
+    model = GradientBoosting(**SMALL).fit(X, y, callback=listen)
+    assert [step.iteration for step in steps] == list(range(1, 13))
+    assert {step.total for step in steps} == {12}
+    objectives = [step.objective for step in steps]
+    assert objectives == sorted(objectives, reverse=True)
+    assert objectives[-1] == model.objective_
+    np.testing.assert_array_equal(scores[-1], model.scorer_(X))
+    five = library(**(SMALL | {"max_iter": 5})).fit(X, y)
+    np.testing.assert_array_equal(scores[4], five.decision_function(X))
+
+
+def test_stopped_keeps_the_trees_it_showed(data):
+    X, y = data
+    model = GradientBoosting(**SMALL).fit(X, y, callback=lambda step: step.iteration == 5)
+    assert (model.n_iter_, model.converged_) == (5, False)
+    five = library(**(SMALL | {"max_iter": 5})).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), five.decision_function(X))
+
+
+def test_a_stop_while_binning_ends_the_fit(data, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    with pytest.raises(Stopped):
+        GradientBoosting().fit(*data, callback=lambda step: step.fraction == 0.6)
+
+
+def test_a_trained_model_depends_on_nothing_but_rows_and_settings(data):
+    X, y = data
+    np.random.seed(1)  # noqa: NPY002  (the generator that others may have used)
+    first = GradientBoosting(**SMALL).fit(X, y)
+    np.random.seed(2)  # noqa: NPY002
+    second = GradientBoosting(**SMALL).fit(X, y)
+    np.testing.assert_array_equal(first.train_scores_, second.train_scores_)
+
+
+def test_one_positive_among_many_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10_500, 2)), np.zeros(10_500, int)
+    y[7] = 1
+    model = GradientBoosting(max_iter=2).fit(X, y)
+    theirs = library(max_iter=2, min_samples_leaf=10).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), theirs.decision_function(X))
+
+
+# --- trees as arrays -------------------------------------------------------------------------
+
+
+def by_hand(scorer, row):
+    total = scorer.base
+    for node in scorer.roots:
+        while scorer.left[node] != node:
+            goes_left = row[scorer.feature[node]] <= scorer.threshold[node]
+            node = scorer.left[node] if goes_left else scorer.right[node]
+        total += scorer.value[node]
+    return total
+
+
+def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
+    X, y = data
+    scorer = GradientBoosting(**SMALL).fit(X, y).scorer_
+    np.testing.assert_array_equal(scorer(X), [by_hand(scorer, row) for row in X])
+    settings = json.loads(json.dumps(scorer.settings()))
+    again = restore("trees", settings, {k: v.copy() for k, v in scorer.arrays().items()})
+    np.testing.assert_array_equal(again(X), scorer(X))
+    np.testing.assert_array_equal(again(np.asfortranarray(X)[::-1]), scorer(X)[::-1])
+    assert again(X[:0]).shape == (0,)
+
+
+def stump(**changes):
+    parts = {
+        "roots": np.array([0]),
+        "feature": np.array([1, 0, 0]),
+        "threshold": np.array([0.5, 0.0, 0.0]),
+        "left": np.array([1, 1, 2]),
+        "right": np.array([2, 1, 2]),
+        "value": np.array([0.0, -1.0, 2.0]),
+    }
+    return EnsembleScorer(**(parts | changes), base=10.0)
+
+
+def test_a_stump():
+    rows = np.array([[9.0, 0.5], [-9.0, 0.6]])
+    np.testing.assert_array_equal(stump()(rows), [9.0, 12.0])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"left": np.array([0, 0, 2])},
+        {"right": np.array([3, 1, 2])},
+        {"roots": np.array([3])},
+        {"roots": np.array([-1])},
+        {"feature": np.array([-1, 0, 0])},
+        {"threshold": np.array([0.5])},
+    ],
+)
+def test_damaged_trees_are_refused(damage):
+    with pytest.raises(ValueError, match="do not fit"):
+        stump(**damage)
+
+
+def test_rows_must_have_the_features_that_the_trees_ask_for():
+    with pytest.raises(ValueError, match="need 2 features"):
+        stump()(np.zeros((3, 1)))

@@ -1,0 +1,198 @@
+"""The 2-norm SVM against a dense quadratic program of the corrected dual."""
+
+from __future__ import annotations
+
+import cvxopt
+import numpy as np
+import pytest
+from sklearn.svm import SVC, LinearSVC
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods import svm_2norm
+from aucstudio.engine.methods.svm_2norm import SVM2Norm
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.params import InvalidSetting
+from tests.engine.test_baselines import WEIGHTS, row_costs
+from tests.engine.test_pair_svm import sample
+
+
+def hard_margin(K, y):
+    """Solve max sum a - 1/2 a'YKYa over a >= 0 with y'a = 0: the value and the vector a y."""
+    N = len(y)
+    options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+    done = cvxopt.solvers.qp(
+        cvxopt.matrix(K * np.outer(y, y)),
+        cvxopt.matrix(-1.0, (N, 1)),
+        cvxopt.matrix(-np.eye(N)),
+        cvxopt.matrix(0.0, (N, 1)),
+        cvxopt.matrix(y[None, :]),
+        cvxopt.matrix(0.0),
+        options=options,
+    )
+    beta = np.ravel(done["x"]) * y
+    return np.abs(beta).sum() - beta @ K @ beta / 2, beta
+
+
+def signs(positive):
+    return np.where(positive, 1.0, -1.0)
+
+
+def centred(scores):
+    return scores - scores.mean()
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_agrees_with_the_corrected_dual(kernel, C, class_weight):
+    X, positive = sample(N=40)
+    settings = {"kernel": kernel, "gamma": 0.3, "class_weight": class_weight}
+    model = SVM2Norm(C=C, **settings).fit(X, positive.astype(int))
+    K = Kernel(kernel, 0.3)(X, X)
+    costs = C * row_costs(class_weight, positive.astype(int))
+    optimum, beta = hard_margin(K + np.diag(0.5 / costs), signs(positive))
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+    assert model.gap_ <= 1e-8 * model.objective_
+    np.testing.assert_allclose(centred(model.scorer_(X)), centred(K @ beta), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "kind", ["tied", "duplicated", "ill-scaled", "constant feature", "wide", "offset"]
+)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_awkward_data_agree_with_the_corrected_dual(kind, kernel):
+    X, positive = sample(kind)
+    model = SVM2Norm(kernel=kernel).fit(X, positive)
+    near = X - X.mean(axis=0)
+    K = model.settle_kernel(X)(near, near)
+    optimum, _ = hard_margin(K + 0.5 * np.eye(len(X)), signs(positive))
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-7)
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_objective_is_the_one_it_states(kernel, class_weight):
+    X, positive = sample(N=60, seed=4)
+    y = positive.astype(int)
+    settings = {"kernel": kernel, "gamma": 0.3, "class_weight": class_weight}
+    model = SVM2Norm(C=0.7, **settings).fit(X, y)
+    scorer = model.scorer_
+    size = (
+        scorer.weights @ scorer.weights
+        if kernel == "linear"
+        else scorer.weights @ scorer(scorer.points)
+    )
+    slack = np.maximum(0, 1 - signs(positive) * model.decision_function(X))
+    expected = size / 2 + 0.7 * row_costs(class_weight, y) @ slack**2
+    assert model.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_printed_dual_is_half_the_problem_of_half_the_penalty():
+    # The paper's eq. 15 has no 1/2 and the ridge 1/C.
+    X, positive = sample(N=40)
+    y, K = signs(positive), X @ X.T
+    _, beta = hard_margin(2 * (K + np.eye(40) / 3.0), y)
+    model = SVM2Norm(C=1.5).fit(X, positive)
+    np.testing.assert_allclose(2 * beta @ X, model.coef_[0], atol=1e-7)
+
+
+def test_a_hard_margin_library_finds_the_same():
+    X, positive = sample(N=80, seed=7)
+    K = Kernel("rbf", 0.5)(X, X)
+    model = SVM2Norm(C=2.0, kernel="rbf", gamma=0.5).fit(X, positive)
+    library = SVC(C=1e9, kernel="precomputed", tol=1e-8).fit(K + np.eye(80) / 4.0, positive)
+    beta = np.zeros(80)
+    beta[library.support_] = library.dual_coef_[0]
+    np.testing.assert_allclose(model.decision_function(X), K @ beta + library.intercept_, atol=1e-6)
+
+
+def test_with_a_constant_that_costs_next_to_nothing_the_linear_library_agrees():
+    X, positive = sample(N=80, seed=8)
+    library = LinearSVC(dual=False, tol=1e-10, intercept_scaling=1e4).fit(X, positive)
+    model = SVM2Norm().fit(X, positive)
+    np.testing.assert_allclose(model.coef_, library.coef_, atol=1e-5)
+    assert model.intercept_ == pytest.approx(library.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (7, 1)])
+def test_a_single_row_of_a_class_is_legal(m, n):
+    X, _ = sample(N=m + n, seed=15)
+    positive = np.arange(m + n) < m
+    model = SVM2Norm().fit(X, positive)
+    optimum, _ = hard_margin(X @ X.T + 0.5 * np.eye(m + n), signs(positive))
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+
+
+def test_every_step_has_a_sound_certificate():
+    X, positive = sample(N=60, seed=9)
+    steps = []
+    settings = {"kernel": "rbf", "gamma": 0.1}
+    model = SVM2Norm(C=1e3, **settings).fit(X, positive, callback=steps.append)
+    assert [step.iteration for step in steps] == list(range(1, model.n_iter_ + 1))
+    assert len(steps) > 2
+    objectives = [step.objective for step in steps]
+    assert objectives == sorted(objectives, reverse=True)
+    assert all(step.objective - step.gap <= model.objective_ * (1 + 1e-9) for step in steps)
+    assert steps[0].gap > 1e-4 * model.objective_
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_stopped_keeps_the_iterate_it_showed(kernel):
+    X, positive = sample(N=60, seed=9)
+    shown = []
+
+    def stop_after_one(step):
+        shown.append(step.scorer()(X))
+        return True
+
+    model = SVM2Norm(C=1e3, kernel=kernel, gamma=0.1).fit(X, positive, callback=stop_after_one)
+    assert (model.n_iter_, model.converged_, model.notes_) == (1, False, ())
+    np.testing.assert_array_equal(model.scorer_(X), shown[0])
+
+
+def test_a_stop_within_a_step(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, positive = sample(N=60, seed=9)
+    with pytest.raises(Stopped):
+        SVM2Norm().fit(X, positive, callback=lambda step: step.iteration == 0)
+    iterations = []
+
+    def stop_in_the_second(step):
+        iterations.append(step.iteration)
+        return 1 in iterations and step.iteration == 0
+
+    model = SVM2Norm(C=1e3, kernel="rbf", gamma=0.1).fit(X, positive, callback=stop_in_the_second)
+    assert (model.n_iter_, model.converged_) == (1, False)
+
+
+def test_work_in_small_blocks_gives_the_same(monkeypatch):
+    X, positive = sample(N=60, seed=10)
+    whole = [SVM2Norm(kernel=k).fit(X, positive).train_scores_ for k in ("linear", "rbf")]
+    monkeypatch.setattr(svm_2norm, "_MULTIPLICATIONS_PER_BLOCK", 1.0)
+    pieces = [SVM2Norm(kernel=k).fit(X, positive).train_scores_ for k in ("linear", "rbf")]
+    np.testing.assert_allclose(pieces, whole, atol=1e-9)
+
+
+@pytest.mark.parametrize(("shape", "settings"), [((31, 2), {"kernel": "rbf"}), ((31, 40), {})])
+def test_too_large_kernel_matrices_are_refused(monkeypatch, shape, settings):
+    monkeypatch.setattr(svm_2norm, "MAX_KERNEL_ROWS", 30)
+    X = np.random.default_rng(0).normal(size=shape)
+    with pytest.raises(InvalidSetting, match="31 × 31") as refused:
+        SVM2Norm(**settings).fit(X, np.arange(31) % 2)
+    assert refused.value.setting == "kernel"
+
+
+def test_the_line_search_crosses_pieces():
+    rng = np.random.default_rng(1)
+    slack, closing, costs = rng.normal(size=9), rng.normal(size=9) * 3, rng.random(9)
+
+    def value(t):
+        left = np.maximum(0, slack - np.multiply.outer(t, closing))
+        return -4 * t + 0.2 * t**2 / 2 + left**2 @ costs
+
+    t = svm_2norm._search(slack, closing, costs, -4.0, 0.2)
+    grid = np.linspace(0, 20, 200_001)
+    assert t == pytest.approx(grid[np.argmin(value(grid))], abs=1e-4)
+    assert value(t) <= value(grid).min() + 1e-12
