@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -134,9 +135,19 @@ def _open_window(options: argparse.Namespace) -> int:
     if options.file is not None and not Path(options.file).is_file():
         _complain(f"there is no file {options.file}: check the name, or open one from the window")
         return BAD_INPUT
+    if not _has_display():
+        _complain("there is no display for the window: see aucstudio --help for what works without")
+        return BAD_INPUT
     from aucstudio.gui.app import run_application
 
     return run_application(options.file, sample=options.sample)
+
+
+def _has_display() -> bool:
+    """Tell whether Qt would find a screen; without one it would end the program by a signal."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 def _methods(options: argparse.Namespace) -> int:

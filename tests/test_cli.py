@@ -240,6 +240,16 @@ def test_a_window_on_a_file_that_is_not_there_is_bad_input(run, tmp_path):
     assert "absent.csv" in err
 
 
+def test_no_display_is_one_line(run, table_file, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    status, out, err = run(table_file)
+    assert (status, out) == (2, "")
+    assert "no display" in err
+    assert err.count("\n") == 1
+
+
 def test_the_module_is_the_command(table_file):
     done = subprocess.run(
         [sys.executable, "-m", "aucstudio", "train", str(table_file), "--method", "auc-rls"],
