@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
@@ -47,6 +47,7 @@ from aucstudio.project.table import Table
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
+_SIZE = QSize(1440, 900)
 _LEFT, _RIGHT = 328, 384
 
 
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
-        self.resize(1440, 900)
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         self._refresh_state()
 
     # ------------------------------------------------------------- assembly

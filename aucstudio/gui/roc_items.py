@@ -211,6 +211,6 @@ def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDou
     made.setRange(least, most)
     made.setSingleStep(0.01)
     made.setKeyboardTracking(False)
-    made.setFixedWidth(88)
+    made.setFixedWidth(76)
     made.setToolTip(f"{accessible}, 0 … 1")
     return made

@@ -28,7 +28,7 @@ class RunDetails(Card):
         self.notes = label("", "muted", wrap=True, name="run_notes")
         self.error = label("", "error", wrap=True, name="run_error")
         self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
-        self.reuse = named(QPushButton("Use these settings"), "reuse_button", "Use these settings")
+        self.reuse = named(QPushButton("Use settings"), "reuse_button", "Use these settings")
         self.export = named(QPushButton("Export model…"), "export_button", "Export model")
         for widget in (self.name, self.figure, self.lines, self.notes, self.error, self.trace):
             self.rows.addWidget(widget)

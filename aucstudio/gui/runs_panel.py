@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -19,12 +19,13 @@ from aucstudio.gui import prompts
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import SWATCH, swatch
 from aucstudio.gui.run_details import RunDetails
-from aucstudio.gui.runs_model import RunsModel
+from aucstudio.gui.runs_model import COLUMNS, RunsModel
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named
 
 _COLOURS = 8
-_WIDTH = 360
+_WIDTH = 296
+_ROOMY = 344
 
 
 class RunsPanel(QWidget):
@@ -79,6 +80,11 @@ class RunsPanel(QWidget):
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._on_menu)
         view.selectionModel().currentRowChanged.connect(self._on_current)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # In a narrow panel the name is worth more than the time, which stands below as well.
+        self.view.setColumnHidden(COLUMNS.index("Time"), self.width() < _ROOMY)
 
     def _on_reset(self) -> None:
         has_rows = self.model.rowCount() > 0

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QImage
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QDialogButtonBox, QTabWidget, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QDialogButtonBox,
+    QTabWidget,
+    QWidget,
+)
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
@@ -286,3 +293,15 @@ def test_the_sample_study_trains_every_method_on_the_same_rows(window, qtbot):
     assert all(r.status == DONE for r in records)
     first = records[0].splits[0].test_rows
     assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)
+
+
+def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
+    window.open_data(table_file)
+    run_to_end(window)
+    least = window.minimumSizeHint()
+    assert least.width() <= 1280
+    assert least.height() <= 680
+    names = window.runs_panel.view
+    window.resize(1280, 680)
+    QApplication.processEvents()
+    assert names.columnWidth(0) > 100
