@@ -38,7 +38,7 @@ from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
 from aucstudio.gui.widgets import Card, named
-from aucstudio.project.demo import SAMPLE_VALIDATION, sample_study
+from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_VALIDATION, sample_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.files import write_atomically
 from aucstudio.project.headless import command_line
@@ -246,10 +246,10 @@ class MainWindow(QMainWindow):
             self.open_data(path)
 
     def open_sample(self) -> None:
-        """Open the sample table and run the sample study on it: every method, same rows."""
+        """Open the sample table and run the sample study on it: several methods, same rows."""
         try:
             if self.open_data(sample_study()) is not None:
-                self.session.run_study(SAMPLE_VALIDATION)
+                self.session.run_study(SAMPLE_METHODS, SAMPLE_VALIDATION)
         except InputError as error:
             prompts.show_error(self, str(error))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -310,10 +310,10 @@ class Session(QObject):
         self.queue.append((experiment, look))
         self._start_next()
 
-    def run_study(self, validation: Validation) -> None:
-        """Queue a run of every method at its defaults, on the same rows."""
+    def run_study(self, methods: Sequence[str], validation: Validation) -> None:
+        """Queue a run of each method at its defaults, on the same rows."""
         chosen = self.plan.method
-        for method in METHODS:
+        for method in methods:
             params = {**self.plan.params, method: {}}
             self.put_plan(
                 dataclasses.replace(self.plan, validation=validation, method=method, params=params)

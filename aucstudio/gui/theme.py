@@ -130,7 +130,8 @@ def run_colour(theme: Theme, index: int) -> QColor:
 
 def run_dash(index: int) -> tuple[float, ...]:
     """Dash of the index-th run, as lengths in line widths; empty for a solid line."""
-    return DASHES[index % len(DASHES)]
+    # Once the colours are used up they come again, each with another dash.
+    return DASHES[(index + index // len(DASHES)) % len(DASHES)]
 
 
 def current_theme() -> Theme:

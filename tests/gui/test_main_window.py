@@ -17,6 +17,7 @@ from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
+from aucstudio.project.demo import SAMPLE_METHODS
 from aucstudio.project.model import load_model
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.samples import make_sample
@@ -282,14 +283,14 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.deleteLater()
 
 
-def test_the_sample_study_trains_every_method_on_the_same_rows(window, qtbot):
+def test_the_sample_study_trains_its_methods_on_the_same_rows(window, qtbot):
     window.welcome.findChild(QWidget, "welcome_sample").click()
     qtbot.waitUntil(
-        lambda: len(window.session.records) == len(METHODS) and not window.session.busy,
+        lambda: len(window.session.records) == len(SAMPLE_METHODS) and not window.session.busy,
         timeout=PATIENCE,
     )
     records = list(window.session.records.values())
-    assert [r.experiment.method for r in records] == list(METHODS)
+    assert [r.experiment.method for r in records] == list(SAMPLE_METHODS)
     assert all(r.status == DONE for r in records)
     first = records[0].splits[0].test_rows
     assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)

@@ -1,0 +1,42 @@
+import itertools
+
+import pytest
+from PySide6.QtGui import QColor
+
+from aucstudio.gui.theme import DARK, DASHES, LIGHT, run_colour, run_dash
+
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+
+
+def luminance(colour):
+    def linear(channel):
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(c) for c in QColor(colour).getRgbF()[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(a, b):
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@THEMES
+def test_no_two_of_many_runs_look_alike(theme):
+    count = len(theme.runs) * len(DASHES)
+    looks = {(run_colour(theme, k).name(), run_dash(k)) for k in range(count)}
+    assert len(looks) == count
+
+
+@THEMES
+def test_text_can_be_read(theme):
+    for text, ground in itertools.product((theme.text, theme.muted), (theme.window, theme.card)):
+        assert contrast(text, ground) >= 4.5
+    assert contrast(theme.on_accent, theme.accent) >= 4.5
+    assert contrast(theme.danger, theme.card) >= 4.5
+
+
+@THEMES
+def test_lines_stand_out_from_the_page(theme):
+    for colour in (*theme.runs, theme.positive, theme.negative, theme.wrong):
+        assert contrast(colour, theme.card) >= 3.0, colour
