@@ -118,14 +118,20 @@ class PairSVM(KernelSettings, AUCClassifier):
             support_pairs=(rows[i], rows[j]),
         )
 
-    def _fit_by_cutting_planes(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit_by_cutting_planes(
+        self,
+        X: Array,
+        positive: Mask,
+        monitor: Monitor,
+        scorer: Callable[[Array], Scorer] = LinearScorer,
+    ) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk = PairHinge(positive, self._rho())
         X = _centred(X)
-        done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor)
+        done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, scorer=scorer)
         count = AllPairs(positive).count
         return Fit(
-            LinearScorer(done.weights),
+            scorer(done.weights),
             done.objective,
             n_iter=done.n_iter,
             gap=done.gap,

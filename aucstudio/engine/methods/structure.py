@@ -96,14 +96,19 @@ class SAUCSVM(PairSVM):
 
         return _times(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
 
-    def _fit_by_cutting_planes(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit_by_cutting_planes(
+        self,
+        X: Array,
+        positive: Mask,
+        monitor: Monitor,
+        scorer: Callable[[Array], Scorer] = LinearScorer,
+    ) -> Fit:
         if self.structure == 0:
-            return super()._fit_by_cutting_planes(X, positive, monitor)
+            return super()._fit_by_cutting_planes(X, positive, monitor, scorer)
         near = X - X.mean(axis=0)
         T = _whitener(near, positive, self.structure, monitor)
         whitened = _times(near, T, functools.partial(monitor.stage, "whitening"))
-        done = super()._fit_by_cutting_planes(whitened, positive, _Translated(monitor, T))
-        return dataclasses.replace(done, scorer=_unwhitened(done.scorer, T))
+        return super()._fit_by_cutting_planes(whitened, positive, monitor, lambda v: scorer(T @ v))
 
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
@@ -160,36 +165,3 @@ def _spread(scores: Array, positive: Mask) -> Array:
     for rows in (positive, ~positive):
         spread[rows] = (scores[rows] - scores[rows].mean()) / np.count_nonzero(rows)
     return spread
-
-
-def _unwhitened(scorer: Scorer, T: Array) -> LinearScorer:
-    """Give <T v, x> for the scorer <v, .>: its weights T v are the scores of the rows of T."""
-    return LinearScorer(scorer(T))
-
-
-class _Translated(Monitor):
-    """Passes a solver's steps on, with scorers of the features instead of the whitened ones."""
-
-    def __init__(self, monitor: Monitor, T: Array) -> None:
-        super().__init__()
-        self._monitor, self._T = monitor, T
-
-    def step(
-        self,
-        iteration: int,
-        objective: float,
-        *,
-        gap: float | None = None,
-        total: int | None = None,
-        scorer: Callable[[], Scorer] | None = None,
-    ) -> bool:
-        """Report an iteration; True means stop now and return the present iterate."""
-        translated = None if scorer is None else lambda: _unwhitened(scorer(), self._T)
-        self.stopped = self._monitor.step(
-            iteration, objective, gap=gap, total=total, scorer=translated
-        )
-        return self.stopped
-
-    def stage(self, name: str, fraction: float | None = None) -> None:
-        """Report preparatory work."""
-        self._monitor.stage(name, fraction)

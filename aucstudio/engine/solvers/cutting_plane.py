@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers import simplex_qp
 
 Array = NDArray[np.float64]
@@ -64,6 +64,7 @@ def minimise(
     monitor: Monitor,
     max_iter: int = 5000,
     done: int = 0,
+    scorer: Callable[[Array], Scorer] = LinearScorer,
 ) -> Solution:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
@@ -91,6 +92,8 @@ def minimise(
     max_iter : int
     done : int
         Iterations already reported to the monitor, for its numbering.
+    scorer : callable
+        Makes what the monitor shows of some weights.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def minimise(
         shrink no further.
     """
     state = _State(X, risk, C)
-    look = _Look(state, monitor, done)
+    look = _Look(state, monitor, done, scorer)
     stalled = 0
     while True:
         before = state.objective, state.bound
@@ -159,8 +162,11 @@ class _State:
 class _Look:
     """The monitor's view of the solver: every iteration, and now and then within a long one."""
 
-    def __init__(self, state: _State, monitor: Monitor, done: int) -> None:
+    def __init__(
+        self, state: _State, monitor: Monitor, done: int, scorer: Callable[[Array], Scorer]
+    ) -> None:
         self._state, self._monitor, self._done = state, monitor, done
+        self._scorer = scorer
         self._last = time.perf_counter()
 
     def report(self) -> bool:
@@ -173,7 +179,7 @@ class _Look:
             self._done + self._state.n_iter,
             self._state.objective,
             gap=self._state.gap,
-            scorer=lambda: LinearScorer(weights.copy()),
+            scorer=lambda: self._scorer(weights.copy()),
         )
 
     def stop(self) -> bool:
