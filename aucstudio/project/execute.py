@@ -14,7 +14,6 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.scorers import Scorer, score_rows
-from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
 from aucstudio.project.prepare import Preparation, learn_preparation
@@ -109,7 +108,7 @@ def execute(
         run.go(table, test_table)
     except Stopped:
         return run.record(STOPPED)
-    except (InputError, ValueError, MemoryError, np.linalg.LinAlgError) as error:
+    except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
         return run.record(FAILED, _sentence(error), traceback.format_exc())
     return run.record(STOPPED if run.stopped else DONE)
 
@@ -117,7 +116,10 @@ def execute(
 def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this method on this table"
-    return str(error)
+    if isinstance(error, ValueError):
+        # Ours say what is wrong; other errors are not made for people.
+        return str(error)
+    return f"the method failed unexpectedly ({type(error).__name__}: {error})"
 
 
 class _Run:

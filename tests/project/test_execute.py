@@ -82,6 +82,17 @@ def test_a_failure_is_recorded_with_its_sentence(plan, table):
     assert "Traceback" in record.traceback
 
 
+def test_an_unexpected_failure_is_recorded_with_its_traceback(plan, table, monkeypatch):
+    def broken(self, X, positive, monitor):
+        raise TypeError("no such thing")
+
+    monkeypatch.setattr(METHODS["auc-rls"], "_fit", broken)
+    record = execute(plan("auc-rls"), table)
+    assert record.status == FAILED
+    assert "unexpectedly (TypeError: no such thing)" in record.error
+    assert "in broken" in record.traceback
+
+
 def test_too_few_rows_is_a_failure_not_a_crash(plan, table):
     record = execute(plan(scheme="folds", folds=100), table)
     assert record.status == FAILED
