@@ -13,7 +13,8 @@ the mean pair loss. Ties go to the stronger regularisation. --quick takes every 
 lambda and every fourth sigma.
 
 The paper's ionosphere has g as its positive class, so has ours; whether the paper standardised is
-not known. Balanced class weights and, but for a figure, all pairs are not in the paper.
+not known. Balanced class weights are not in the paper, and all pairs only in a figure (k = INF).
+The halves overlap, so that the standard errors over them are somewhat too small.
 """
 
 import argparse
