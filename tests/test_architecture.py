@@ -1,7 +1,6 @@
 """Imports point one way, and only the window knows Qt."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,14 +51,6 @@ def test_the_engine_starts_no_threads_and_knows_no_files():
 def test_nothing_that_users_exchange_is_pickled():
     for path in MODULES:
         assert not {"pickle", "joblib", "dill"} & set(imports(path)), path
-
-
-def test_compiled_kernels_release_the_gil():
-    for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        for call in re.findall(r"njit\(([^)]*)\)", text):
-            assert "nogil=True" in call, path
-        assert not re.search(r"@(numba\.)?njit\s*\n", text), path
 
 
 def test_every_module_says_what_it_is_for():

@@ -36,6 +36,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Band
 from aucstudio.project.files import write_atomically
 from aucstudio.project.job import Job, describe_failure
+from aucstudio.project.record import RunRecord
 
 TITLES = {comparison.AUC: "AUC", comparison.PAUC: "pAUC"}
 _RUN_HEADS = ("Run", "AUC", "95 %", "pAUC", "95 %", "Train gap", "Per fit", "Splits")
@@ -54,7 +55,7 @@ _PAIR_TIPS = {
 _FORMATS = "CSV, full figures (*.csv);;Markdown (*.md);;LaTeX (*.tex)"
 _KEPT = 64
 
-Key = tuple[tuple[tuple[str, str], ...], Band, str]
+Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +86,8 @@ class CompareView(View):
         self._make_controls()
         self._make_tables()
         session.plan_changed.connect(self.mark_stale)
+        # What is known would keep another study's records in memory.
+        session.table_changed.connect(self._known.clear)
 
     # ------------------------------------------------------------- making
 
@@ -136,7 +139,7 @@ class CompareView(View):
     def refresh(self) -> None:
         runs = self.session.checked_runs()
         band, measure = self.session.plan.band, str(self.measure_combo.currentData())
-        key = (tuple((run.record.id, run.look.name) for run in runs), band, measure)
+        key = (tuple((run.record, run.look.name) for run in runs), band, measure)
         if key != self._wanted:
             self._work.drop()
         self._wanted = key

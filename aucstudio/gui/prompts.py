@@ -48,16 +48,6 @@ def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:
     return edit.text().strip() or None if accepted else None
 
 
-def ask_choice(parent: QWidget, title: str, text: str, choices: list[str]) -> int | None:
-    """Ask for one of several ways to go on; None if there is no answer."""
-    box = QMessageBox(QMessageBox.Icon.Question, title, text, parent=parent)
-    buttons = [box.addButton(c, QMessageBox.ButtonRole.AcceptRole) for c in choices]
-    box.addButton(QMessageBox.StandardButton.Cancel)
-    _ask(box, "choice_prompt")
-    clicked = box.clickedButton()
-    return next((k for k, button in enumerate(buttons) if button is clicked), None)
-
-
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
     """Say what went wrong; the traceback is one click away."""
     box = QMessageBox(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent=parent)

@@ -12,7 +12,7 @@ from aucstudio.gui.run_details import settings_sentence
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.record import DONE, FAILED, STOPPED
-from aucstudio.project.summary import Summary, auc_summary, pauc_summary
+from aucstudio.project.summary import auc_summary, pauc_summary
 from aucstudio.project.words import seconds_words
 
 Index = QModelIndex | QPersistentModelIndex
@@ -29,7 +29,6 @@ class RunsModel(QAbstractTableModel):
         self.session = session
         self._runs: list[ShownRun] = []
         self._waiting: list[tuple[str, str, int]] = []
-        self._figures: dict[tuple[str, tuple[float, float]], tuple[Summary, Summary]] = {}
         session.runs_changed.connect(self.reload)
         session.band_changed.connect(self._on_band)
         session.live_changed.connect(self._on_live)
@@ -131,21 +130,13 @@ class RunsModel(QAbstractTableModel):
             return _MARKS[shown.record.status] + shown.look.name
         if not shown.record.splits:
             return "failed" if column == 1 and shown.record.status == FAILED else "–"
-        area, part = self._summaries(shown)
+        area = auc_summary(shown.record)
+        part = pauc_summary(shown.record, self.session.plan.band)
         if column == 1:
             return f"{area.value:.3f} ±{_short(area.half_width)}"
         if column == 2:
             return f"{part.value:.3f}"
         return seconds_words(shown.record.fit_seconds)
-
-    def _summaries(self, shown: ShownRun) -> tuple[Summary, Summary]:
-        key = (shown.record.id, self.session.plan.band)
-        if key not in self._figures:
-            if len(self._figures) > 500:
-                self._figures.clear()
-            record = shown.record
-            self._figures[key] = auc_summary(record), pauc_summary(record, key[1])
-        return self._figures[key]
 
     def _waiting_data(self, index: Index, role: int) -> Any:
         name, words, _colour = self._waiting[index.row() - len(self._runs)]

@@ -7,8 +7,10 @@ resampled t interval, because training sets that overlap are not independent.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,10 @@ from aucstudio.project.record import RunRecord, SplitResult
 Array = NDArray[np.float64]
 
 LEVEL = 0.95
+_REMEMBERED = 64  # bands that a drag passes through
+
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +50,29 @@ class Summary:
         return (self.high - self.low) / 2
 
 
+def _remembered(
+    compute: Callable[Concatenate[RunRecord, Rest], Result],
+) -> Callable[Concatenate[RunRecord, Rest], Result]:
+    """Compute each figure of a record once, and forget it with the record.
+
+    Records are frozen, and told apart by identity: two studies may hold runs of the same id.
+    """
+    known: WeakKeyDictionary[RunRecord, dict[Hashable, Result]] = WeakKeyDictionary()
+
+    @functools.wraps(compute)
+    def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
+        figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items())))
+        if key not in figures:
+            if len(figures) >= _REMEMBERED:
+                figures.clear()
+            figures[key] = compute(record, *rest, **options)
+        return figures[key]
+
+    return look_up
+
+
+@_remembered
 def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
     """Summarise the held-out AUC."""
     return _summarise(
@@ -54,6 +83,7 @@ def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
     )
 
 
+@_remembered
 def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
     """Summarise the held-out partial AUC, normalised by the band's width."""
     return _summarise(
@@ -81,6 +111,7 @@ def _summarise(
     return Summary(float(np.mean(values)), found.low, found.high, values)
 
 
+@_remembered
 def train_auc(record: RunRecord) -> float:
     """Give the mean AUC on the training parts."""
     values = [roc.auc(s.train_positive, s.train_scores) for s in record.splits]

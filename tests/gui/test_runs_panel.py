@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -61,8 +63,6 @@ def test_choosing_a_row_chooses_the_run(panel, session):
 
 
 def test_a_failed_run_says_why(panel, session, qtbot):
-    import dataclasses
-
     from aucstudio.project.split import Validation
 
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=100))
@@ -73,3 +73,16 @@ def test_a_failed_run_says_why(panel, session, qtbot):
     assert panel.model.index(row, 0).data().startswith("✕")
     assert "choose fewer folds" in panel.details.error.text()
     assert not session.shown_runs()[-1].look.visible
+
+
+def test_another_record_of_the_same_id_shows_its_own_figures(panel, session):
+    """A stopped and a whole run of one experiment share an id in two studies."""
+    shown = session.shown_runs()[0]
+    before = panel.model.index(0, 1).data()
+    split = shown.record.splits[0]
+    turned = dataclasses.replace(split, test_scores=-split.test_scores)
+    session.records[shown.record.id] = dataclasses.replace(shown.record, splits=(turned,))
+    panel.model.reload()
+    assert panel.model.index(0, 1).data() != before
+    area = auc_summary(session.records[shown.record.id])
+    assert panel.model.index(0, 1).data().startswith(f"{area.value:.3f}")
