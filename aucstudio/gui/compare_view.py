@@ -10,7 +10,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -39,6 +39,7 @@ from aucstudio.project.job import Job, describe_failure
 from aucstudio.project.record import RunRecord
 
 TITLES = {comparison.AUC: "AUC", comparison.PAUC: "pAUC"}
+_ROOMY = 640
 _RUN_HEADS = ("Run", "AUC", "95 %", "pAUC", "95 %", "Train gap", "Per fit", "Splits")
 _RUN_TIPS = {
     1: "Area under the held-out ROC curve; the mean of several splits",
@@ -133,6 +134,14 @@ class CompareView(View):
 
     def busy(self) -> bool:
         return self._work.busy
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # In a narrow page the names are worth more; what goes is in the copy and the file.
+        narrow = self.width() < _ROOMY
+        for head in ("Train gap", "Splits"):
+            self.runs_table.setColumnHidden(_RUN_HEADS.index(head), narrow)
+        self.pairs_table.setColumnHidden(_PAIR_HEADS.index("p"), narrow)
 
     # ------------------------------------------------------------- computing
 

@@ -308,3 +308,6 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     window.resize(1280, 680)
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
+    window.tabs.setCurrentWidget(window.views[-1])
+    QApplication.processEvents()
+    assert window.views[-1].runs_table.columnWidth(0) > 100
