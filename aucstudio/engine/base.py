@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     key, title, family, source, summary : str
         Class attributes: identity of the method, where it comes from, what it does.
+    takes_gaps : bool
+        Class attribute: whether rows may hold NaN for a value that is not known.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     scorer_ : Scorer
@@ -94,6 +96,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     family: ClassVar[str]
     source: ClassVar[str]
     summary: ClassVar[str]
+    takes_gaps: ClassVar[bool] = False
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Train on the rows of X.
@@ -116,12 +119,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         InvalidSetting
             If a setting is out of its range.
         ValueError
-            If X holds NaN or infinite values, or y does not hold exactly two classes.
+            If X holds infinite values, or NaN where the method does not take gaps, or y does not
+            hold exactly two classes.
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
         check_settings(type(self), self.get_params(deep=False))
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        rows, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=self._finite()
+        )
         self.classes_, positive = _two_classes(labels)
         monitor = Monitor(callback)
         done = self._fit(rows, positive, monitor)
@@ -153,7 +159,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
         check_is_fitted(self, "scorer_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = self._rows(X)
         scores: Array = self.scorer_(rows) + self.intercept_
         return scores
 
@@ -196,7 +202,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             For an unknown rule, labels other than ``classes_``, or constants out of range.
         """
         check_is_fitted(self, "scorer_")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, reset=False)
+        rows, labels = validate_data(
+            self, X, y, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
+        )
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
         positive, scores = labels == self.classes_[1], self.scorer_(rows)
@@ -215,8 +223,18 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.train_scores_ = self.train_scores_ + moved
         return self
 
+    def _rows(self, X: ArrayLike) -> Array:
+        rows: Array = validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
+        )
+        return rows
+
+    def _finite(self) -> Literal["allow-nan"] | bool:
+        return "allow-nan" if self.takes_gaps else True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_gaps
         tags.classifier_tags.multi_class = False
         return tags
 
