@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -16,5 +16,4 @@ def kernel(function: F) -> F:
     The machine code is kept on disk: only the first call after an installation waits for the
     compiler. Floating-point operations keep their order, so that results repeat bit for bit.
     """
-    compiled: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return compiled
+    return cast("F", numba.njit(nogil=True, cache=True, error_model="numpy")(function))

@@ -16,6 +16,7 @@ from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 _PULSE_ROWS = 2_048
 _ROWS_TIMES_TREES = 1 << 15
@@ -93,8 +94,8 @@ class EnsembleScorer:
     """Scores ``base`` plus one value from each of several decision trees.
 
     Node p sends a row on to ``left[p]`` if its feature ``feature[p]`` is at most
-    ``threshold[p]``, else to ``right[p]``; a leaf sends it to itself. No node sends a row to a
-    node before it.
+    ``threshold[p]``, else to ``right[p]``; a row whose feature is NaN goes left where
+    ``gaps_left[p]`` says so. A leaf sends a row to itself. No node sends a row to a node before it.
 
     Attributes
     ----------
@@ -104,6 +105,8 @@ class EnsembleScorer:
     threshold, value : ndarray of shape (n_nodes,)
         ``value`` counts at leaves only.
     base : float
+    gaps_left : ndarray of bool, shape (n_nodes,)
+        All gaps go right if it is left out.
 
     Raises
     ------
@@ -118,9 +121,12 @@ class EnsembleScorer:
     right: Index
     value: Array
     base: float
+    gaps_left: Mask = None  # type: ignore[assignment]  # filled in below
     kind: ClassVar[str] = "trees"
 
     def __post_init__(self) -> None:
+        if self.gaps_left is None:
+            object.__setattr__(self, "gaps_left", np.zeros(len(self.value), dtype=bool))
         nodes = np.arange(len(self.value))
         same_length = {len(part) for name, part in self.arrays().items() if name != "roots"}
         sound = same_length == {len(nodes)} and all(
@@ -143,10 +149,13 @@ class EnsembleScorer:
 
     def _score(self, X: Array) -> Array:
         cells, first_cell = X.ravel(), np.arange(len(X), dtype=np.intp) * X.shape[1]
+        has_gaps = bool(np.isnan(cells).any())
         node = np.repeat(self.roots[:, None], len(X), axis=1)
         while True:
             here = cells.take(self.feature.take(node) + first_cell)
             goes_left = here <= self.threshold.take(node)
+            if has_gaps:
+                goes_left |= np.isnan(here) & self.gaps_left.take(node)
             following = np.where(goes_left, self.left.take(node), self.right.take(node))
             if np.array_equal(following, node):
                 break
@@ -158,7 +167,7 @@ class EnsembleScorer:
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("roots", "feature", "threshold", "left", "right", "value")
+        names = ("roots", "feature", "threshold", "left", "right", "value", "gaps_left")
         return {name: getattr(self, name) for name in names}
 
     def settings(self) -> dict[str, Any]:
@@ -181,6 +190,7 @@ def joined(trees: Sequence[EnsembleScorer], base: float) -> EnsembleScorer:
         right=shifted("right"),
         value=np.concatenate([tree.value for tree in trees]),
         base=base,
+        gaps_left=np.concatenate([tree.gaps_left for tree in trees]),
     )
 
 
