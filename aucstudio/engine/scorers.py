@@ -121,11 +121,11 @@ class EnsembleScorer:
     right: Index
     value: Array
     base: float
-    gaps_left: Mask = None  # type: ignore[assignment]  # filled in below
+    gaps_left: Mask = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=bool))
     kind: ClassVar[str] = "trees"
 
     def __post_init__(self) -> None:
-        if self.gaps_left is None:
+        if not len(self.gaps_left):
             object.__setattr__(self, "gaps_left", np.zeros(len(self.value), dtype=bool))
         nodes = np.arange(len(self.value))
         same_length = {len(part) for name, part in self.arrays().items() if name != "roots"}
