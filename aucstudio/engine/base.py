@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucstudio.engine import roc
+from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
@@ -71,6 +72,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attributes: identity of the method, where it comes from, what it does.
     takes_gaps : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
+    leaves_pairs_out : bool
+        Class attribute: whether :meth:`leave_pair_out` knows a closed form.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     scorer_ : Scorer
@@ -97,6 +100,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     source: ClassVar[str]
     summary: ClassVar[str]
     takes_gaps: ClassVar[bool] = False
+    leaves_pairs_out: ClassVar[bool] = False
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Train on the rows of X.
@@ -125,9 +129,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             If the callback stops a fit that has no usable scorer yet.
         """
         check_settings(type(self), self.get_params(deep=False))
-        rows, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=self._finite()
-        )
+        rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
         monitor = Monitor(callback)
         done = self._fit(rows, positive, monitor)
@@ -156,10 +158,61 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(done.scorer, LinearScorer):
             self.coef_ = done.scorer.weights[None, :]
 
+    def leave_pair_out(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        regularizations: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> list[PairsHeldOut]:
+        """Tell how every pair of a positive and a negative is ordered by training without it.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for :meth:`fit`.
+        regularizations : array-like, optional
+            Values of that setting to answer for, at little more than the cost of one; by default
+            the method's own.
+        callback : callable, optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        list of PairsHeldOut
+            One for each value.
+
+        Raises
+        ------
+        ValueError
+            For what :meth:`fit` refuses, for too few rows, and for methods that
+            know no closed form (see ``leaves_pairs_out``).
+        Stopped
+            If the callback wants to stop.
+        """
+        if not self.leaves_pairs_out:
+            raise ValueError(
+                f"{self.title} would have to be trained once for every pair: leave-pair-out is "
+                "for regularised least squares"
+            )
+        check_settings(type(self), self.get_params(deep=False))
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3)
+        _, positive = _two_classes(labels)
+        if regularizations is None:
+            regularizations = [getattr(self, "regularization")]  # noqa: B009
+        return self._leave_pair_out(rows, positive, regularizations, Monitor(callback))
+
+    def _leave_pair_out(
+        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+    ) -> list[PairsHeldOut]:
+        """Answer :meth:`leave_pair_out` for checked rows."""
+        raise NotImplementedError
+
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""
         check_is_fitted(self, "scorer_")
-        rows = self._rows(X)
+        rows = validate_data(self, X, reset=False, **self._demands())
         scores: Array = self.scorer_(rows) + self.intercept_
         return scores
 
@@ -202,9 +255,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             For an unknown rule, labels other than ``classes_``, or constants out of range.
         """
         check_is_fitted(self, "scorer_")
-        rows, labels = validate_data(
-            self, X, y, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
-        )
+        rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
         positive, scores = labels == self.classes_[1], self.scorer_(rows)
@@ -223,18 +274,22 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.train_scores_ = self.train_scores_ + moved
         return self
 
-    def _rows(self, X: ArrayLike) -> Array:
-        rows: Array = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=self._finite()
-        )
-        return rows
+    def _demands(self) -> dict[str, Any]:
+        """Give what scikit-learn shall check of X."""
+        return {
+            "dtype": np.float64,
+            "accept_sparse": "csr" if self._takes_sparse() else False,
+            "ensure_all_finite": "allow-nan" if self.takes_gaps else True,
+        }
 
-    def _finite(self) -> Literal["allow-nan"] | bool:
-        return "allow-nan" if self.takes_gaps else True
+    def _takes_sparse(self) -> bool:
+        """Tell whether ``_fit`` can do with a scipy sparse matrix (CSR) at the present settings."""
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.takes_gaps
+        tags.input_tags.sparse = self._takes_sparse()
         tags.classifier_tags.multi_class = False
         return tags
 

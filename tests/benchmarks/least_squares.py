@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.engine import AUCRLS
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.leave_pair_out import leave_pair_out_auc
+from aucstudio.engine.methods.auc_rls_hold_out import leave_pair_out_auc
 from aucstudio.engine.methods.rls_path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor
 

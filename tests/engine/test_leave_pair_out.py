@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
-from aucstudio.engine import AUCRLS, Stopped
+from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.leave_pair_out import (
+from aucstudio.engine.methods.auc_rls_hold_out import (
     held_out_scores,
     leave_pair_out_auc,
     leave_pair_out_scores,
 )
 from aucstudio.engine.methods.least_squares import RLS
-from aucstudio.engine.methods.rls_hold_out import rls_held_out_scores
+from aucstudio.engine.methods.rls_hold_out import rls_held_out_scores, rls_leave_pair_out
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.roc import auc, equal_error_threshold
 
 GOLDEN_X = np.array(
     [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
@@ -211,6 +214,66 @@ def test_rls_folds_equal_training_without_them(X, positive, kernel, fit_intercep
             fitted, rows = retrained(RLS, X, positive, fold, kernel, **more)
             expected = fitted.decision_function(rows) if fit_intercept else fitted.scorer_(rows)
             np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+# --- what a method tells -------------------------------------------------------------------------
+
+
+def compared(method, X, positive, **more):
+    """How each pair comes out by a method trained without it: 1, 1/2 or 0."""
+    p, n = np.flatnonzero(positive), np.flatnonzero(~positive)
+    won = np.empty((len(p), len(n)))
+    for i, first in enumerate(p):
+        for j, second in enumerate(n):
+            left = np.setdiff1d(np.arange(len(X)), [first, second])
+            f, g = method(**more).fit(X[left], positive[left]).scorer_(X[[first, second]])
+            won[i, j] = 0.5 if abs(f - g) < 1e-11 else float(f > g)
+    return won
+
+
+@pytest.mark.parametrize("table", ["few features", "more features than rows", "repeated rows"])
+@pytest.mark.parametrize("more", [{}, {"kernel": "rbf", "gamma": 0.4}], ids=["linear", "rbf"])
+@pytest.mark.parametrize("method", [AUCRLS, RLS, functools.partial(RLS, fit_intercept=True)])
+def test_outcomes_equal_training_without_the_pair(method, table, more):
+    X, positive = TABLES[table]
+    grid = [1e-3, 0.5]
+    for lam, found in zip(
+        grid, method(**more).leave_pair_out(X, positive, regularizations=grid), strict=True
+    ):
+        won = compared(method, X, positive, regularization=lam, **more)
+        np.testing.assert_array_equal(found.beaten, won.sum(axis=1))
+        np.testing.assert_array_equal(found.above, won.sum(axis=0))
+        assert found.auc == pytest.approx(won.mean(), abs=1e-14)
+
+
+def test_few_features_need_no_gram_matrix():
+    X, positive = overlapping(200, 5)
+    K = X @ X.T
+    for lam in (1e-6, 0.1, 1e4):
+        thin = leave_pair_out_scores(X, positive, lam, LINEAR)
+        full = leave_pair_out_scores(K, positive, lam)
+        np.testing.assert_allclose(thin[0] - thin[1], full[0] - full[1], rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+def test_the_curve_of_the_placements_has_the_area_of_the_pairs(table):
+    X, positive = TABLES[table]
+    (found,) = AUCRLS().leave_pair_out(X, positive)
+    scores = found.placements(positive)
+    assert auc(positive, scores) == pytest.approx(found.auc, abs=1e-14)
+    assert equal_error_threshold(positive, scores) == 0.0
+
+
+def test_only_closed_forms_leave_pairs_out():
+    X, positive = overlapping()
+    with pytest.raises(ValueError, match="least squares"):
+        AUCSVM().leave_pair_out(X, positive)
+    with pytest.raises(InvalidSetting, match="greater than 0"):
+        AUCRLS(regularization=0.0).leave_pair_out(X, positive)
+    with pytest.raises(InvalidSetting, match="10,001"):
+        AUCRLS(kernel="rbf").leave_pair_out(np.ones((10_001, 1)), np.arange(10_001) % 2)
+    with pytest.raises(ValueError, match="one row to train"):
+        rls_leave_pair_out(X[:2], np.array([True, False]), [0.1], LINEAR)
 
 
 # --- refusals and stopping -------------------------------------------------------------------

@@ -15,14 +15,19 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.leave_pair_out import PairsHeldOut
+from aucstudio.engine.methods.auc_rls_hold_out import HoldOut
+from aucstudio.engine.methods.rls_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.rls_systems import (
     Mixing,
     Solution,
     add_products,
     class_moments,
+    pair_mixing,
     solve_direction,
     solve_rows,
 )
@@ -31,6 +36,7 @@ from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
 
 MOST_KERNEL_ROWS = 20_000
+MOST_HOLD_OUT_ROWS = 10_000
 
 
 def _regularization(loss: str) -> Any:
@@ -48,6 +54,7 @@ def _regularization(loss: str) -> Any:
 class _LeastSquares(KernelSettings, AUCClassifier):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
+    leaves_pairs_out: ClassVar[bool] = True
     regularization: float
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
@@ -74,13 +81,24 @@ class _LeastSquares(KernelSettings, AUCClassifier):
         """Give the constant that the method chooses, if it does."""
         return None
 
+    def _kernel_for_hold_out(self, X: Array, regularizations: ArrayLike) -> Kernel:
+        """Give the kernel, or refuse what the closed form of held-out scores cannot do."""
+        if np.min(regularizations) <= 0:
+            raise InvalidSetting(
+                "regularization", "leave-pair-out needs a regularization greater than 0"
+            )
+        kernel = self.settle_kernel(X)
+        if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
+            _refuse_large(len(X), MOST_HOLD_OUT_ROWS)
+        return kernel
 
-def _refuse_large(rows: int) -> None:
-    if rows > MOST_KERNEL_ROWS:
+
+def _refuse_large(rows: int, most: int = MOST_KERNEL_ROWS) -> None:
+    if rows > most:
         raise InvalidSetting(
             "kernel",
             f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
-            f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the linear kernel "
+            f"{8 * rows**2 / 1e9:.1f} GB; beyond {most:,} rows take the linear kernel "
             "or train on a sample of the rows",
         )
 
@@ -130,6 +148,13 @@ class AUCRLS(_LeastSquares):
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
         mixing, target = pair_mixing(positive)
         return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)
+
+    def _leave_pair_out(
+        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+    ) -> list[PairsHeldOut]:
+        kernel = self._kernel_for_hold_out(X, regularizations)
+        system = HoldOut(X, positive, (1, 1), regularizations, kernel, monitor)
+        return [system.outcomes(k) for k in range(len(system.regularizations))]
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -196,6 +221,14 @@ class RLS(_LeastSquares):
         labels = np.where(positive, 1.0, -1.0)
         return float(np.mean(labels - score_rows(scorer, X, monitor.pulse)))
 
+    def _leave_pair_out(
+        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+    ) -> list[PairsHeldOut]:
+        kernel, constant = self._kernel_for_hold_out(X, regularizations), self.fit_intercept
+        return rls_leave_pair_out(
+            X, positive, regularizations, kernel, fit_intercept=constant, monitor=monitor
+        )
+
 
 def _counts(positive: Mask) -> tuple[int, int]:
     m = int(np.count_nonzero(positive))
@@ -206,29 +239,8 @@ def _add_square(square: Array, columns: Array, monitor: Monitor) -> None:
     add_products(square, columns, functools.partial(monitor.stage, "class moments", 1.0))
 
 
-def pair_mixing(positive: Mask) -> tuple[Mixing, Array]:
-    """Give the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
-    m, n = _counts(positive)
-    rho = np.concatenate([np.full(m, 1 / m), np.full(n, -1 / n)])
-    order = np.argsort(~positive, kind="stable")
-    mixing = Mixing(order, functools.partial(_mix, m=m), float(rho @ rho), centred=True)
-    return mixing, 2 * rho / np.linalg.norm(rho)
-
-
 def _scale(rows: Array, centred: bool) -> None:
     """Apply R of the loss on labels to each row, in place."""
     if centred:
         rows -= rows.mean(axis=1, keepdims=True)
     rows /= np.sqrt(rows.shape[1])
-
-
-def _mix(rows: Array, m: int) -> None:
-    """Apply R of the pair loss to each row, in place and in time linear in its length."""
-    n = rows.shape[1] - m
-    pos, neg = rows[:, :m], rows[:, m:]
-    p, q = pos.mean(axis=1, keepdims=True), neg.mean(axis=1, keepdims=True)
-    tilt = (p - q) / np.sqrt(1 / m + 1 / n)
-    pos -= p - tilt / np.sqrt(m)
-    pos /= np.sqrt(m)
-    neg -= q + tilt / np.sqrt(n)
-    neg /= np.sqrt(n)

@@ -161,6 +161,28 @@ class Mixing:
         return weights
 
 
+def pair_mixing(positive: Mask) -> tuple[Mixing, Array]:
+    """Give the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
+    m = int(np.count_nonzero(positive))
+    n = len(positive) - m
+    rho = np.concatenate([np.full(m, 1 / m), np.full(n, -1 / n)])
+    order = np.argsort(~positive, kind="stable")
+    mixing = Mixing(order, functools.partial(_mix, m=m), float(rho @ rho), centred=True)
+    return mixing, 2 * rho / np.linalg.norm(rho)
+
+
+def _mix(rows: Array, m: int) -> None:
+    """Apply R of the pair loss to each row, in place and in time linear in its length."""
+    n = rows.shape[1] - m
+    pos, neg = rows[:, :m], rows[:, m:]
+    p, q = pos.mean(axis=1, keepdims=True), neg.mean(axis=1, keepdims=True)
+    tilt = (p - q) / np.sqrt(1 / m + 1 / n)
+    pos -= p - tilt / np.sqrt(m)
+    pos /= np.sqrt(m)
+    neg -= q + tilt / np.sqrt(n)
+    neg /= np.sqrt(n)
+
+
 def solve_rows(
     kernel: Kernel, X: Array, mixing: Mixing, target: Array, lam: float, monitor: Monitor
 ) -> Solution:
