@@ -116,6 +116,11 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
     scheme.add_argument("--test-size", metavar="F", type=float, help="hold out this fraction")
     scheme.add_argument("--folds", metavar="K", type=int, help="cross-validate in K folds")
     scheme.add_argument("--test-file", metavar="FILE", help="test on another table")
+    scheme.add_argument(
+        "--leave-pair-out",
+        action="store_true",
+        help="order each pair by training without it, exactly (regularised least squares)",
+    )
     train.add_argument("--repeats", metavar="R", type=int, default=1)
     train.add_argument("--seed", metavar="N", type=int, default=0)
     train.add_argument(
@@ -123,6 +128,12 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         metavar="A,B",
         default="0,0.1",
         help="range of the partial AUC; methods that train for a range train for this one",
+    )
+    train.add_argument(
+        "--tune",
+        metavar="METRIC",
+        help="search the method's settings on each training part by auc, pauc (of --fpr-range) "
+        "or leave-pair-out",
     )
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
@@ -207,6 +218,7 @@ def _train(options: argparse.Namespace) -> int:
         ignore=options.ignore,
         validation=_validation(options),
         band=_band(options.fpr_range),
+        tuning=_tuning(options),
     )
     record = headless.run(plan, options.project, _progress_bar(plan.experiment.method))
     model = None
@@ -218,6 +230,8 @@ def _train(options: argparse.Namespace) -> int:
         _print_json(document)
     elif record.splits:
         _print(headless.results_table([record], plan.experiment.band))
+        for search in record.searches:
+            _print(f"tuned: {headless.search_result(search)}")
         for note in record.notes:
             _print(f"note: {note}")
     return _outcome(record.status, record.error)
@@ -234,6 +248,8 @@ def _validation(options: argparse.Namespace) -> Any:
     from aucstudio.project.split import Validation
 
     common = {"repeats": options.repeats, "seed": options.seed}
+    if options.leave_pair_out:
+        return Validation(scheme="leave-pair-out", seed=options.seed)
     if options.folds is not None:
         return Validation(scheme="folds", folds=options.folds, **common)
     if options.test_file is not None:
@@ -241,6 +257,12 @@ def _validation(options: argparse.Namespace) -> Any:
     if options.test_size is not None:
         return Validation(test_size=options.test_size, **common)
     return Validation(**common)
+
+
+def _tuning(options: argparse.Namespace) -> Any:
+    from aucstudio.project.tuning import Tuning
+
+    return None if options.tune is None else Tuning(options.tune, seed=options.seed)
 
 
 def _band(text: str) -> tuple[float, float]:

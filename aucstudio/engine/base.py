@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -74,6 +74,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: whether rows may hold NaN for a value that is not known.
     leaves_pairs_out : bool
         Class attribute: whether :meth:`leave_pair_out` knows a closed form.
+    path_setting : str
+        Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     scorer_ : Scorer
@@ -101,6 +103,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     summary: ClassVar[str]
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
+    path_setting: ClassVar[str] = ""
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Train on the rows of X.
@@ -136,6 +139,34 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self._keep(done, rows, positive, monitor)
         self.converged_ = done.converged and not monitor.stopped
         return self
+
+    def fit_path(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        name: str,
+        values: Sequence[Any],
+        *,
+        callback: Callback | None = None,
+    ) -> Iterator[Self]:
+        """Fit a copy for each value of one setting, in their order; for searches.
+
+        Parameters
+        ----------
+        X, y, callback
+            As for :meth:`fit`.
+        name : str
+            A setting; methods share most work along ``path_setting``. Empty: the settings stay
+            as they are, and ``values`` only counts.
+        values : sequence
+
+        Yields
+        ------
+        fitted : a fitted copy for each value
+        """
+        for value in values:
+            changes = {name: value} if name else {}
+            yield clone(self).set_params(**changes).fit(X, y, callback=callback)
 
     @abstractmethod
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:

@@ -58,7 +58,7 @@ class Param:
         If not empty, None is allowed and means this.
     when : mapping of parameter name to the values for which this setting means something
     grid : tuple
-        Values a search tries.
+        Values a search tries, those of the simplest scorer first: it wins a tie.
     """
 
     kind: Kind

@@ -37,6 +37,7 @@ class Actions(QObject):
         self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
         self.export_script = self._make("export_script", "Save as &command…", "Ctrl+Shift+E")
         self.run = self._make("run", "&Run", "Ctrl+R")
+        self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.quit = self._make("quit", "&Quit", Standard.Quit)
         self.quit.triggered.connect(window.close)
@@ -59,7 +60,7 @@ class Actions(QObject):
         _add(file, self.export_model, self.export_figure, self.export_report, self.export_script)
         _add(file, None, self.quit)
         _add(bar.addMenu("&Edit"), *self._undo_actions(), None, self.copy_figure)
-        _add(bar.addMenu("&Run"), self.run, self.stop)
+        _add(bar.addMenu("&Run"), self.run, self.tune, self.stop)
         self._fill_view_menu(bar.addMenu("&View"))
         _add(bar.addMenu("&Help"), *self._help_actions())
 

@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self.data_panel = DataPanel(self.session)
         self.validation_panel = ValidationPanel(self.session)
-        self.method_panel = MethodPanel(self.session, self.actions_.run)
+        self.method_panel = MethodPanel(self.session, self.actions_.run, self.actions_.tune)
         self.runs_panel = RunsPanel(self.session)
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
         self.welcome = WelcomePage()
@@ -130,7 +130,8 @@ class MainWindow(QMainWindow):
         verbs.open_sample.triggered.connect(self.open_sample)
         verbs.save_project.triggered.connect(self._on_save)
         verbs.save_project_as.triggered.connect(self._on_save_as)
-        verbs.run.triggered.connect(self._on_run)
+        verbs.run.triggered.connect(lambda: self._run(tuned=False))
+        verbs.tune.triggered.connect(lambda: self._run(tuned=True))
         verbs.stop.triggered.connect(session.stop)
         verbs.export_model.triggered.connect(self._on_export_model)
         verbs.export_figure.triggered.connect(self._on_export_figure)
@@ -167,7 +168,8 @@ class MainWindow(QMainWindow):
             self.welcome.refresh()
         self.centre.setCurrentIndex(1 if shows_views else 0)
         chosen = session.run(session.selected)
-        verbs.run.setEnabled(self._can_run())
+        for start in (verbs.run, verbs.tune):
+            start.setEnabled(self._can_run())
         verbs.stop.setEnabled(session.busy)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
@@ -290,9 +292,9 @@ class MainWindow(QMainWindow):
             prompts.show_error(self, str(error))
         self._refresh_state()
 
-    def _on_run(self) -> None:
+    def _run(self, *, tuned: bool) -> None:
         try:
-            self.session.run_planned()
+            self.session.run_planned(tuned=tuned)
         except InvalidSetting as error:
             self.method_panel.show_problem(error.setting, str(error))
         except InputError as error:

@@ -11,15 +11,30 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QToolButton
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
-from aucstudio.gui.param_form import ParamForm, swallow_wheel
+from aucstudio.gui.param_form import ParamForm, narrow_combo, swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, label, named, tell
+from aucstudio.gui.widgets import (
+    Card,
+    enable_item,
+    field_label,
+    fields_grid,
+    label,
+    named,
+    tell,
+)
+from aucstudio.project.tuning import AUC, LEAVE_PAIR_OUT, PAUC
+
+_METRICS = {
+    PAUC: "pAUC in the FPR range",
+    AUC: "AUC",
+    LEAVE_PAIR_OUT: "Leave-pair-out AUC",
+}
 
 
 class MethodPanel(Card):
     """Edits the plan's method and its settings."""
 
-    def __init__(self, session: Session, run_action: QAction) -> None:
+    def __init__(self, session: Session, run_action: QAction, tune_action: QAction) -> None:
         super().__init__("3  Method")
         self.session = session
         self.combo = named(QComboBox(), "method_combo", "Method")
@@ -36,6 +51,12 @@ class MethodPanel(Card):
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
+        self.tune_by = narrow_combo("tune_metric_combo", "Tune by")
+        self.tune_by.setToolTip("What decides between settings; judged inside the training rows")
+        for key, title in _METRICS.items():
+            self.tune_by.addItem(title, key)
+        self.tune = named(QPushButton("Tune"), "tune_button", "Tune and run")
+        self.tune.setToolTip("Search the settings on the training rows, then run with the best")
         self.run = named(QPushButton("Run"), "run_button", "Run")
         self.run.setProperty("primary", True)
         self._lay_out()
@@ -46,6 +67,9 @@ class MethodPanel(Card):
         self.reset.clicked.connect(self._on_reset)
         self.run.clicked.connect(run_action.trigger)
         run_action.enabledChanged.connect(self.run.setEnabled)
+        self.tune.clicked.connect(tune_action.trigger)
+        tune_action.enabledChanged.connect(self.tune.setEnabled)
+        self.tune_by.activated.connect(self._on_metric)
         session.plan_changed.connect(self.refresh)
         session.table_changed.connect(self.refresh)
         self.refresh()
@@ -57,10 +81,17 @@ class MethodPanel(Card):
         buttons = QHBoxLayout()
         buttons.addWidget(self.reset)
         buttons.addStretch(1)
+        buttons.addWidget(self.tune)
         buttons.addWidget(self.run)
+        tuning = fields_grid()
+        words = field_label("Tune by")
+        words.setBuddy(self.tune_by)
+        tuning.addWidget(words, 0, 0)
+        tuning.addWidget(self.tune_by, 0, 1)
         self.rows.addLayout(top)
         self.rows.addWidget(self.summary)
         self.rows.addWidget(self.form)
+        self.rows.addLayout(tuning)
         self.rows.addWidget(self.cost)
         self.rows.addWidget(self.problem)
         self.rows.addLayout(buttons)
@@ -76,6 +107,8 @@ class MethodPanel(Card):
             self.form.set_method(method)
             self._shown_method = plan.method
         self.form.setValue(plan.params.get(plan.method, {}))
+        self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))
+        enable_item(self.tune_by, LEAVE_PAIR_OUT, method.leaves_pairs_out)
         tell(self.cost, self._cost())
         tell(self.problem, "")
 
@@ -85,11 +118,7 @@ class MethodPanel(Card):
         if table is None or table.positive is None:
             return ""
         validation = self.session.plan.validation
-        share = {
-            "holdout": 1 - validation.test_size,
-            "folds": 1 - 1 / validation.folds,
-            "file": 1.0,
-        }[validation.scheme]
+        share = validation.train_share
         positives = table.classes[table.positive]
         m = round(share * positives)
         n = round(share * (sum(table.classes.values()) - positives))
@@ -104,6 +133,10 @@ class MethodPanel(Card):
     def _on_method(self) -> None:
         plan = dataclasses.replace(self.session.plan, method=self.combo.currentData())
         self.session.edit(plan, "Choose method")
+
+    def _on_metric(self) -> None:
+        plan = dataclasses.replace(self.session.plan, tune_by=self.tune_by.currentData())
+        self.session.edit(plan, "Tune by another measure")
 
     def _on_values(self) -> None:
         plan = self.session.plan

@@ -8,6 +8,7 @@ from typing import Any
 
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.split import Validation
+from aucstudio.project.tuning import PAUC
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Plan:
     params : mapping of method id to its settings
         Only what differs from the defaults.
     band : (float, float)
+    tune_by : str
+        Key into :data:`aucstudio.project.tuning.METRICS`.
     looks : mapping of run id to RunLook
         In the order of the list.
     """
@@ -51,6 +54,7 @@ class Plan:
     params: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     band: tuple[float, float] = (0.0, 0.1)
     looks: Mapping[str, RunLook] = dataclasses.field(default_factory=dict)
+    tune_by: str = PAUC
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
@@ -105,4 +109,5 @@ class Plan:
             params,
             (float(document["band"][0]), float(document["band"][1])),
             {run: RunLook(**look) for run, look in document["looks"].items()},
+            document.get("tune_by", PAUC),
         )

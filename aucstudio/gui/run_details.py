@@ -11,9 +11,13 @@ from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
+from aucstudio.project.headless import search_result
 from aucstudio.project.record import STOPPED
 from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project.tuning import candidates
 from aucstudio.project.words import seconds_words
+
+_SEARCHES = 5  # more splits than these would fill the card
 
 
 class RunDetails(Card):
@@ -62,6 +66,9 @@ class RunDetails(Card):
     def _lines(self, shown: ShownRun) -> list[str]:
         record = shown.record
         lines = [settings_sentence(shown), record.experiment.validation.describe()]
+        if record.experiment.tuning is not None:
+            lines.append(record.experiment.tuning.describe())
+            lines += [search_result(found) for found in record.searches[:_SEARCHES]]
         if not record.splits:
             return lines
         band = self.session.plan.band
@@ -91,13 +98,14 @@ class RunDetails(Card):
 
 
 def settings_sentence(shown: ShownRun) -> str:
-    """Name a run's method and the settings that mean something for it."""
+    """Name a run's method and the settings that mean something for it and were not searched."""
     experiment = shown.record.experiment
-    method = METHODS[experiment.method]
+    method, params = METHODS[experiment.method], experiment.params
+    searched = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
     parts = [
-        f"{declared.symbol or declared.label} = {_spelled(declared, experiment.params[name])}"
+        f"{declared.symbol or declared.label} = {_spelled(declared, params[name])}"
         for name, declared in declared_params(method).items()
-        if name in experiment.params and declared.matters(experiment.params)
+        if name in params and declared.matters(params) and name not in searched
     ]
     return f"{method.title}: " + ", ".join(parts) if parts else method.title
 

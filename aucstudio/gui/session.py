@@ -31,6 +31,7 @@ from aucstudio.project.record import FAILED, RunRecord
 from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
+from aucstudio.project.tuning import Tuning
 from aucstudio.project.workspace import is_unsaved, new_unsaved_project, remember_recent
 
 POLL_MILLISECONDS = 33
@@ -42,6 +43,11 @@ class ShownRun:
 
     record: RunRecord
     look: RunLook
+
+
+def _form(plan: Plan) -> tuple[object, ...]:
+    """Give what the left column of the window edits."""
+    return plan.validation, plan.method, plan.params, plan.tune_by
 
 
 class Session(QObject):
@@ -126,7 +132,7 @@ class Session(QObject):
             self.runs_changed.emit()
         if old.band != plan.band:
             self.band_changed.emit()
-        if (old.validation, old.method, old.params) != (plan.validation, plan.method, plan.params):
+        if _form(old) != _form(plan):
             self.plan_changed.emit()
         self._flush.start()
 
@@ -290,8 +296,13 @@ class Session(QObject):
 
     # ------------------------------------------------------------- running
 
-    def run_planned(self) -> None:
+    def run_planned(self, *, tuned: bool = False) -> None:
         """Start, or queue, a run of what the form says.
+
+        Parameters
+        ----------
+        tuned : bool
+            Whether settings are searched first, by the plan's measure.
 
         Raises
         ------
@@ -301,12 +312,14 @@ class Session(QObject):
         if self.table is None:
             raise InputError("open a table first", setting="data")
         data = DataReference.to_table(self.table)
-        method = self.plan.method
+        plan, method = self.plan, self.plan.method
+        tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
         experiment = plan_experiment(
-            data, method, self.plan.params.get(method, {}), self.plan.validation, self.plan.band
+            data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
         )
         waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
-        look = self.plan.free_look(METHODS[method].title, waiting)
+        title = METHODS[method].title + (", tuned" if tuned else "")
+        look = plan.free_look(title, waiting)
         self.queue.append((experiment, look))
         self._start_next()
 

@@ -7,13 +7,28 @@ from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QWidget
 
+from aucstudio.engine import METHODS
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import narrow_combo, swallow_wheel
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import FIELD_MARGINS, Card, field_label, fields_grid, label, named, tell
-from aucstudio.project.split import Validation
+from aucstudio.gui.widgets import (
+    FIELD_MARGINS,
+    Card,
+    enable_item,
+    field_label,
+    fields_grid,
+    label,
+    named,
+    tell,
+)
+from aucstudio.project.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
 
-_SCHEMES = {"holdout": "Hold-out", "folds": "Cross-validation", "file": "Test file"}
+_SCHEMES = {
+    HOLD_OUT: "Hold-out",
+    FOLDS: "Cross-validation",
+    FILE: "Test file",
+    LEAVE_PAIR_OUT: "Leave-pair-out",
+}
 
 
 class ValidationPanel(Card):
@@ -71,6 +86,8 @@ class ValidationPanel(Card):
         """Show the plan."""
         plan = self.session.plan.validation
         self.scheme.setCurrentIndex(list(_SCHEMES).index(plan.scheme))
+        method = METHODS[self.session.plan.method]
+        enable_item(self.scheme, LEAVE_PAIR_OUT, method.leaves_pairs_out)
         for spin, value in (
             (self.test_percent, round(100 * plan.test_size)),
             (self.folds, plan.folds),
@@ -87,12 +104,13 @@ class ValidationPanel(Card):
         tell(self.problem, "")
 
     def _show_what_matters(self, plan: Validation) -> None:
+        drawn = plan.scheme in (HOLD_OUT, FOLDS)
         shown = {
-            "test_size": (plan.scheme == "holdout", self.test_percent),
-            "folds": (plan.scheme == "folds", self.folds),
-            "repeats": (plan.scheme != "file", self.repeats),
-            "seed": (plan.scheme != "file", self.seed),
-            "file": (plan.scheme == "file", self._file),
+            "test_size": (plan.scheme == HOLD_OUT, self.test_percent),
+            "folds": (plan.scheme == FOLDS, self.folds),
+            "repeats": (drawn, self.repeats),
+            "seed": (drawn, self.seed),
+            "file": (plan.scheme == FILE, self._file),
         }
         for key, (matters, field) in shown.items():
             self._labels[key].setVisible(matters)
@@ -104,7 +122,7 @@ class ValidationPanel(Card):
 
     def _change(self, **changes: Any) -> None:
         before = self.session.plan.validation
-        if changes.get("scheme") == "file" and not before.test_file:
+        if changes.get("scheme") == FILE and not before.test_file:
             self._on_choose()
             return
         validation = dataclasses.replace(before, **changes)
@@ -116,7 +134,7 @@ class ValidationPanel(Card):
         if path is None:
             self.refresh()
             return
-        self._change(scheme="file", test_file=path)
+        self._change(scheme=FILE, test_file=path)
 
 
 def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QDialogButtonBox,
     QFrame,
     QGridLayout,
@@ -62,6 +64,13 @@ def delayed(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> Q
     timer = ticking(parent, milliseconds, verb)
     timer.setSingleShot(True)
     return timer
+
+
+def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
+    """Let an item of a list be chosen, or not."""
+    model = combo.model()
+    assert isinstance(model, QStandardItemModel)
+    model.item(combo.findData(data)).setEnabled(enabled)
 
 
 def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialogButtonBox:

@@ -1,11 +1,13 @@
-"""The one way to run an experiment: split, prepare, fit, score, record."""
+"""The one way to run an experiment: split, tune, prepare, fit, score, record."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +27,9 @@ from aucstudio.project.record import (
     SplitResult,
     TrainingCurve,
 )
-from aucstudio.project.split import Split, draw_splits
+from aucstudio.project.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.table import Table
+from aucstudio.project.tuning import Search, search
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -36,6 +39,12 @@ Rows = NDArray[np.intp]
 _LOOK_EVERY = 1 / 15
 _LOOK_SHARE = 25.0
 _LOOK_ROWS = 2_000
+
+_LEAVE_PAIR_OUT_NOTES = (
+    "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
+    "two. A row's score is its place among the negatives in these pairs; gaps and scales were "
+    "learnt from all rows.",
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,6 +80,8 @@ class Progress:
     finished : SplitResult or None
         Present once at the end of each fit.
     preparation : Preparation
+    search : Search or None
+        Present while settings are searched: what was found so far.
     """
 
     split: int
@@ -80,6 +91,7 @@ class Progress:
     preparation: Preparation
     look: Look | None = None
     finished: SplitResult | None = None
+    search: Search | None = None
 
 
 Listener = Callable[[Progress], object]
@@ -106,7 +118,8 @@ def execute(
     run = _Run(experiment, listen)
     try:
         run.go(table, test_table)
-    except Stopped:
+    except Stopped as stop:
+        run.searches += [found for found in stop.args if isinstance(found, Search)]
         return run.record(STOPPED)
     except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
         return run.record(FAILED, _sentence(error), traceback.format_exc())
@@ -130,38 +143,83 @@ class _Run:
         self.listen = listen
         self.stopped = False
         self.finished: list[SplitResult] = []
+        self.searches: list[Search] = []
         self.created = RunRecord.now()
         self.began = time.perf_counter()
 
     def go(self, table: Table, test_table: Table | None) -> None:
         splits = draw_splits(table.is_positive(), self.experiment.validation)
+        keep_gaps = METHODS[self.experiment.method].takes_gaps
         for k, split in enumerate(splits):
-            result = self._fit_split(k, len(splits), split, table, test_table)
+            part = _make_part(split, table, test_table, keep_gaps=keep_gaps)
+            result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
             if not self.stopped or not self.finished or result.converged:
                 self.finished.append(result)
             if self.stopped:
                 return
 
-    def _fit_split(
-        self, k: int, count: int, split: Split, table: Table, test_table: Table | None
-    ) -> SplitResult:
-        part = _make_part(split, table, test_table)
+    def _fit_split(self, k: int, count: int, part: _Part, table: Table) -> SplitResult:
+        params = self._settle(k, count, part, table)
         watch = _Watch(self, k, count, part)
-        method: AUCClassifier = METHODS[self.experiment.method](**self.experiment.params)
+        method: AUCClassifier = METHODS[self.experiment.method](**params)
         method.fit(part.train, part.train_positive, callback=watch)
         seconds = watch.seconds()
-        test_scores = score_rows(method.scorer_, part.test, watch.pulse) + method.intercept_
+        test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
         model = _model(self.experiment, table, part.preparation, method, rows)
-        result = _result(part, method, model, test_scores, watch.curve(), seconds)
+        result = _result(part, method, model, test_scores, watch.curve(), seconds, notes)
         watch.tell_finished(result)
         return result
+
+    def _settle(self, k: int, count: int, part: _Part, table: Table) -> Mapping[str, Any]:
+        """Give the settings to fit with, searched on the training part where that is asked for."""
+        experiment = self.experiment
+        if experiment.tuning is None:
+            return experiment.params
+        began = time.perf_counter()
+
+        def report(found: Search) -> bool:
+            seconds = time.perf_counter() - began
+            self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
+            return self.stopped
+
+        found = search(
+            experiment.method,
+            experiment.params,
+            experiment.tuning,
+            table,
+            part.train_rows,
+            experiment.band,
+            report,
+        )
+        self.searches.append(found)
+        return {**experiment.params, **found.chosen}
+
+    def _held_out_scores(
+        self, method: AUCClassifier, part: _Part, watch: _Watch
+    ) -> tuple[Array, tuple[str, ...]]:
+        if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
+            return score_rows(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
+        (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
+        return outcome.placements(part.train_positive), _LEAVE_PAIR_OUT_NOTES
+
+    def tell(self, message: Progress) -> None:
+        """Pass a message on; the answer may be to stop."""
+        if self.listen is not None and self.listen(message):
+            self.stopped = True
 
     def record(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self.began
         return RunRecord.made(
-            self.experiment, status, self.finished, self.created, seconds, error, trace
+            self.experiment,
+            status,
+            self.finished,
+            self.created,
+            seconds,
+            error,
+            trace,
+            self.searches,
         )
 
 
@@ -179,11 +237,11 @@ class _Part:
     test: Array
 
 
-def _make_part(split: Split, table: Table, test_table: Table | None) -> _Part:
+def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gaps: bool) -> _Part:
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
-    preparation = learn_preparation(table, train_rows)
+    preparation = learn_preparation(table, train_rows, keep_gaps=keep_gaps)
     if test_table is None:
         held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
     else:
@@ -207,6 +265,9 @@ class _Watch:
     def __init__(self, run: _Run, k: int, count: int, part: _Part) -> None:
         self._run, self._k, self._count = run, k, count
         self._preparation = part.preparation
+        # With leave-pair-out every row trains: a picture of them would flatter.
+        in_sample = run.experiment.validation.scheme == LEAVE_PAIR_OUT
+        self._shows = run.listen is not None and not in_sample
         sample = _sample_rows(part.test_positive)
         self._X, self._positive = part.test[sample], part.test_positive[sample]
         self._steps: list[tuple[int, float, float, float]] = []
@@ -226,7 +287,7 @@ class _Watch:
         return self._run.stopped
 
     def _look(self, step: Step) -> Look | None:
-        if self._run.listen is None or step.scorer is None:
+        if not self._shows or step.scorer is None:
             return None
         began = time.perf_counter()
         scorer = step.scorer()
@@ -238,11 +299,7 @@ class _Watch:
     def _tell(
         self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
     ) -> None:
-        if self._run.listen is None:
-            return
-        message = Progress(self._k, self._count, step, seconds, self._preparation, look, done)
-        if self._run.listen(message):
-            self._run.stopped = True
+        self._run.tell(Progress(self._k, self._count, step, seconds, self._preparation, look, done))
 
     def pulse(self, stage: str, fraction: float) -> None:
         """Tell of the scoring that follows the fit."""
@@ -285,7 +342,10 @@ def _model(
         method.scorer_,
         float(method.intercept_),
         experiment.method,
-        {n: list(v) if isinstance(v, tuple) else v for n, v in experiment.params.items()},
+        {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in method.get_params(deep=False).items()
+        },
         experiment.data.label,
         experiment.data.positive,
         others[0] if len(others) == 1 else "the rest",
@@ -300,6 +360,7 @@ def _result(
     test_scores: Array,
     curve: TrainingCurve,
     seconds: float,
+    notes: tuple[str, ...],
 ) -> SplitResult:
     pairs = method.support_pairs_
     support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
@@ -320,12 +381,12 @@ def _result(
         n_iter=getattr(method, "n_iter_", None),
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),
-        notes=method.notes_,
+        notes=(*method.notes_, *notes),
     )
 
 
 def refit(experiment: Experiment, table: Table, listen: Listener | None = None) -> Model:
-    """Train on all labelled rows, for a model to take away.
+    """Train on all labelled rows, tuned again if that was so, for a model to take away.
 
     Raises
     ------
@@ -333,15 +394,31 @@ def refit(experiment: Experiment, table: Table, listen: Listener | None = None) 
         If ``listen`` asked to stop: half a model is not taken away.
     """
     rows = np.flatnonzero(table.labelled())
-    preparation = learn_preparation(table, rows)
-    method: AUCClassifier = METHODS[experiment.method](**experiment.params)
+    keep_gaps = METHODS[experiment.method].takes_gaps
+    preparation = learn_preparation(table, rows, keep_gaps=keep_gaps)
+
+    def told(step: Step | None, found: Search | None = None) -> bool:
+        return listen is not None and bool(
+            listen(Progress(0, 1, step, 0.0, preparation, search=found))
+        )
 
     def callback(step: Step) -> bool:
-        if listen is not None and listen(
-            Progress(0, 1, dataclasses.replace(step, scorer=None), 0.0, preparation)
-        ):
+        if told(dataclasses.replace(step, scorer=None)):
             raise Stopped("refit")
         return False
 
+    params = dict(experiment.params)
+    if experiment.tuning is not None:
+        report = functools.partial(told, None)
+        params |= search(
+            experiment.method,
+            params,
+            experiment.tuning,
+            table,
+            rows,
+            experiment.band,
+            report,
+        ).chosen
+    method: AUCClassifier = METHODS[experiment.method](**params)
     method.fit(preparation.apply(table, rows), table.is_positive(), callback=callback)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

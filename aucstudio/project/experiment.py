@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, AUCClassifier
 from aucstudio.engine.params import check_settings, declared_params
 from aucstudio.project.errors import InputError
-from aucstudio.project.split import Validation
+from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.table import Table, read_table
+from aucstudio.project.tuning import Tuning, check_tuning
 
 Band = tuple[float, float]
 
@@ -88,6 +89,9 @@ class Experiment:
         Every setting of the method, defaults included.
     band : (float, float)
         False-positive range that the partial AUC is read in.
+    tuning : Tuning or None
+        How settings are searched on each training part before the fit; ``params`` are then what
+        the search starts from.
     """
 
     data: DataReference
@@ -95,6 +99,7 @@ class Experiment:
     method: str
     params: Mapping[str, Any]
     band: Band = (0.0, 0.1)
+    tuning: Tuning | None = None
 
     @property
     def id(self) -> str:
@@ -113,6 +118,8 @@ class Experiment:
             for name, value in self.params.items()
         }
         document["band"] = list(self.band)
+        if self.tuning is None:
+            del document["tuning"]
         return document
 
     @classmethod
@@ -123,12 +130,14 @@ class Experiment:
             name: tuple(value) if isinstance(value, list) else value
             for name, value in document["params"].items()
         }
+        tuning = document.get("tuning")
         return cls(
             DataReference(**data),
             Validation.from_json(document["validation"]),
             document["method"],
             params,
             (float(document["band"][0]), float(document["band"][1])),
+            None if tuning is None else Tuning(**tuning),
         )
 
 
@@ -138,13 +147,15 @@ def plan_experiment(
     settings: Mapping[str, Any],
     validation: Validation,
     band: Band = (0.0, 0.1),
+    tuning: Tuning | None = None,
 ) -> Experiment:
     """Check a plan and freeze it, with the defaults filled in.
 
     Raises
     ------
     InputError
-        If the method is unknown, or the band is no range within [0, 1].
+        If the method is unknown, the band is no range within [0, 1], or method, validation and
+        tuning do not go together.
     InvalidSetting
         If a setting is unknown or out of range.
     """
@@ -155,8 +166,32 @@ def plan_experiment(
         )
     check_settings(known, settings)
     check_band(band)
-    params = {name: declared.default for name, declared in declared_params(known).items()}
-    return Experiment(data, validation, method, params | dict(settings), band)
+    defaults = {name: declared.default for name, declared in declared_params(known).items()}
+    params = defaults | dict(settings)
+    if tuning is not None:
+        check_tuning(known, params, tuning)
+    _check_validation(known, validation, tuning)
+    return Experiment(data, validation, method, params, band, tuning)
+
+
+def _check_validation(
+    method: type[AUCClassifier], validation: Validation, tuning: Tuning | None
+) -> None:
+    if validation.scheme != LEAVE_PAIR_OUT:
+        return
+    if not method.leaves_pairs_out:
+        able = [other.title for other in METHODS.values() if other.leaves_pairs_out]
+        raise InputError(
+            f"leave-pair-out would train {method.title} once for every pair; it is for methods "
+            f"with a closed form ({', '.join(able)}): choose another scheme",
+            setting="validation",
+        )
+    if tuning is not None:
+        raise InputError(
+            "leave-pair-out would judge settings on the pairs they were chosen by: choose "
+            "another scheme to tune, or give the settings",
+            setting="validation",
+        )
 
 
 def check_band(band: Band) -> None:

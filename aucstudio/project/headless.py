@@ -19,10 +19,11 @@ from aucstudio.project.experiment import Band, DataReference, Experiment, plan_e
 from aucstudio.project.job import RunJob, run_job
 from aucstudio.project.model import Model
 from aucstudio.project.record import RunRecord
-from aucstudio.project.split import Validation
+from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.summary import auc_summary, number, pauc_summary, run_as_json
 from aucstudio.project.table import Table, read_table
+from aucstudio.project.tuning import METRICS, Search, Tuning, settings_words
 
 Bar = Callable[[float | None, str], None]
 
@@ -48,6 +49,7 @@ def plan_run(
     ignore: Sequence[str] = (),
     validation: Validation,
     band: Band,
+    tuning: Tuning | None = None,
 ) -> Plan:
     """Read the tables and check everything before anything is trained.
 
@@ -61,7 +63,8 @@ def plan_run(
     """
     settings = read_settings(method, assignments, band)
     table = read_table(data, label=label, positive=positive, ignore=ignore)
-    experiment = plan_experiment(DataReference.to_table(table), method, settings, validation, band)
+    data_reference = DataReference.to_table(table)
+    experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
     return Plan(experiment, table, read_test_table(experiment))
 
 
@@ -141,6 +144,9 @@ def _show(job: RunJob, bar: Bar | None) -> None:
 def progress_words(progress: Progress) -> tuple[float | None, str]:
     """Give the fraction of a run that is done, and what it is doing."""
     place = f"split {progress.split + 1} of {progress.splits}" if progress.splits > 1 else ""
+    if progress.search is not None:
+        done = (progress.split + progress.search.judged) / progress.splits
+        return done, ", ".join(filter(None, (place, search_words(progress.search))))
     step = progress.step
     if step is None:
         return (progress.split + 1) / progress.splits, place
@@ -150,6 +156,28 @@ def progress_words(progress: Progress) -> tuple[float | None, str]:
     fraction = (progress.split + inside) / progress.splits
     certain = known or progress.splits > 1
     return fraction if certain else None, ", ".join(filter(None, (place, words)))
+
+
+def search_words(search: Search) -> str:
+    """Say how far a search is, and what leads."""
+    words = f"tuning: {search.judged:.0%} of {len(search.candidates)} candidates"
+    leader = search.leader
+    if leader is None:
+        return words
+    return f"{words}, best so far {settings_words(search.candidates[leader])}"
+
+
+def search_result(search: Search) -> str:
+    """Say in a line what a search chose."""
+    best = search.best
+    if best is None:
+        return "the search was not finished"
+    mean, error = search.means[best], search.errors[best]
+    spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+    return (
+        f"{settings_words(search.candidates[best])} of {len(search.candidates)} candidates, "
+        f"{METRICS[search.metric]} {mean:.4f}{spread}"
+    )
 
 
 def take_model(plan: Plan, record: RunRecord) -> Model:
@@ -258,8 +286,12 @@ def command_line(experiment: Experiment) -> str:
         words += ["--folds", str(validation.folds)]
     elif validation.scheme == "file":
         words += ["--test-file", validation.test_file]
+    elif validation.scheme == LEAVE_PAIR_OUT:
+        words += ["--leave-pair-out"]
     else:
         words += ["--test-size", f"{validation.test_size:g}"]
+    if experiment.tuning is not None:
+        words += ["--tune", experiment.tuning.metric]
     words += ["--repeats", str(validation.repeats), "--seed", str(validation.seed)]
     words += ["--fpr-range", f"{experiment.band[0]:g},{experiment.band[1]:g}"]
     return shlex.join(words)

@@ -1,8 +1,8 @@
 """Preprocessing as part of the model: fill gaps, encode categories, scale; learnt on training rows.
 
-Numbers: gaps take the training median, then the column is standardised. Categories: one column
-of 0 and 1 for each level seen in training (and one for gaps, if there were any); a level never
-seen is 0 everywhere.
+Numbers: gaps take the training median (or stay, for methods that take them), then the column is
+standardised. Categories: one column of 0 and 1 for each level seen in training (and one for gaps,
+if there were any); a level never seen is 0 everywhere.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Preparation:
         Names of the category columns.
     levels : tuple of tuples of str
         For each category column its levels, most frequent first.
+    keep_gaps : bool
+        Whether gaps in numbers stay NaN, for a method that knows what to do with them.
     """
 
     numbers: tuple[str, ...]
@@ -45,6 +47,7 @@ class Preparation:
     scales: Array
     categories: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
+    keep_gaps: bool = False
 
     @property
     def feature_names(self) -> list[str]:
@@ -70,7 +73,8 @@ class Preparation:
         for k, name in enumerate(self.numbers):
             X[:, k] = _picked(by_name[name].values, rows)
             cells = X[:, k]
-            cells[np.isnan(cells)] = self.medians[k]
+            if not self.keep_gaps:
+                cells[np.isnan(cells)] = self.medians[k]
             cells -= self.means[k]
             cells /= self.scales[k]
         place = len(self.numbers)
@@ -112,6 +116,7 @@ class Preparation:
             "numbers": list(self.numbers),
             "categories": list(self.categories),
             "levels": [list(levels) for levels in self.levels],
+            "keep_gaps": self.keep_gaps,
         }
 
     @classmethod
@@ -127,11 +132,14 @@ class Preparation:
             arrays["scales"],
             tuple(settings["categories"]),
             tuple(tuple(levels) for levels in settings["levels"]),
+            bool(settings.get("keep_gaps", False)),
         )
 
 
-def learn_preparation(table: Table, rows: Rows) -> Preparation:
+def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
     """Learn the preprocessing of a table's feature columns on the given rows alone.
+
+    With ``keep_gaps`` numbers that are not known stay NaN.
 
     Raises
     ------
@@ -155,6 +163,7 @@ def learn_preparation(table: Table, rows: Rows) -> Preparation:
         learnt[:, 2].copy(),
         tuple(column.name for column in categories),
         tuple(_learn_levels(_as_text(column, rows)) for column in categories),
+        keep_gaps,
     )
 
 

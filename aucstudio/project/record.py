@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
+from aucstudio.project.tuning import Search
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -109,6 +110,8 @@ class RunRecord:
         One sentence, where it failed.
     traceback : str
         For a bug report, where it failed unexpectedly.
+    searches : tuple of Search
+        Where settings were tuned: what each split's search found; the last one may be unfinished.
     """
 
     id: str
@@ -120,6 +123,7 @@ class RunRecord:
     versions: dict[str, str]
     error: str = ""
     traceback: str = ""
+    searches: tuple[Search, ...] = ()
 
     @staticmethod
     def now() -> str:
@@ -136,6 +140,7 @@ class RunRecord:
         seconds: float,
         error: str = "",
         trace: str = "",
+        searches: Sequence[Search] = (),
     ) -> RunRecord:
         """Make the record of a run of this very program."""
         return cls(
@@ -148,6 +153,7 @@ class RunRecord:
             versions(),
             error,
             trace,
+            tuple(searches),
         )
 
     @property
@@ -172,6 +178,7 @@ class RunRecord:
             "versions": self.versions,
             "error": self.error,
             "traceback": self.traceback,
+            "searches": [search.as_json() for search in self.searches],
         }
 
 

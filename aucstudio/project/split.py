@@ -15,13 +15,19 @@ from aucstudio.project.errors import InputError
 Rows = NDArray[np.intp]
 
 
+HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
+SCHEMES = (HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT)
+
+
 @dataclasses.dataclass(frozen=True)
 class Validation:
     """How rows are held out.
 
     Attributes
     ----------
-    scheme : {"holdout", "folds", "file"}
+    scheme : {"holdout", "folds", "file", "leave-pair-out"}
+        The last trains on all rows, and orders each pair by a training without it, which only
+        methods with a closed form can do.
     test_size : float
         Fraction held out by ``"holdout"``.
     folds : int
@@ -32,7 +38,7 @@ class Validation:
         Path of the table that ``"file"`` tests on.
     """
 
-    scheme: str = "holdout"
+    scheme: str = HOLD_OUT
     test_size: float = 0.25
     folds: int = 5
     repeats: int = 1
@@ -40,9 +46,9 @@ class Validation:
     test_file: str = ""
 
     def __post_init__(self) -> None:
-        if self.scheme not in ("holdout", "folds", "file"):
+        if self.scheme not in SCHEMES:
             raise InputError(
-                f"unknown validation scheme {self.scheme!r}; use holdout, folds or file",
+                f"unknown validation scheme {self.scheme!r}; there are " + ", ".join(SCHEMES),
                 setting="validation",
             )
         if not 0.0 < self.test_size < 1.0:
@@ -54,22 +60,31 @@ class Validation:
             value = getattr(self, name)
             if value < least:
                 raise InputError(f"{name} must be at least {least}; it is {value}", setting=name)
-        if self.scheme == "file" and not self.test_file:
+        if self.scheme == FILE and not self.test_file:
             raise InputError("no test file is chosen", setting="test_file")
 
     @property
     def splits(self) -> int:
         """How many fits one run makes."""
-        if self.scheme == "file":
+        if self.scheme in (FILE, LEAVE_PAIR_OUT):
             return 1
-        return self.repeats * (self.folds if self.scheme == "folds" else 1)
+        return self.repeats * (self.folds if self.scheme == FOLDS else 1)
+
+    @property
+    def train_share(self) -> float:
+        """Share of the rows that one fit trains on."""
+        if self.scheme == HOLD_OUT:
+            return 1 - self.test_size
+        return 1 - 1 / self.folds if self.scheme == FOLDS else 1.0
 
     def describe(self) -> str:
         """Say the scheme in a few words."""
+        if self.scheme == LEAVE_PAIR_OUT:
+            return "leave-pair-out"
         times = f"{self.repeats} × " if self.repeats > 1 else ""
-        if self.scheme == "folds":
+        if self.scheme == FOLDS:
             return f"{times}{self.folds} folds, seed {self.seed}"
-        if self.scheme == "file":
+        if self.scheme == FILE:
             return f"test file {self.test_file}"
         return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
 
@@ -113,10 +128,12 @@ def draw_splits(positive: NDArray[np.bool_], validation: Validation) -> list[Spl
         If a class is too small for the scheme.
     """
     everything = np.arange(len(positive))
-    if validation.scheme == "file":
+    if validation.scheme == FILE:
         return [Split(0, 0, everything, np.empty(0, dtype=np.intp))]
+    if validation.scheme == LEAVE_PAIR_OUT:
+        return [Split(0, 0, everything, everything)]
     _require_enough(positive, validation)
-    if validation.scheme == "holdout":
+    if validation.scheme == HOLD_OUT:
         drawn = StratifiedShuffleSplit(
             validation.repeats, test_size=validation.test_size, random_state=validation.seed
         )
@@ -137,12 +154,12 @@ def draw_splits(positive: NDArray[np.bool_], validation: Validation) -> list[Spl
 
 def _require_enough(positive: NDArray[np.bool_], validation: Validation) -> None:
     fewest = int(min(positive.sum(), (~positive).sum()))
-    needed = validation.folds if validation.scheme == "folds" else 2
+    needed = validation.folds if validation.scheme == FOLDS else 2
     if fewest < needed:
         raise InputError(
             f"the smaller class has {fewest} rows; {validation.describe()} needs at least "
             f"{needed}: choose fewer folds, or a test file",
-            setting="folds" if validation.scheme == "folds" else "test_size",
+            setting="folds" if validation.scheme == FOLDS else "test_size",
         )
 
 

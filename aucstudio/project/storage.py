@@ -25,6 +25,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import array_from_bytes, array_to_bytes, model_from_bytes
 from aucstudio.project.record import RunRecord, SplitResult, TrainingCurve
+from aucstudio.project.tuning import Search
 
 FORMAT = 1
 _APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others
@@ -152,7 +153,8 @@ class ProjectFile:
             for k, values in enumerate(header.pop("splits"))
         )
         experiment = Experiment.from_json(header.pop("experiment"))
-        return RunRecord(experiment=experiment, splits=splits, **header)
+        searches = tuple(map(Search.from_json, header.pop("searches", ())))
+        return RunRecord(experiment=experiment, splits=splits, searches=searches, **header)
 
     def take_off(self, experiment: Experiment) -> None:
         """Note that a run is under way, so that a crash can be told at the next start."""

@@ -146,7 +146,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     document = {
         "id": record.id,
         "method": record.experiment.method,
-        "params": record.experiment.as_json()["params"],
+        "params": _params_json(record),
         "status": record.status,
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
@@ -166,11 +166,24 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "n_test": 0 if first is None else len(first.test_rows),
         "model": model,
     }
+    if record.experiment.tuning is not None:
+        document["tuning"] = {
+            **dataclasses.asdict(record.experiment.tuning),
+            "chosen": [dict(search.chosen) for search in record.searches],
+            "searches": [search.as_json() for search in record.searches],
+        }
     if record.notes:
         document["notes"] = list(record.notes)
     if record.error:
         document["error"] = record.error
     return document
+
+
+def _params_json(record: RunRecord) -> Any:
+    """Give the settings of the model where there is one, else those of the experiment."""
+    if len(record.splits) == 1:
+        return dict(record.splits[0].model.params)
+    return record.experiment.as_json()["params"]
 
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def _regularization(loss: str) -> Any:
         symbol="λ",
         low=0.0,
         log=True,
-        grid=tuple(2.0**k for k in range(-20, 11, 2)),
+        grid=tuple(2.0**k for k in range(10, -21, -2)),
     )
 
 

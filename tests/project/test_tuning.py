@@ -1,0 +1,246 @@
+"""Searches: the same folds for all, areas averaged, nothing learnt from held-out rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from aucstudio.engine import METHODS, roc
+from aucstudio.engine.params import declared_params
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute, refit
+from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
+from aucstudio.project.headless import command_line
+from aucstudio.project.prepare import learn_preparation
+from aucstudio.project.split import Validation
+from aucstudio.project.storage import ProjectFile
+from aucstudio.project.summary import run_as_json
+from aucstudio.project.tuning import MOST_CANDIDATES, Search, Tuning, candidates, search
+
+BAND = (0.0, 0.2)
+
+
+@pytest.fixture
+def plan(table):
+    def make(method, metric="auc", settings=None, **validation):
+        scheme = Validation(**({"test_size": 0.5} | validation))
+        data = DataReference.to_table(table)
+        return plan_experiment(data, method, settings or {}, scheme, BAND, Tuning(metric, folds=3))
+
+    return make
+
+
+def tuned(method, params, tuning, table, rows, report=lambda found: False):
+    full = {name: d.default for name, d in declared_params(METHODS[method]).items()}
+    return search(method, full | params, tuning, table, rows, BAND, report)
+
+
+# --- candidates ------------------------------------------------------------------------------
+
+
+def test_the_grid_holds_what_means_something():
+    method = METHODS["auc-svm"]
+    linear = candidates(method, {"kernel": "linear"}, 0)
+    assert [list(c) for c in linear[:1]] == [["C"]]
+    assert [c["C"] for c in linear] == list(declared_params(method)["C"].grid)
+    gaussian = candidates(method, {"kernel": "rbf"}, 0)
+    assert {"C", "gamma"} == set(gaussian[0])
+    assert len(gaussian) == 49 == len({tuple(c.values()) for c in gaussian})
+
+
+def test_a_large_grid_is_drawn_from_by_the_seed():
+    method = METHODS["gradient-boosting"]
+    drawn = candidates(method, {}, 3)
+    assert len(drawn) == MOST_CANDIDATES == len({tuple(c.values()) for c in drawn})
+    assert drawn == candidates(method, {}, 3) != candidates(method, {}, 4)
+    declared = declared_params(method)
+    assert all(value in declared[name].grid for c in drawn for name, value in c.items())
+
+
+@pytest.mark.parametrize("key", list(METHODS))
+def test_every_method_has_something_to_search(key):
+    method = METHODS[key]
+    found = candidates(method, {n: d.default for n, d in declared_params(method).items()}, 0)
+    assert len(found) > 1
+    for candidate in found:
+        for name, value in candidate.items():
+            declared_params(method)[name].check(value)
+
+
+# --- judging ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["auc", "pauc"])
+@pytest.mark.parametrize("method", ["auc-svm", "auc-rls", "svm-pauc", "logistic"])
+def test_areas_are_those_of_fits_on_the_folds(table, method, metric):
+    rows = np.flatnonzero(table.labelled())[::2]
+    found = tuned(method, {}, Tuning(metric, folds=3, seed=7), table, rows)
+    positive = table.is_positive()[::2]
+    folds = StratifiedKFold(3, shuffle=True, random_state=7).split(rows, positive)
+    for fold, (train, test) in enumerate(folds):
+        prepared = learn_preparation(table, rows[train])
+        X, Z = prepared.apply(table, rows[train]), prepared.apply(table, rows[test])
+        for k in (0, len(found.candidates) // 2, len(found.candidates) - 1):
+            fitted = METHODS[method](**found.candidates[k]).fit(X, positive[train])
+            scores = fitted.decision_function(Z)
+            area = (
+                roc.auc(positive[test], scores)
+                if metric == "auc"
+                else roc.partial_auc(positive[test], scores, *BAND).normalized
+            )
+            # A solver that goes on from its neighbour's solution stops elsewhere in its tolerance.
+            assert found.areas[k, fold] == pytest.approx(area, abs=0.02)
+    assert found.chosen == found.candidates[int(np.argmax(found.areas.mean(axis=1)))]
+
+
+def test_leave_pair_out_judges_by_retraining(table):
+    rows = np.flatnonzero(table.labelled())[:60]
+    found = tuned("auc-rls", {"kernel": "rbf"}, Tuning("leave-pair-out"), table, rows)
+    assert found.areas.shape == (len(found.candidates), 1)
+    assert np.isfinite(found.areas).all()
+    X = learn_preparation(table, rows).apply(table, rows)
+    y = table.is_positive()[:60]
+    k = found.best
+    method = METHODS["auc-rls"](kernel="rbf", **found.candidates[k])
+    (outcome,) = method.leave_pair_out(X, y)
+    assert found.areas[k, 0] == pytest.approx(outcome.auc, abs=1e-12)
+
+
+def made(areas, problems=None):
+    grid = tuple({"C": 10.0**k} for k in range(len(areas)))
+    return Search("auc", grid, np.array(areas, float), problems or {}, 1.0)
+
+
+def test_ties_go_to_the_first_and_unfinished_candidates_do_not_win():
+    assert made([[0.5, 0.7], [0.7, 0.5], [0.6, 0.6]]).best == 0
+    assert made([[0.5, 0.7], [0.9, np.nan]]).best == 0
+    assert made([[np.nan, np.nan]]).best is None
+    assert made([[np.nan, np.nan]]).chosen == {}
+
+
+def test_who_leads_is_asked_of_those_judged_equally_often():
+    unfinished = made([[0.6, 0.6], [0.5, 0.8], [0.99, np.nan]])
+    assert unfinished.leader == 1
+    assert unfinished.judged == pytest.approx(5 / 6)
+    assert made([[np.nan]]).leader is None
+    assert made([[0.5], [np.nan]], {1: "too large"}).judged == 1.0
+
+
+def test_a_search_survives_json():
+    before = made([[0.5, np.nan], [0.7, 0.5]], {0: "too large"})
+    after = Search.from_json(json.loads(json.dumps(before.as_json())))
+    np.testing.assert_array_equal(before.areas, after.areas)
+    assert (before.candidates, before.problems) == (after.candidates, after.problems)
+
+
+def test_candidates_that_cannot_be_are_passed_over(table, monkeypatch):
+    rows = np.flatnonzero(table.labelled())
+    whole = METHODS["auc-svm"]._fit
+
+    def only_small(self, X, positive, monitor):
+        if self.C > 1:
+            raise MemoryError
+        return whole(self, X, positive, monitor)
+
+    monkeypatch.setattr(METHODS["auc-svm"], "_fit", only_small)
+    found = tuned("auc-svm", {}, Tuning("auc", folds=2), table, rows)
+    assert set(found.problems.values()) == {"there is not enough memory for it"}
+    assert len(found.problems) == sum(c["C"] > 1 for c in found.candidates)
+    assert found.chosen["C"] <= 1
+    assert found.judged == 1.0
+
+
+# --- tuned runs ------------------------------------------------------------------------------
+
+
+def test_a_tuned_run_equals_a_run_with_the_chosen_settings(plan, table):
+    record = execute(plan("auc-svm"), table)
+    (found,) = record.searches
+    chosen = plan("auc-svm", settings=dict(found.chosen))
+    plain = execute(
+        plan_experiment(chosen.data, "auc-svm", found.chosen, chosen.validation, BAND), table
+    )
+    np.testing.assert_array_equal(record.splits[0].test_scores, plain.splits[0].test_scores)
+    assert record.splits[0].model.params["C"] == found.chosen["C"]
+    assert record.id != plain.id
+
+
+def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "aucstudio.project.execute.search",
+        lambda *arguments: seen.append(arguments[4]) or search(*arguments),
+    )
+    record = execute(plan("auc-rls", scheme="folds", folds=3), table)
+    assert len(record.searches) == 3
+    for rows, split in zip(seen, record.splits, strict=True):
+        np.testing.assert_array_equal(rows, split.train_rows)
+
+
+def test_tuned_runs_repeat_bit_for_bit_and_are_stored(plan, table, tmp_path):
+    experiment = plan("svm-pauc", "pauc")
+    first, second = execute(experiment, table), execute(experiment, table)
+    np.testing.assert_array_equal(first.searches[0].areas, second.searches[0].areas)
+    np.testing.assert_array_equal(first.splits[0].test_scores, second.splits[0].test_scores)
+    project = ProjectFile.create(tmp_path / "p.aucproj")
+    project.add_run(first)
+    (again,) = project.runs()
+    assert again.experiment == experiment
+    np.testing.assert_array_equal(first.searches[0].areas, again.searches[0].areas)
+    assert run_as_json(again, BAND)["tuning"]["chosen"] == [dict(first.searches[0].chosen)]
+    assert "--tune pauc" in command_line(experiment)
+
+
+def test_a_stop_during_the_search_keeps_what_was_judged(plan, table):
+    def listen(progress):
+        return progress.search is not None and progress.search.judged > 0.5
+
+    record = execute(plan("auc-svm"), table, listen=listen)
+    assert record.status == "stopped"
+    assert record.splits == ()
+    (found,) = record.searches
+    assert 0.5 < found.judged < 1
+    assert found.leader is not None
+
+
+def test_refitting_tunes_again_on_all_rows(plan, table):
+    told = []
+    model = refit(plan("auc-svm"), table, lambda p: bool(told.append(p.search)))
+    rows = np.flatnonzero(table.labelled())
+    found = tuned("auc-svm", {}, Tuning("auc", folds=3), table, rows)
+    assert model.params["C"] == found.chosen["C"]
+    assert any(found is not None for found in told)
+
+
+def test_an_untuned_experiment_keeps_its_identity(plan, table):
+    data = DataReference.to_table(table)
+    plain = plan_experiment(data, "auc-rls", {}, Validation())
+    assert "tuning" not in plain.as_json()
+    for experiment in (plain, plan("auc-rls")):
+        again = Experiment.from_json(json.loads(json.dumps(experiment.as_json())))
+        assert again == experiment
+        assert again.id == experiment.id
+
+
+@pytest.mark.parametrize(
+    ("method", "metric", "scheme", "words"),
+    [
+        ("auc-svm", "leave-pair-out", "holdout", "no closed form"),
+        ("auc-svm", "roc", "holdout", "cannot tune by 'roc'"),
+        ("auc-rls", "auc", "leave-pair-out", "choose another scheme to tune"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(plan, method, metric, scheme, words):
+    with pytest.raises(InputError, match=words):
+        plan(method, metric, scheme=scheme)
+
+
+def test_too_few_rows_of_a_class_is_said(table):
+    positive = np.flatnonzero(table.is_positive())[:1]
+    negative = np.flatnonzero(~table.is_positive())[:20]
+    rows = np.flatnonzero(table.labelled())[np.sort(np.r_[positive, negative])]
+    with pytest.raises(InputError, match="two training rows of each class"):
+        tuned("auc-rls", {}, Tuning("auc"), table, rows)
