@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.project.model import load_model
 from aucstudio.project.table import read_table
 from tests.conftest import write_table
 
@@ -144,6 +145,35 @@ def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
     assert run("compare", table_file)[0] == 2
 
 
+def test_tuning_reports_what_it_chose(run, table_file, tmp_path):
+    model = tmp_path / "model.aucmodel"
+    command = (
+        "train", table_file, "--method", "auc-rls", "--tune", "leave-pair-out", "--folds", "3",
+        "--save-model", model,
+    )  # fmt: skip
+    status, out, _ = run(*command, "--json")
+    assert status == 0
+    (result,) = json.loads(out)["runs"]
+    assert result["tuning"]["metric"] == "leave-pair-out"
+    assert len(result["tuning"]["chosen"]) == 3
+    assert load_model(model).params["regularization"] in [
+        candidate["regularization"] for candidate in result["tuning"]["searches"][0]["candidates"]
+    ]
+    status, out, _ = run(*command)
+    assert out.count("tuned: regularization = ") == 3
+
+
+def test_leave_pair_out_from_the_command_line(run, table_file):
+    status, out, _ = run(
+        "train", table_file, "--method", "rls", "--set", "kernel=rbf", "--leave-pair-out", "--json"
+    )
+    assert status == 0
+    (result,) = json.loads(out)["runs"]
+    assert result["validation"]["scheme"] == "leave-pair-out"
+    assert result["n_train"] == result["n_test"] == 160
+    assert any("leave-pair-out" in note.lower() for note in result["notes"])
+
+
 BAD = [
     (["--method", "perceptron"], "perceptron"),
     (["--method", "auc-svm", "--set", "C=0"], "C must be"),
@@ -158,6 +188,9 @@ BAD = [
     (["--method", "auc-rls", "--fpr-range", "wide"], "wide"),
     (["--method", "auc-rls", "--test-size", "1.5"], "1.5"),
     (["--method", "auc-rls", "--folds", "1"], "folds"),
+    (["--method", "svm", "--leave-pair-out"], "leave-pair-out"),
+    (["--method", "svm", "--tune", "leave-pair-out"], "closed form"),
+    (["--method", "svm", "--tune", "luck"], "luck"),
     (["--method", "auc-rls", "--seed", "-1"], "seed"),
     (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
     ([], "--method"),

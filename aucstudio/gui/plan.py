@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aucstudio.project.experiment import Experiment
+from aucstudio.project.record import RunRecord
 from aucstudio.project.split import Validation
 from aucstudio.project.tuning import PAUC
 
@@ -61,10 +61,11 @@ class Plan:
         look = dataclasses.replace(self.looks[run], **changes)
         return dataclasses.replace(self, looks={**self.looks, run: look})
 
-    def set_as(self, experiment: Experiment) -> Plan:
-        """Give the plan with the form set to what an experiment was made with."""
+    def set_as(self, record: RunRecord) -> Plan:
+        """Give the plan with the form set to what a run was made with."""
+        experiment = record.experiment
         method = experiment.method
-        params = {**self.params, method: dict(experiment.params)}
+        params = {**self.params, method: dict(record.params)}
         return dataclasses.replace(
             self, validation=experiment.validation, method=method, params=params
         )

@@ -158,7 +158,7 @@ class Session(QObject):
 
     def reuse_settings(self, run: str) -> None:
         """Put a run's settings back into the form."""
-        self.edit(self.plan.set_as(self.records[run].experiment), "Use settings of a run")
+        self.edit(self.plan.set_as(self.records[run]), "Use settings of a run")
 
     def _mend_selection(self) -> None:
         listed = [shown.record.id for shown in self.shown_runs()]

@@ -114,8 +114,8 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
     """Set the form of a project that no window has seen to what its last run was made with."""
     if not records:
         return plan
-    last = records[-1].experiment
-    return dataclasses.replace(plan.set_as(last), band=last.band)
+    last = records[-1]
+    return dataclasses.replace(plan.set_as(last), band=last.experiment.band)
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:

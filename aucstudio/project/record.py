@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,12 @@ class RunRecord:
             trace,
             tuple(searches),
         )
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Settings of the model where there is one, found by tuning or given; else those given."""
+        chosen = self.searches[0].chosen if len(self.searches) == 1 else {}
+        return {**self.experiment.params, **chosen}
 
     @property
     def fit_seconds(self) -> float:

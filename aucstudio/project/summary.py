@@ -146,7 +146,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     document = {
         "id": record.id,
         "method": record.experiment.method,
-        "params": _params_json(record),
+        "params": {n: list(v) if isinstance(v, tuple) else v for n, v in record.params.items()},
         "status": record.status,
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
@@ -177,13 +177,6 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     if record.error:
         document["error"] = record.error
     return document
-
-
-def _params_json(record: RunRecord) -> Any:
-    """Give the settings of the model where there is one, else those of the experiment."""
-    if len(record.splits) == 1:
-        return dict(record.splits[0].model.params)
-    return record.experiment.as_json()["params"]
 
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:

@@ -31,6 +31,11 @@ from aucstudio.project.table import read_table
 PATIENCE = 60_000
 
 
+def pick(combo, data):
+    combo.setCurrentIndex(combo.findData(data))
+    combo.activated.emit(combo.currentIndex())
+
+
 def choose_method(window, key):
     combo = window.findChild(QComboBox, "method_combo")
     combo.setCurrentIndex(combo.findData(key))
@@ -44,6 +49,7 @@ def test_the_names_that_automation_relies_on(window):
         "open_project",
         "save_project",
         "run",
+        "tune",
         "stop",
         "export_model",
         "export_figure",
@@ -232,6 +238,48 @@ def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
     hint = window.method_panel.form.findChild(QWidget, "hint_fpr_range")
     assert hint.isVisible()
     assert "α < β" in hint.text()
+
+
+def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
+    window.open_data(table_file)
+    choose_method(window, "auc-svm")
+    window.method_panel.tune.click()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    (shown,) = window.session.shown_runs()
+    assert shown.look.name == "AUC-SVM, tuned"
+    (found,) = shown.record.searches
+    assert found.metric == "pauc"
+    details = window.runs_panel.details.lines.text()
+    assert "tuned by partial AUC of the range in 5 folds" in details
+    assert f"of {len(found.candidates)} candidates" in details
+    window.session.reuse_settings(shown.record.id)
+    assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
+
+
+def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):
+    window.open_data(table_file)
+    scheme, metric = window.validation_panel.scheme, window.method_panel.tune_by
+    choose_method(window, "auc-svm")
+    for combo in (scheme, metric):
+        assert not combo.model().item(combo.findData("leave-pair-out")).isEnabled()
+    choose_method(window, "auc-rls")
+    pick(scheme, "leave-pair-out")
+    assert not window.validation_panel.seed.isVisibleTo(window)
+    run_to_end(window)
+    (shown,) = window.session.shown_runs()
+    X = shown.record.splits[0]
+    assert len(X.train_rows) == len(X.test_rows) == 160
+    choose_method(window, "auc-svm")
+    window.actions_.run.trigger()
+    assert "leave-pair-out would train AUC-SVM once for every pair" in (
+        window.validation_panel.problem.text()
+    )
+    choose_method(window, "auc-rls")
+    pick(metric, "leave-pair-out")
+    pick(scheme, "holdout")
+    window.actions_.tune.trigger()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert window.session.shown_runs()[-1].record.searches[0].metric == "leave-pair-out"
 
 
 def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):
