@@ -70,6 +70,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     key, title, family, source, summary : str
         Class attributes: identity of the method, where it comes from, what it does.
+    interruptible : bool
+        Class attribute: whether a stop is seen within 0.2 s; False where one library call does
+        everything.
     takes_gaps : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
     leaves_pairs_out : bool
@@ -101,6 +104,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     family: ClassVar[str]
     source: ClassVar[str]
     summary: ClassVar[str]
+    interruptible: ClassVar[bool] = True
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""

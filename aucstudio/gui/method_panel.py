@@ -25,7 +25,7 @@ from aucstudio.gui.widgets import (
 from aucstudio.project.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 
 _METRICS = {
-    PAUC: "pAUC in the FPR range",
+    PAUC: "pAUC in range",
     AUC: "AUC",
     LEAVE_PAIR_OUT: "Leave-pair-out AUC",
 }

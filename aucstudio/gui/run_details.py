@@ -68,7 +68,8 @@ class RunDetails(Card):
         lines = [settings_sentence(shown), record.experiment.validation.describe()]
         if record.experiment.tuning is not None:
             lines.append(record.experiment.tuning.describe())
-            lines += [search_result(found) for found in record.searches[:_SEARCHES]]
+            names = _symbols(record.experiment.method)
+            lines += [search_result(found, names) for found in record.searches[:_SEARCHES]]
         if not record.splits:
             return lines
         band = self.session.plan.band
@@ -95,6 +96,10 @@ class RunDetails(Card):
     def _on_reuse(self) -> None:
         if self.session.selected is not None:
             self.session.reuse_settings(self.session.selected)
+
+
+def _symbols(method: str) -> dict[str, str]:
+    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
 
 
 def settings_sentence(shown: ShownRun) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -167,16 +167,16 @@ def search_words(search: Search) -> str:
     return f"{words}, best so far {settings_words(search.candidates[leader])}"
 
 
-def search_result(search: Search) -> str:
-    """Say in a line what a search chose."""
+def search_result(search: Search, names: Mapping[str, str] | None = None) -> str:
+    """Say in a line what a search chose; ``names`` are other words for the settings."""
     best = search.best
     if best is None:
         return "the search was not finished"
     mean, error = search.means[best], search.errors[best]
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""
     return (
-        f"{settings_words(search.candidates[best])} of {len(search.candidates)} candidates, "
-        f"{METRICS[search.metric]} {mean:.4f}{spread}"
+        f"{settings_words(search.candidates[best], names)}, best of {len(search.candidates)}: "
+        f"{METRICS[search.metric]} {mean:.3f}{spread}"
     )
 
 

@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, execute
@@ -27,12 +28,14 @@ from aucstudio.project.experiment import Experiment
 from aucstudio.project.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table
+from aucstudio.project.tuning import Search
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")
 
 MAILBOX = 256
 GRACE = 0.7
+NO_GRACE = 0.1  # for one library call, which no waiting makes answer
 
 
 class Job(Generic[Message, Result]):
@@ -44,6 +47,8 @@ class Job(Generic[Message, Result]):
         ``work(post)`` does the work; ``post(message)`` answers True once a stop is wished.
     leftover : callable, optional
         Gives the result to settle for when the work does not answer a stop within the grace.
+    grace : float
+        Seconds.
 
     Attributes
     ----------
@@ -56,8 +61,9 @@ class Job(Generic[Message, Result]):
         self,
         work: Callable[[Callable[[Message], bool]], Result],
         leftover: Callable[[], Result] | None = None,
+        grace: float = GRACE,
     ) -> None:
-        self._work, self._leftover = work, leftover
+        self._work, self._leftover, self._grace = work, leftover, grace
         self._mail: deque[Message] = deque(maxlen=MAILBOX)
         self._stop = threading.Event()
         self._ended = threading.Event()
@@ -76,7 +82,7 @@ class Job(Generic[Message, Result]):
         if self._stop.is_set() or self._ended.is_set():
             return
         self._stop.set()
-        timer = threading.Timer(GRACE, self._give_up)
+        timer = threading.Timer(self._grace, self._give_up)
         timer.daemon = True
         timer.start()
 
@@ -159,6 +165,7 @@ def run_job(
     holds up a window and nothing is shown that a crash could take back.
     """
     finished: list[SplitResult] = []
+    searches: dict[int, Search] = {}
     outcomes: list[Outcome] = []
     keeping = threading.Lock()
     began = time.perf_counter()
@@ -175,6 +182,8 @@ def run_job(
         def listen(progress: Progress) -> bool:
             if progress.finished is not None:
                 finished.append(progress.finished)
+            if progress.search is not None:
+                searches[progress.split] = progress.search
             return post(progress)
 
         if project is not None:
@@ -185,9 +194,12 @@ def run_job(
 
     def leftover() -> Outcome:
         seconds = time.perf_counter() - began
-        return keep_once(RunRecord.made(experiment, STOPPED, finished, created, seconds))
+        found = list(searches.values())
+        record = RunRecord.made(experiment, STOPPED, finished, created, seconds, searches=found)
+        return keep_once(record)
 
-    return Job(work, leftover)
+    interruptible = METHODS[experiment.method].interruptible
+    return Job(work, leftover, GRACE if interruptible else NO_GRACE)
 
 
 def _store(record: RunRecord, project: ProjectFile | None) -> Outcome:

@@ -355,9 +355,12 @@ def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
     return list(groups.values())
 
 
-def settings_words(candidate: Candidate) -> str:
-    """Write a candidate as ``C = 10, gamma = 0.25``."""
-    return ", ".join(f"{name} = {_spelled(value)}" for name, value in candidate.items())
+def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:
+    """Write a candidate as ``C = 10, gamma = 0.25``; ``names`` are other words for the settings."""
+    known = names or {}
+    return ", ".join(
+        f"{known.get(name, name)} = {_spelled(value)}" for name, value in candidate.items()
+    )
 
 
 def _spelled(value: Any) -> str:

@@ -251,7 +251,7 @@ def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
     assert found.metric == "pauc"
     details = window.runs_panel.details.lines.text()
     assert "tuned by partial AUC of the range in 5 folds" in details
-    assert f"of {len(found.candidates)} candidates" in details
+    assert f"best of {len(found.candidates)}" in details
     window.session.reuse_settings(shown.record.id)
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
 

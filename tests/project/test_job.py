@@ -1,12 +1,15 @@
+import dataclasses
 import threading
 
 import numpy as np
 import pytest
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.job import Job, describe_failure, run_job
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.tuning import Tuning
 
 PATIENCE = 20.0
 
@@ -105,8 +108,6 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
     plan, table, tmp_path, monkeypatch
 ):
     release, reached = threading.Event(), threading.Event()
-    from aucstudio.engine import METHODS
-
     fit = METHODS["auc-rls"]._fit
     fits = []
 
@@ -129,6 +130,30 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
     release.set()
     job._thread.join(PATIENCE)
     assert len(project.runs()) == 1
+
+
+def test_a_search_given_up_keeps_what_was_judged(plan, table, monkeypatch):
+    release, reached = threading.Event(), threading.Event()
+    fit = METHODS["svm"]._fit
+    fits = []
+
+    def stubborn(self, X, positive, monitor):
+        fits.append(1)
+        if len(fits) == 10:
+            reached.set()
+            release.wait(PATIENCE)
+        return fit(self, X, positive, monitor)
+
+    monkeypatch.setattr(METHODS["svm"], "_fit", stubborn)
+    experiment = dataclasses.replace(plan("svm"), tuning=Tuning("auc", folds=2))
+    job = run_job(experiment, table)
+    job.start()
+    assert reached.wait(PATIENCE)
+    job.stop()
+    assert job.wait(PATIENCE)
+    release.set()
+    (found,) = job.result.record.searches
+    assert np.isfinite(found.areas).sum() == 9
 
 
 def test_stopping_twice_or_late_is_harmless():

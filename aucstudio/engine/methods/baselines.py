@@ -73,6 +73,8 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
         "Separates the classes with a wide margin; trained for accuracy, the usual yardstick."
     )
 
+    interruptible: ClassVar[bool] = False
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
         # b absorbs any shift of the rows, and libsvm loses no digits about their centre; the
