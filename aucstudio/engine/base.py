@@ -6,6 +6,7 @@ A method subclasses :class:`AUCClassifier`, declares its settings with
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
+from aucstudio.engine.precomputed import given_kernel, heard_on_columns, on_columns, row_numbers
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
 Array = NDArray[np.float64]
@@ -138,8 +140,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         check_settings(type(self), self.get_params(deep=False))
         rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
-        monitor = Monitor(callback)
-        done = self._fit(rows, positive, monitor)
+        if self._is_given_kernel():
+            monitor = Monitor(heard_on_columns(callback, len(rows)))
+            with self._given(rows) as numbers:
+                done = self._fit(numbers, positive, monitor)
+            done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
+        else:
+            monitor = Monitor(callback)
+            done = self._fit(rows, positive, monitor)
         self._keep(done, rows, positive, monitor)
         self.converged_ = done.converged and not monitor.stopped
         return self
@@ -190,7 +198,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.train_scores_ = scores + self.intercept_
         if done.n_iter is not None:
             self.n_iter_ = done.n_iter
-        if isinstance(done.scorer, LinearScorer):
+        if isinstance(done.scorer, LinearScorer) and not self._is_given_kernel():
             self.coef_ = done.scorer.weights[None, :]
 
     def leave_pair_out(
@@ -236,7 +244,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         _, positive = _two_classes(labels)
         if regularizations is None:
             regularizations = [getattr(self, "regularization")]  # noqa: B009
-        return self._leave_pair_out(rows, positive, regularizations, Monitor(callback))
+        monitor = Monitor(callback)
+        if not self._is_given_kernel():
+            return self._leave_pair_out(rows, positive, regularizations, monitor)
+        with self._given(rows) as numbers:
+            return self._leave_pair_out(numbers, positive, regularizations, monitor)
 
     def _leave_pair_out(
         self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
@@ -309,6 +321,19 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.train_scores_ = self.train_scores_ + moved
         return self
 
+    def _is_given_kernel(self) -> bool:
+        return getattr(self, "kernel", None) == "precomputed"
+
+    @contextlib.contextmanager
+    def _given(self, K: Array) -> Iterator[Array]:
+        """Look kernel values up in K meanwhile; gives what stands for its rows."""
+        state: dict[str, Any] = self.__dict__
+        state["given"] = given_kernel(K)  # where KernelSettings looks first
+        try:
+            yield row_numbers(K)
+        finally:
+            del state["given"]
+
     def _demands(self) -> dict[str, Any]:
         """Give what scikit-learn shall check of X."""
         return {
@@ -324,6 +349,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.takes_gaps
+        tags.input_tags.pairwise = self._is_given_kernel()
         tags.input_tags.sparse = self._takes_sparse()
         tags.classifier_tags.multi_class = False
         return tags

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,18 @@ class Kernel:
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class KernelSettings:
-    """The settings shared by all methods that take a kernel."""
+    """The settings shared by all methods that take a kernel.
+
+    From code, ``kernel="precomputed"`` takes the matrix of kernel values of the training rows in
+    place of X, and to score rows their kernel values with the training rows.
+
+    Attributes
+    ----------
+    given : Kernel or None
+        During a fit on a precomputed kernel: that kernel.
+    """
+
+    given: ClassVar[Kernel | None] = None
 
     kernel: str = param(
         "linear",
@@ -90,6 +102,7 @@ class KernelSettings:
             "rbf": "Gaussian: near rows score alike",
             "poly": "polynomial: products of features",
         },
+        from_code=("precomputed",),
     )
     gamma: float | str = param(
         "scale",
@@ -124,6 +137,8 @@ class KernelSettings:
 
     def settle_kernel(self, X: Array) -> Kernel:
         """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X."""
+        if self.given is not None:
+            return self.given
         gamma = self.gamma
         if self.kernel == "linear":
             gamma = 1.0

@@ -52,6 +52,8 @@ class Param:
         Whether people think of this setting in powers.
     choices : mapping of value to sentence
         For ``"choice"``: the values and what each means. A value may be None.
+    from_code : tuple
+        Choices for those who call the engine, which no form or help offers.
     words : tuple of str
         Words accepted instead of a number, such as ``"scale"``.
     none : str
@@ -71,6 +73,7 @@ class Param:
     low_open: bool = False
     log: bool = False
     choices: Mapping[Any, str] = dataclasses.field(default_factory=dict)
+    from_code: tuple[Any, ...] = ()
     words: tuple[str, ...] = ()
     none: str = ""
     when: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
@@ -109,7 +112,8 @@ class Param:
 
     def _holds(self, value: Any) -> bool:
         if self.kind == "choice":
-            return any(value is known or value == known for known in self.choices)
+            known = (*self.choices, *self.from_code)
+            return any(value is one or value == one for one in known)
         if value is None:
             return bool(self.none)
         if isinstance(value, str):

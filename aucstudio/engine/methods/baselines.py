@@ -77,14 +77,15 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
-        # b absorbs any shift of the rows, and libsvm loses no digits about their centre; the
-        # polynomial kernel alone depends on where 0 lies.
-        centre = np.zeros(X.shape[1]) if kernel.kind == "poly" else X.mean(axis=0)
+        # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
+        # polynomial depends on where 0 lies, and rows that are numbers on what they are.
+        shiftable = kernel.kind in ("linear", "rbf")
+        centre = X.mean(axis=0) if shiftable else np.zeros(X.shape[1])
         centred = X - centre
         weights = self.weigh(self.classes_, positive)
         library = self._library(kernel, len(X), weights)
         with _without_convergence_warnings():
-            library.fit(centred, positive)
+            library.fit(centred if self.given is None else kernel(X, X), positive)
         dual, rows, b = library.dual_coef_[0], library.support_, float(library.intercept_[0])
         near = _expansion(kernel, centred[rows], dual)
         scorer = near if kernel.is_linear else KernelScorer(kernel, X[rows], dual)
