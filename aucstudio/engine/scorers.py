@@ -196,11 +196,12 @@ def joined(trees: Sequence[EnsembleScorer], base: float) -> EnsembleScorer:
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
     """Score the rows of X; ``pulse("scoring", fraction)`` is called after every chunk."""
-    scores = np.empty(len(X))
-    for start in range(0, len(X), _PULSE_ROWS):
+    count = X.shape[0]
+    scores = np.empty(count)
+    for start in range(0, count, _PULSE_ROWS):
         rows = slice(start, start + _PULSE_ROWS)
         scores[rows] = scorer(X[rows])
-        pulse("scoring", min(1.0, (start + _PULSE_ROWS) / len(X)))
+        pulse("scoring", min(1.0, (start + _PULSE_ROWS) / count))
     return scores
 
 

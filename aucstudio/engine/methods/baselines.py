@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import entr, expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -75,18 +76,22 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     interruptible: ClassVar[bool] = False
 
+    def _takes_sparse(self) -> bool:
+        return self.kernel == "linear"
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
         # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
         # polynomial depends on where 0 lies, and rows that are numbers on what they are.
         shiftable = kernel.kind in ("linear", "rbf")
-        centre = X.mean(axis=0) if shiftable else np.zeros(X.shape[1])
-        centred = X - centre
+        centre = _centre(X) if shiftable else np.zeros(X.shape[1])
+        centred = X - centre if centre.any() else X
         weights = self.weigh(self.classes_, positive)
-        library = self._library(kernel, len(X), weights)
+        library = self._library(kernel, X.shape[0], weights)
         with _without_convergence_warnings():
             library.fit(centred if self.given is None else kernel(X, X), positive)
-        dual, rows, b = library.dual_coef_[0], library.support_, float(library.intercept_[0])
+        dual, rows = _dense(library.dual_coef_)[0], library.support_
+        b = float(library.intercept_[0])
         near = _expansion(kernel, centred[rows], dual)
         scorer = near if kernel.is_linear else KernelScorer(kernel, X[rows], dual)
         b_here = b - float(centre @ near.weights) if isinstance(near, LinearScorer) else b
@@ -154,11 +159,14 @@ class Logistic(BaselineSettings, AUCClassifier):
         low=1,
     )
 
+    def _takes_sparse(self) -> bool:
+        return True
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        centre = X.mean(axis=0)
+        centre = _centre(X)
         weights = self.weigh(self.classes_, positive)
         costs = self.C * weights[positive.astype(int)]
-        problem = _LogisticProblem(X - centre, positive, costs)
+        problem = _LogisticProblem(X - centre if centre.any() else X, positive, costs)
         watcher = _Watcher(problem, monitor)
         library = LogisticRegression(
             C=self.C,
@@ -257,6 +265,16 @@ def _expansion(kernel: Kernel, points: Array, dual: Array) -> Scorer:
     if kernel.is_linear:
         return LinearScorer(points.T @ dual)
     return KernelScorer(kernel, points, dual)
+
+
+def _centre(X: Array) -> Array:
+    """Give the mean of the rows; 0 for sparse ones, which would not stay sparse about it."""
+    return np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
+
+
+def _dense(X: Any) -> Array:
+    dense: Array = X.toarray() if sparse.issparse(X) else X
+    return dense
 
 
 _silence = contextlib.ExitStack()

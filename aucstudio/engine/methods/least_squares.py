@@ -59,15 +59,19 @@ class _LeastSquares(KernelSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
-        if not kernel.is_linear:
-            _refuse_large(len(X))
-        if kernel.is_linear and X.shape[1] <= len(X):
+        rows, features = X.shape
+        if not kernel.is_linear or rows < features:
+            _refuse_large(rows)
+        if kernel.is_linear and features <= rows:
             scorer, objective, gap = self._primal(X, positive, monitor)
         else:
             scorer, objective, gap = self._dual(kernel, X, positive, monitor)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
         constant = self._constant(scorer, X, positive, monitor)
         return Fit(scorer, objective, gap=gap, intercept=constant)
+
+    def _takes_sparse(self) -> bool:
+        return self.kernel == "linear"
 
     @abstractmethod
     def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
@@ -208,7 +212,7 @@ class RLS(_LeastSquares):
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
         """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""
-        N = len(X)
+        N = X.shape[0]
         mix = functools.partial(_scale, centred=self.fit_intercept)
         mixing = Mixing(np.arange(N), mix, 1 / N, self.fit_intercept)
         target = np.where(positive, 1.0, -1.0)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
@@ -51,6 +53,8 @@ def class_moments(
     spread : ndarray of shape (n_features, n_features)
         Weighted sum of products of the rows, each measured from the mean of its class.
     """
+    if sparse.issparse(X):
+        return _sparse_moments(X, positive, weights, monitor)
     spread = np.zeros((X.shape[1], X.shape[1]))
     look = functools.partial(monitor.stage, "class moments")
     origins, means = [], []
@@ -62,6 +66,21 @@ def class_moments(
         spread *= weight
     means[1] += origins[1] - origins[0]
     return origins[0], np.stack(means), spread
+
+
+def _sparse_moments(
+    X: Any, positive: Mask, weights: tuple[float, float], monitor: Monitor
+) -> tuple[Array, Array, Array]:
+    """Take the same of sparse rows, measured from 0 so that they stay sparse."""
+    spread, means = np.zeros((X.shape[1], X.shape[1])), []
+    for label, weight in enumerate(weights):
+        monitor.stage("class moments", label / 2)
+        rows = X[np.flatnonzero(positive == label)]
+        mean = np.asarray(rows.sum(axis=0)).ravel() / rows.shape[0]
+        spread += weight * (rows.T @ rows).toarray()
+        spread -= weight * rows.shape[0] * np.outer(mean, mean)
+        means.append(mean)
+    return np.zeros(X.shape[1]), np.stack(means), spread
 
 
 def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
@@ -144,7 +163,8 @@ class Mixing:
 
     def origin(self, X: Array) -> Array:
         """Give the point from which a linear kernel measures; any does if weights sum to 0."""
-        return X[0] if self.centred else np.zeros(X.shape[1])
+        free = self.centred and not sparse.issparse(X)
+        return X[0] if free else np.zeros(X.shape[1])
 
     def both_sides(self, K: Array, monitor: Monitor) -> None:
         """Replace K, in this order of the rows, by R K R."""
@@ -210,7 +230,7 @@ def solve_rows(
     """
     origin = mixing.origin(X)
     K = gram(kernel, X, mixing.order, origin, monitor)
-    noise = len(X) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
+    noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
     mixing.both_sides(K, monitor)
     system = Symmetric(K, monitor)
     c = system.solve(lam, target, noise)
@@ -233,6 +253,10 @@ def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
     if not kernel.is_linear:
         points = X[order]
         return kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+    if sparse.issparse(X):
+        rows: Any = X[order]
+        products: Array = (rows @ rows.T).toarray()
+        return products
     K = np.zeros((len(X), len(X)))
     for start in range(0, X.shape[1], BLOCK):
         cols = slice(start, start + BLOCK)
@@ -244,6 +268,8 @@ def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
 def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor: Monitor) -> Scorer:
     if not kernel.is_linear:
         return trimmed(kernel, X, weights)
+    if sparse.issparse(X):
+        return LinearScorer(X.T @ weights)
     w = np.empty(X.shape[1])
     for start in range(0, X.shape[1], BLOCK):
         monitor.stage("direction", start / X.shape[1])
