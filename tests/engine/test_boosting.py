@@ -58,6 +58,59 @@ def test_with_few_levels_weights_of_classes_are_the_librarys_too(class_weight, d
     np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
 
 
+def gappy(X, share=0.2):
+    """The rows with gaps, in the first two features only and more often where they are large."""
+    rng = np.random.default_rng(2)
+    X = X.copy()
+    for k in (0, 1):
+        X[rng.random(len(X)) < share * np.where(X[:, k] > 1, 2.0, 1.0), k] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_leaf_nodes": 4, "l2_regularization": 1.0}])
+@pytest.mark.parametrize("round_to", [None, 0])
+def test_with_gaps_scores_are_the_librarys_to_the_last_bit(settings, round_to, data):
+    X, y = gappy(data[0] if round_to is None else np.round(data[0], round_to)), data[1]
+    settings = SMALL | settings
+    ours, theirs = GradientBoosting(**settings).fit(X, y), library(**settings).fit(X, y)
+    anew = np.random.default_rng(1).normal(size=(200, 5)) * 3
+    anew[np.random.default_rng(3).random(anew.shape) < 0.3] = np.nan
+    rows = np.vstack([X, anew])
+    np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+    assert 0 < ours.scorer_.gaps_left.sum() < (ours.scorer_.left < ours.scorer_.right).sum()
+
+
+def test_what_is_missing_can_be_what_tells_the_classes_apart(data):
+    X, y = data
+    X = X.copy()
+    X[y == 1, 3] = np.nan
+    ours, theirs = GradientBoosting(**SMALL).fit(X, y), library(**SMALL).fit(X, y)
+    assert np.isfinite(ours.scorer_.threshold).all()
+    far = np.full((3, 5), 0.0)
+    far[:, 3] = [np.nan, 1e300, -1e300]
+    for rows in (X, far):
+        np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+    np.testing.assert_array_equal(ours.predict(far), [1, 0, 0])
+
+
+def test_a_feature_of_gaps_only_changes_nothing(data):
+    X, y = data
+    ours = GradientBoosting(**SMALL).fit(np.column_stack([np.full(len(X), np.nan), gappy(X)]), y)
+    theirs = library(**SMALL).fit(gappy(X), y)
+    np.testing.assert_array_equal(ours.train_scores_, theirs.decision_function(gappy(X)))
+    nothing = GradientBoosting(**SMALL).fit(np.full((20, 1), np.nan), np.arange(20) % 2)
+    assert np.ptp(nothing.train_scores_) == 0
+
+
+def test_a_library_that_bins_for_itself_gives_the_same_scores(data, monkeypatch):
+    X, y = gappy(data[0]), data[1]
+    X[:, 3] = np.nan
+    ours = GradientBoosting(**SMALL).fit(X, y)
+    monkeypatch.delattr("aucstudio.engine.methods.boosting._Library._bin_data")
+    again = GradientBoosting(**SMALL).fit(X, y)
+    np.testing.assert_array_equal(ours.train_scores_, again.train_scores_)
+
+
 @pytest.mark.parametrize("class_weight", WEIGHTS)
 def test_objective_is_the_weighted_log_loss(class_weight, data):
     X, y = data
@@ -103,6 +156,12 @@ def test_a_stop_while_binning_ends_the_fit(data, monkeypatch):
         GradientBoosting().fit(*data, callback=lambda step: step.fraction == 0.6)
 
 
+def test_a_stop_before_the_first_tree_ends_the_fit(data, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    with pytest.raises(Stopped):
+        GradientBoosting().fit(*data, callback=lambda step: step.fraction == 1.0)
+
+
 def test_a_trained_model_depends_on_nothing_but_rows_and_settings(data):
     X, y = data
     np.random.seed(1)  # noqa: NPY002  (the generator that others may have used)
@@ -128,7 +187,9 @@ def by_hand(scorer, row):
     total = scorer.base
     for node in scorer.roots:
         while scorer.left[node] != node:
-            goes_left = row[scorer.feature[node]] <= scorer.threshold[node]
+            value = row[scorer.feature[node]]
+            gap = np.isnan(value)
+            goes_left = scorer.gaps_left[node] if gap else value <= scorer.threshold[node]
             node = scorer.left[node] if goes_left else scorer.right[node]
         total += scorer.value[node]
     return total
@@ -136,6 +197,7 @@ def by_hand(scorer, row):
 
 def test_trees_are_walked_as_by_hand_and_survive_being_written_down(data):
     X, y = data
+    X = gappy(X)
     scorer = GradientBoosting(**SMALL).fit(X, y).scorer_
     np.testing.assert_array_equal(scorer(X), [by_hand(scorer, row) for row in X])
     settings = json.loads(json.dumps(scorer.settings()))

@@ -16,12 +16,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.methods.class_weight import ClassWeightSettings
+from aucstudio.engine.methods.tree_growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 
 _MOST_BINS = 255
-_SEED = 0  # beyond 200,000 rows the library looks for the levels of a feature in a sample of them
+_SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -33,6 +34,9 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     A feature is split between at most 255 quantiles of all rows, each counted once. On its own the
     library takes the same ones, unless rows weigh differently or are more than 200,000: then it
     takes weighted quantiles, or those of a sample.
+
+    Rows may have gaps (NaN). Each split sends them to the side where they lower the loss most, or,
+    if none of its training rows has one, to the side with more rows.
 
     There is no optimum to approach, hence no certificate: ``gap_`` is None, and the number of
     trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
@@ -51,6 +55,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         "scikit-learn's HistGradientBoostingClassifier"
     )
     summary: ClassVar[str] = "Adds many small decision trees; often the one to beat on tables."
+    takes_gaps: ClassVar[bool] = True
 
     learning_rate: float = param(
         0.1,
@@ -86,14 +91,16 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
         watcher = _Watcher(X, positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
+        library = self._library(weights, watcher)
+        library.tell_levels([len(found) + 1 for found in cuts], monitor)
         with contextlib.suppress(_Halted):
-            self._library(weights, watcher).fit(levels, positive)
+            library.fit(levels, positive)
         return Fit(watcher.scorer(), watcher.objective, watcher.iteration, intercept=0.0)
 
-    def _library(self, weights: Array, watcher: _Watcher) -> HistGradientBoostingClassifier:
+    def _library(self, weights: Array, watcher: _Watcher) -> _Library:
         # The library calls ``scoring`` after each tree, which is how it is watched; with so much
         # patience what it returns stops nothing.
-        return HistGradientBoostingClassifier(
+        return _Library(
             learning_rate=self.learning_rate,
             max_iter=self.max_iter,
             max_leaf_nodes=self.max_leaf_nodes,
@@ -111,21 +118,49 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Array]:
     """Give the cuts of each feature and the level of each cell: the number of cuts below it.
 
-    The library would do the same in one call that nothing can stop, and with class weights in
-    some forty times the time.
+    A gap stays a gap, except in a feature of gaps only, which becomes a constant. The library
+    would do the same in one call that nothing can stop, and with class weights in some forty
+    times the time.
     """
-    cuts, levels = [], np.empty_like(X)
-    shares = np.linspace(0, 100, _MOST_BINS + 1)[1:-1]
+    cuts, levels = [], np.zeros_like(X, order="F")
     for k, column in enumerate(X.T):
         monitor.stage("binning", k / X.shape[1])
-        values = np.unique(column)
-        if len(values) > _MOST_BINS:
-            found = np.unique(np.percentile(column, shares, method="averaged_inverted_cdf"))
-        else:
-            found = values[:-1] + np.diff(values) / 2
-        cuts.append(found)
-        levels[:, k] = np.searchsorted(found, column)
+        gap = np.isnan(column)
+        known = column[~gap]
+        cuts.append(_cut(known) if len(known) else known)
+        if len(known):
+            levels[:, k] = np.where(gap, np.nan, np.searchsorted(cuts[k], column))
     return cuts, levels
+
+
+def _cut(known: Array) -> Array:
+    """Find the cuts between the levels of one feature."""
+    values = np.unique(known)
+    if len(values) <= _MOST_BINS:
+        return np.asarray(values[:-1] + np.diff(values) / 2)
+    shares = np.linspace(0, 100, _MOST_BINS + 1)[1:-1]
+    return np.unique(np.percentile(known, shares, method="averaged_inverted_cdf"))
+
+
+class _Library(HistGradientBoostingClassifier):
+    """The library's method, told that its rows hold levels already, so that it need not look.
+
+    What it would find is the same. A version of it that did not ask ``_bin_data`` would only
+    take longer before its first tree, all of it in one call.
+    """
+
+    def tell_levels(self, counts: list[int], monitor: Monitor) -> None:
+        """Say how many levels each feature has, and who wants to hear of the work on them."""
+        self._counts, self._monitor = np.array(counts), monitor
+
+    def _bin_data(self, X: Array, *_: Any, **__: Any) -> NDArray[np.uint8]:
+        # A table of all levels, the last one repeated, is enough to show to the library.
+        self._bin_mapper.fit(np.minimum(np.arange(_MOST_BINS)[:, None], self._counts - 1))
+        binned = np.empty(X.shape, dtype=np.uint8, order="F")
+        for k, column in enumerate(X.T):
+            self._monitor.stage("binning", 1.0)
+            binned[:, k] = np.nan_to_num(column, nan=self._bin_mapper.missing_values_bin_idx_)
+        return binned
 
 
 class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
@@ -184,7 +219,8 @@ def _tree(nodes: NDArray[Any], cuts: list[Array]) -> EnsembleScorer:
     feature = np.where(leaf, 0, nodes["feature_idx"]).astype(np.intp)
     threshold = np.zeros(len(nodes))
     for p in np.flatnonzero(~leaf):
-        threshold[p] = cuts[feature[p]][int(nodes["num_threshold"][p])]
+        between = nodes["num_threshold"][p]
+        threshold[p] = cuts[feature[p]][int(between)] if np.isfinite(between) else ABOVE_ALL
     return EnsembleScorer(
         roots=np.zeros(1, dtype=np.intp),
         feature=feature,
@@ -193,4 +229,5 @@ def _tree(nodes: NDArray[Any], cuts: list[Array]) -> EnsembleScorer:
         right=np.where(leaf, here, nodes["right"]).astype(np.intp),
         value=np.where(leaf, nodes["value"], 0.0),
         base=0.0,
+        gaps_left=nodes["missing_go_to_left"].astype(bool) & ~leaf,
     )

@@ -1,0 +1,407 @@
+"""AUCsplit against exhaustive search, and the identities it is built on."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from aucstudio.engine.methods import tree_cells, tree_growth
+from aucstudio.engine.methods.auc_split import AUCSplit, laplace, misranked
+from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.params import InvalidSetting
+
+
+def sample(seed, N=24, ties=True, gaps=0.15):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(N) < 0.4).astype(int)
+    y[:2] = 0, 1
+    X = rng.standard_normal((N, 3)) + 0.7 * y[:, None]
+    X = np.round(X * 2) / 2 if ties else X
+    X[rng.random(X.shape) < gaps] = np.nan
+    return X, y
+
+
+# --- the same tree as by trying everything ---------------------------------------------------
+
+
+def every_split(X, rows):
+    """All ways to part the rows, as (feature, left rows), in the order in which ties count."""
+    for f in range(X.shape[1]):
+        column = X[rows, f]
+        gap = np.isnan(column)
+        for value in np.unique(column[~gap]):
+            for left in (column <= value, (column <= value) | gap):
+                yield f, frozenset(rows[left])
+
+
+def local_auc(y, rows, left):
+    """The AUC of 'is on the left', or of its opposite, by counting pairs."""
+    sides = [(row in left, y[row]) for row in rows]
+    positives = [side for side, label in sides if label]
+    negatives = [side for side, label in sides if not label]
+    if not positives or not negatives:
+        return Fraction(1, 2)
+    wins = sum(Fraction((s > t) * 2 + (s == t), 2) for s in positives for t in negatives)
+    area = wins / (len(positives) * len(negatives))
+    return max(area, 1 - area)
+
+
+def best_split(X, y, rows, least):
+    """The first of the best, with its global gain times P Q."""
+    best = (Fraction(0), None, None)
+    pairs = int(y[rows].sum()) * int((1 - y[rows]).sum())
+    for f, left in every_split(X, rows):
+        if least <= len(left) <= len(rows) - least:
+            gain = pairs * (local_auc(y, rows, left) - Fraction(1, 2))
+            if gain > best[0]:
+                best = (gain, f, left)
+    return best
+
+
+def grow_by_trying(X, y, least=1, depth=20, leaves=None):
+    """The splits in their order, as (node, feature, rows on the left, rows on the right)."""
+    nodes = [(np.arange(len(y)), 0)]
+    offers = {0: best_split(X, y, nodes[0][0], least)}
+    splits = []
+    while offers and len(splits) + 1 != leaves:
+        node = max(offers, key=lambda v: (offers[v][0], -v))
+        gain, feature, left = offers.pop(node)
+        rows, level = nodes[node]
+        if not gain:
+            continue
+        sides = [np.array([r for r in rows if (r in left) == side]) for side in (True, False)]
+        splits.append((node, feature, *(set(side) for side in sides)))
+        for side in sides:
+            if level + 1 < depth:
+                offers[len(nodes)] = best_split(X, y, side, least)
+            nodes.append((side, level + 1))
+    return splits
+
+
+def rows_of_nodes(scorer, X):
+    """The rows that come through each node."""
+    through = [set() for _ in scorer.left]
+    for r, row in enumerate(X):
+        node = 0
+        through[0].add(r)
+        while scorer.left[node] != node:
+            value = row[scorer.feature[node]]
+            if np.isnan(value):
+                goes_left = scorer.gaps_left[node]
+            else:
+                goes_left = value <= scorer.threshold[node]
+            node = scorer.left[node] if goes_left else scorer.right[node]
+            through[node].add(r)
+    return through
+
+
+def splits_of(scorer, X):
+    through = rows_of_nodes(scorer, X)
+    inner = [v for v in range(len(scorer.left)) if scorer.left[v] != v]
+    return [
+        (v, scorer.feature[v], through[scorer.left[v]], through[scorer.right[v]])
+        for v in sorted(inner, key=lambda v: scorer.left[v])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_tree_is_that_of_exhaustive_search(seed):
+    least, depth, leaves = [(1, 20, None), (2, 20, None), (3, 2, None), (1, 20, 4)][seed % 4]
+    X, y = sample(seed, ties=seed % 3 > 0, gaps=0.15 * (seed % 2))
+    model = AUCSplit(min_samples_leaf=least, max_depth=depth, max_leaf_nodes=leaves).fit(X, y)
+    expected = grow_by_trying(X, y, least, depth, leaves)
+    assert splits_of(model.scorer_, X) == expected
+    assert model.n_iter_ == len(expected) > 1
+
+
+@pytest.mark.parametrize("cells", [1, 30])
+def test_work_in_small_parts_gives_the_same_tree(cells, monkeypatch):
+    X, y = sample(3, N=300)
+    whole = AUCSplit().fit(X, y)
+    monkeypatch.setattr(tree_growth, "_CELLS_PER_LOOK", cells)
+    parts = AUCSplit().fit(X, y)
+    for name, expected in whole.scorer_.arrays().items():
+        np.testing.assert_array_equal(parts.scorer_.arrays()[name], expected)
+
+
+def test_swapped_labels_give_the_opposite_scores():
+    X, y = sample(8, N=200)
+    first, second = AUCSplit().fit(X, y), AUCSplit().fit(X, 1 - y)
+    np.testing.assert_allclose(first.scorer_(X), 1 - second.scorer_(X), atol=1e-15)
+
+
+# --- scores and objective --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_leaves_score_by_laplace_and_the_objective_is_their_auc(seed):
+    X, y = sample(seed, N=150)
+    model = AUCSplit(min_samples_leaf=4).fit(X, y)
+    scorer = model.scorer_
+    scores = scorer(X)
+    for node, rows in enumerate(rows_of_nodes(scorer, X)):
+        p = sum(y[r] for r in rows)
+        assert model.node_counts_[node].tolist() == [p, len(rows) - p]
+        if scorer.left[node] == node:
+            assert set(scores[list(rows)]) == {(p + 1) / (len(rows) + 2)}
+    assert model.objective_ == pytest.approx(1 - roc_auc_score(y, scores), abs=1e-12)
+    assert model.gap_ is None
+
+
+def test_area_by_counts_is_the_area_by_pairs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        counts = rng.integers(0, 5, (6, 2))
+        counts[0] += 1
+        scores = rng.integers(0, 4, 6) / 4
+        y = np.repeat(np.tile([1, 0], 6), counts.ravel())
+        s = np.repeat(np.repeat(scores, 2), counts.ravel())
+        assert misranked(counts, scores) == pytest.approx(1 - roc_auc_score(y, s), abs=1e-12)
+
+
+# --- the identities of the split quality -----------------------------------------------------
+
+
+def children_formula(children):
+    """Area of children sorted by p / (p + q), each against those before it and half itself."""
+    P, Q = np.sum(children, axis=0)
+    area = before = 0.0
+    for p, q in sorted(children, key=lambda c: c[0] / (c[0] + c[1]), reverse=True):
+        area += q / Q * (before / P + p / (2 * P))
+        before += p
+    return area
+
+
+def test_local_auc_is_that_of_the_ordered_children():
+    for left in itertools.product(range(4), repeat=2):
+        for right in itertools.product(range(1, 4), repeat=2):
+            if sum(left) == 0:
+                continue
+            tpr, fpr = np.array(left) / np.add(left, right)
+            assert children_formula([left, right]) == pytest.approx((1 + abs(tpr - fpr)) / 2)
+
+
+def test_strength_is_the_gain_in_auc_before_the_leaves_are_sorted_again():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        leaves = rng.integers(1, 9, (5, 2))
+        P, Q = leaves.sum(axis=0)
+        v = rng.integers(5)
+        (p, q), part = leaves[v], rng.integers(0, leaves[v] + 1)
+        higher, lower = sorted([part, leaves[v] - part], key=lambda c: c[0] * q - c[1] * p)[::-1]
+        places = np.arange(5.0)
+        after = np.vstack([np.delete(leaves, v, axis=0), lower, higher])
+        gain = misranked(leaves, places) - misranked(
+            after, np.r_[np.delete(places, v), v - 0.25, v + 0.25]
+        )
+        D = abs(part[0] * q - part[1] * p)
+        assert gain == pytest.approx(D / (2 * P * Q), abs=1e-14)
+        if part.sum() and (leaves[v] - part).sum():
+            local = children_formula([tuple(higher), tuple(lower)])
+            assert gain == pytest.approx(p * q / (P * Q) * (local - 0.5), abs=1e-14)
+
+
+def raw_ratio(counts):
+    return counts[:, 0] / counts.sum(axis=1)
+
+
+def test_refining_never_lowers_the_area_of_leaves_ordered_by_the_raw_ratio():
+    X, y = sample(4, N=120)
+    losses = []
+    for leaves in range(2, 20):
+        model = AUCSplit(max_leaf_nodes=leaves, min_samples_leaf=1).fit(X, y)
+        counts = model.node_counts_[model.scorer_.left == np.arange(2 * leaves - 1)]
+        losses.append(misranked(counts, raw_ratio(counts)))
+    assert all(a >= b - 1e-14 for a, b in itertools.pairwise(losses))
+    assert losses[-1] < losses[0]
+
+
+def test_with_laplace_scores_a_split_can_raise_the_objective_and_that_is_told():
+    # The leaf of 10 : 3 is split into 9 : 3, scored 10/14, and 1 : 0, scored 2/3: the wrong order.
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [12, 1, 9], axis=0)
+    y = np.repeat([1, 0, 1, 1, 0], [9, 3, 1, 2, 7])
+    heard = []
+    model = AUCSplit(min_samples_leaf=1).fit(
+        X, y, callback=lambda step: heard.append(step.objective) if step.iteration else None
+    )
+    assert len(heard) == 2
+    assert heard[0] < heard[1] == model.objective_
+    assert model.objective_ == pytest.approx(1 - roc_auc_score(y, model.scorer_(X)), abs=1e-12)
+    raw = raw_ratio(model.node_counts_)
+    assert raw[model.scorer_.left == np.arange(5)].max() == 1.0
+
+
+# --- watching and stopping -------------------------------------------------------------------
+
+
+def test_each_step_shows_the_tree_with_so_many_splits():
+    X, y = sample(5, N=400)
+    heard = []
+
+    def listen(step):
+        if step.iteration:
+            heard.append((step.iteration, step.objective, step.scorer()(X)))
+
+    model = AUCSplit(min_samples_leaf=1).fit(X, y, callback=listen)
+    counts = [count for count, _, _ in heard]
+    assert counts[:15] == list(range(1, 16))
+    assert counts[-1] == model.n_iter_ > 40
+    assert len(counts) < model.n_iter_
+    for count, objective, scores in heard[::5]:
+        smaller = AUCSplit(min_samples_leaf=1, max_leaf_nodes=count + 1).fit(X, y)
+        np.testing.assert_array_equal(scores, smaller.scorer_(X))
+        assert objective == smaller.objective_
+
+
+@pytest.mark.parametrize("stage", ["", "splitting"])
+def test_a_stop_keeps_the_tree_it_showed_last(stage, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, y = sample(6, N=200)
+    splits = []
+
+    def listen(step):
+        splits.append(step.iteration)
+        return max(splits) == 3 and (not stage or step.stage == stage)
+
+    model = AUCSplit().fit(X, y, callback=listen)
+    assert not model.converged_
+    smaller = AUCSplit(max_leaf_nodes=4).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), smaller.decision_function(X))
+    assert model.objective_ == smaller.objective_
+
+
+@pytest.mark.parametrize("stage", ["sorting", "splitting"])
+def test_a_stop_before_the_first_split_has_nothing_to_keep(stage, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    with pytest.raises(Stopped):
+        AUCSplit().fit(*sample(6), callback=lambda step: step.stage == stage)
+
+
+def test_a_stop_while_the_first_split_is_made_has_nothing_to_keep(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    stages = []
+
+    def listen(step):
+        stages.append(step.stage)
+        return stages.count("splitting") == 2
+
+    with pytest.raises(Stopped):
+        AUCSplit().fit(*sample(6), callback=listen)
+
+
+# --- limits ----------------------------------------------------------------------------------
+
+
+def test_limits_are_kept():
+    X, y = sample(7, N=300, ties=False)
+    model = AUCSplit(min_samples_leaf=7, max_depth=4).fit(X, y)
+    leaf = model.scorer_.left == np.arange(len(model.scorer_.left))
+    assert model.node_counts_[leaf].sum(axis=1).min() >= 7
+    assert model.node_counts_[leaf].sum(axis=0).tolist() == [y.sum(), (1 - y).sum()]
+    depth = np.zeros(len(leaf), int)
+    for node in np.flatnonzero(~leaf):
+        depth[[model.scorer_.left[node], model.scorer_.right[node]]] = depth[node] + 1
+    assert depth.max() == 4
+
+
+def test_the_least_gain_is_one_in_training_auc():
+    X, y = sample(7, N=300, ties=False)
+    gain = 0.5 - AUCSplit(max_leaf_nodes=2).fit(X, y).objective_
+    assert AUCSplit(min_gain=gain * 0.999).fit(X, y).n_iter_ >= 1
+    assert AUCSplit(min_gain=gain * 1.001).fit(X, y).n_iter_ == 0
+    assert AUCSplit(min_gain=0.0).fit(X, y).n_iter_ > 10
+
+
+@pytest.mark.parametrize("setting", ["min_samples_leaf", "max_depth", "max_leaf_nodes"])
+def test_whole_numbers_are_wanted(setting):
+    with pytest.raises(InvalidSetting, match=setting):
+        AUCSplit(**{setting: 0}).fit(*sample(0))
+
+
+# --- gaps ------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_can_be_what_tells_the_classes_apart():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 2)), np.arange(40) % 2
+    X[y == 1, 1] = np.nan
+    model = AUCSplit().fit(X, y)
+    assert (model.objective_, model.n_iter_) == (0.0, 1)
+    assert np.isfinite(model.scorer_.threshold).all()
+    far = np.array([[0.0, 1e300], [0.0, -1e300], [0.0, np.nan]])
+    np.testing.assert_array_equal(model.predict(far), [0, 0, 1])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_gaps_never_seen_go_with_most_rows(sign):
+    X, y = sign * np.arange(10.0)[:, None], np.arange(10) >= 7
+    model = AUCSplit().fit(X, y)
+    assert model.n_iter_ == 1
+    assert not model.predict([[np.nan]])[0]
+
+
+def test_a_feature_of_gaps_only_changes_nothing():
+    X, y = sample(2, N=60)
+    wider = np.column_stack([np.full(60, np.nan), X])
+    first, second = AUCSplit().fit(X, y), AUCSplit().fit(wider, y)
+    np.testing.assert_array_equal(first.train_scores_, second.train_scores_)
+    nothing = AUCSplit().fit(wider[:, :1], y)
+    assert np.ptp(nothing.train_scores_) == 0
+    assert nothing.notes_
+
+
+# --- awkward data ----------------------------------------------------------------------------
+
+
+def test_a_table_that_no_single_split_tells_apart_is_said_so():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, float), np.array([0, 1, 1, 0] * 3)
+    model = AUCSplit(min_samples_leaf=1).fit(X, y)
+    assert (model.n_iter_, model.objective_) == (0, 0.5)
+    assert "same score" in model.notes_[0]
+    assert AUCSplit().fit(*sample(0)).notes_ == ()
+
+
+HUGE = np.finfo(float).max
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(1.0, np.nextafter(1.0, 2)), (-HUGE, HUGE), (0.0, 5e-324), (5e-324, 1e-323), (-5e-324, 0.0)],
+)
+def test_a_threshold_parts_any_two_values(values):
+    low, high = values
+    assert low <= tree_growth.midway(low, high) < high
+    model = AUCSplit(min_samples_leaf=1).fit([[low], [high]], [0, 1])
+    np.testing.assert_array_equal(model.predict([[low], [high]]), [0, 1])
+
+
+def test_negative_zero_is_zero():
+    X = np.array([[0.0], [-0.0], [0.0], [-0.0]])
+    assert AUCSplit(min_samples_leaf=1).fit(X, [0, 1, 0, 1]).n_iter_ == 0
+
+
+def test_a_node_of_one_class_is_a_leaf():
+    model = AUCSplit(min_samples_leaf=1).fit(np.arange(9.0)[:, None], [0] * 4 + [1] * 5)
+    assert model.n_iter_ == 1
+    np.testing.assert_allclose(laplace(model.node_counts_[1:]), [1 / 6, 6 / 7])
+
+
+# --- cells -----------------------------------------------------------------------------------
+
+
+def test_reordered_cells_stay_sorted_on_both_sides():
+    X, y = sample(9, N=80)
+    cells = tree_cells.sort(X, y == 1, Monitor())
+    before = cells.copy()
+    left = np.random.default_rng(0).random(80) < 0.4
+    tree_cells.reorder(cells, (1, 3), (0, 80), left, np.empty(80, dtype=np.int64))
+    np.testing.assert_array_equal(cells[0], before[0])
+    for f in (1, 2):
+        rows = [tree_cells.row_of(cell) for cell in before[f].tolist()]
+        assert sorted(rows) == list(range(80))
+        expected = np.r_[before[f][left[rows]], before[f][~left[rows]]]
+        np.testing.assert_array_equal(cells[f], expected)
