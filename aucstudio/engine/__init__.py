@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.methods.auc_split import AUCSplit
 from aucstudio.engine.methods.baselines import SVM, Logistic
 from aucstudio.engine.methods.boosting import GradientBoosting
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
@@ -19,6 +20,7 @@ from aucstudio.engine.scorers import Scorer, restore
 __all__ = [
     "AUCRLS",
     "AUCSVM",
+    "AUCSplit",
     "METHODS",
     "RLS",
     "ROCSVM",
@@ -49,6 +51,7 @@ METHODS: dict[str, type[AUCClassifier]] = {
         ROCSVM,
         SAUCSVM,
         SVMpAUC,
+        AUCSplit,
         SVM,
         SVM2Norm,
         Logistic,

@@ -64,7 +64,7 @@ class AUCSplit(AUCClassifier):
     takes_gaps: ClassVar[bool] = True
 
     min_samples_leaf: int = param(
-        2, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(1, 2, 5, 10, 20)
+        2, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 2, 1)
     )
     max_depth: int = param(
         20, "Most questions between the root and a leaf.", label="Depth", low=1, grid=(3, 5, 10, 20)

@@ -75,7 +75,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         31, "Most leaves a tree may have.", label="Leaves", low=2, grid=(3, 7, 15, 31, 63)
     )
     min_samples_leaf: int = param(
-        10, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(5, 10, 20, 50)
+        10, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(50, 20, 10, 5)
     )
     l2_regularization: float = param(
         0.0,
@@ -84,7 +84,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         symbol="λ",
         low=0.0,
         log=True,
-        grid=(0.0, 0.1, 1.0, 10.0),
+        grid=(10.0, 1.0, 0.1, 0.0),
     )
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
