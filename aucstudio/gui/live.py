@@ -12,6 +12,7 @@ from aucstudio.project.execute import Look, Progress
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.headless import progress_words
 from aucstudio.project.prepare import Preparation
+from aucstudio.project.tuning import Search
 
 
 @dataclasses.dataclass(eq=False)
@@ -34,6 +35,8 @@ class LiveRun:
         The latest look at the scorer.
     preparation : Preparation or None
         Of the fit under way.
+    search : Search or None
+        The search for settings under way, or the last one.
     stopping : bool
     """
 
@@ -46,6 +49,7 @@ class LiveRun:
     points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
     picture: Look | None = None
     preparation: Preparation | None = None
+    search: Search | None = None
     stopping: bool = False
     began: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -55,6 +59,8 @@ class LiveRun:
             self.split, self.points, self.picture = progress.split, [], None
         self.splits, self.preparation = progress.splits, progress.preparation
         self.fraction, self.words = progress_words(progress)
+        if progress.search is not None:
+            self.search = progress.search
         step = progress.step
         if step is not None and step.iteration > 0 and step.objective is not None:
             gap = np.nan if step.gap is None else step.gap
