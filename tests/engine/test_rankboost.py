@@ -1,0 +1,367 @@
+"""RankBoost against a weight for every pair, and its search against all thresholds one by one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import stumps
+from aucstudio.engine.methods.rankboost import RankBoost
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.roc import auc
+from aucstudio.engine.scorers import restore
+from aucstudio.engine.stumps import StumpSearch
+
+RULES = ["bound", "exact"]
+
+POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
+NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
+GOLDEN = np.array(POSITIVES + NEGATIVES, float), np.array([1] * 4 + [0] * 6)
+
+
+def small(seed):
+    """Some 25 rows with ties, within and between the classes, and gaps."""
+    rng = np.random.default_rng(seed)
+    N = int(rng.integers(6, 31))
+    y = rng.permutation(np.arange(N) < max(1, int(N * rng.uniform(0.1, 0.6)))).astype(int)
+    X = rng.normal(size=(N, 4)) + 0.7 * y[:, None]
+    X[:, 0], X[:, 1] = np.round(X[:, 0]), np.round(X[:, 1], 1)
+    X[rng.random(N) < 0.3, 2] = np.nan
+    X[rng.random(N) < 0.4 + 0.4 * y, 3] = np.nan
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(2)
+    y = (rng.random(400) < 0.3).astype(int)
+    X = rng.normal(size=(400, 5)) + y[:, None] * [1.0, 0.5, 0.0, 0.0, 0.3]
+    X[:, 1] = np.round(X[:, 1], 1)
+    X[rng.random(400) < 0.2, 4] = np.nan
+    return X, y
+
+
+# --- oracles ---------------------------------------------------------------------------------
+
+
+def learners(X):
+    """Every h there is, in the order in which equals are preferred."""
+    for column in X.T:
+        gap = np.isnan(column)
+        for value in np.unique(column[~gap]):
+            for q in (False, True):
+                yield np.where(gap, q, column > value).astype(float)
+
+
+def on_pairs(X, y, n_rounds, rule):
+    """Boost with D(i, j) written out; give the scores, and r and Z of each round."""
+    H = np.array(list(learners(X)))
+    positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    D = np.full((len(positive), len(negative)), 1 / (len(positive) * len(negative)))
+    F, told = np.zeros(len(y)), []
+    cap = 0.5 * math.log(2 * D.size)
+    for _ in range(n_rounds):
+        margins = H[:, positive][:, :, None] - H[:, negative][:, None, :]
+        r = np.einsum("ij,hij->h", D, margins)
+        best = int(np.flatnonzero(np.abs(r) >= np.abs(r).max() - 1e-12)[0])
+        right, wrong = (D[margins[best] == side].sum() for side in (1, -1))
+        tied = 0.0 if rule == "exact" else (1 - right - wrong) / 2
+        with np.errstate(divide="ignore"):
+            alpha = float(np.clip(0.5 * np.log((right + tied) / (wrong + tied)), -cap, cap))
+        D = D * np.exp(-alpha * margins[best])
+        Z = float(D.sum())
+        D /= Z
+        F += alpha * H[best]
+        told.append((float(r[best]), Z))
+    return F, told
+
+
+def pair_loss(scores, y):
+    return np.exp(-np.subtract.outer(scores[y == 1], scores[y == 0])).mean()
+
+
+# --- the method ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_are_those_of_explicit_pair_weights(seed, rule):
+    X, y = small(seed)
+    model = RankBoost(n_rounds=8, alpha_rule=rule).fit(X, y)
+    scores, told = on_pairs(X, y, model.n_iter_, rule)
+    np.testing.assert_allclose(model.scorer_(X), scores, atol=1e-9)
+    assert model.objective_ == pytest.approx(math.prod(Z for _, Z in told), rel=1e-9)
+    assert all(Z**2 + r**2 <= 1 + 1e-12 for r, Z in told)
+
+
+def test_the_first_stump_of_the_golden_data():
+    X, y = GOLDEN
+    search = StumpSearch(X, y == 1, lambda done: None)
+    stump = search.best(np.where(y[search.rows] == 1, 1 / 4, -1 / 6), lambda done: None)
+    assert (stump.feature, stump.r) == (1, pytest.approx(7 / 12))
+    assert 1 <= stump.threshold < 2
+    assert sorted(search.rows[stump.above]) == [1, 2, 3, 9]
+
+
+@pytest.mark.parametrize(("rule", "alpha"), [("bound", 0.6675005), ("exact", 1.3540251)])
+def test_the_first_alpha_of_the_golden_data(rule, alpha):
+    X, y = GOLDEN
+    model = RankBoost(n_rounds=1, alpha_rule=rule).fit(X, y)
+    np.testing.assert_allclose(model.scorer_(X), alpha * (X[:, 1] > 1), atol=5e-8)
+    a, b = 3 / 4, 1 / 6
+    Z = 1 - (math.sqrt(a * (1 - b)) - math.sqrt(b * (1 - a))) ** 2
+    assert model.objective_ >= Z - 1e-12
+    assert (rule == "exact") == (model.objective_ == pytest.approx(Z))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_round_lowers_the_loss_of_the_scorer_it_shows(rule, data):
+    X, y = data
+    told, losses, areas = [], [], []
+
+    def listen(step):
+        if step.iteration:
+            told.append(step)
+            scores = step.scorer()(X)
+            losses.append(pair_loss(scores, y))
+            areas.append(auc(y, scores))
+
+    model = RankBoost(n_rounds=60, alpha_rule=rule).fit(X, y, callback=listen)
+    assert [step.iteration for step in told] == list(range(1, 61))
+    assert {(step.total, step.gap) for step in told} == {(60, None)}
+    objectives = [step.objective for step in told]
+    np.testing.assert_allclose(objectives, losses, rtol=1e-12)
+    assert all(later < former for former, later in itertools.pairwise([1.0, *objectives]))
+    assert all(area >= 1 - loss for area, loss in zip(areas, objectives, strict=True))
+    assert (model.objective_, model.converged_, model.gap_) == (objectives[-1], True, None)
+
+
+def test_the_exact_rule_gains_more_in_the_first_round(data):
+    first = {rule: RankBoost(n_rounds=1, alpha_rule=rule).fit(*data).objective_ for rule in RULES}
+    assert first["exact"] < first["bound"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_learner_without_a_mistake_ends_the_training_at_the_cap(rule, sign):
+    X = sign * np.array([[0.0, 1], [1, 0], [2, 1], [3, 1], [4, 0]])
+    y = np.array([0, 0, 0, 1, 1])
+    model = RankBoost(alpha_rule=rule).fit(X, y)
+    cap = 0.5 * math.log(2 * 2 * 3)
+    assert (model.n_iter_, model.converged_, model.notes_) == (1, True, ())
+    assert np.ptp(model.scorer_(X)) == pytest.approx(cap, rel=1e-12)
+    assert model.objective_ == pytest.approx(math.exp(-cap), rel=1e-12)
+    assert auc(y, model.train_scores_) == 1.0
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_a_thousand_rounds_neither_overflow_nor_stall():
+    # The majority of three votes: no threshold separates the classes, a sum of three does, and
+    # the loss falls for ever.
+    X = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
+    y = (X.sum(axis=1) > 1).astype(int)
+    objectives = []
+    model = RankBoost(n_rounds=1000).fit(
+        X, y, callback=lambda step: objectives.append(step.objective) if step.iteration else None
+    )
+    assert model.n_iter_ == len(objectives) == 1000
+    assert all(later < former for former, later in itertools.pairwise(objectives))
+    assert 0 < objectives[-1] < 1e-20
+    assert auc(y, model.train_scores_) == 1.0
+    assert len(model.scorer_.roots) == 3
+
+
+def test_where_thresholds_say_nothing_the_method_says_so():
+    crossed = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0, 0])
+    equal = np.full((6, 2), 0.3), np.arange(6) % 2
+    unknown = np.full((6, 2), np.nan), np.arange(6) % 2
+    for X, y in (crossed, equal, unknown):
+        model = RankBoost().fit(X, y)
+        assert (model.n_iter_, model.objective_) == (0, 1.0)
+        assert "No threshold" in model.notes_[0]
+        np.testing.assert_array_equal(model.scorer_(X), 0.0)
+        again = restore("trees", model.scorer_.settings(), model.scorer_.arrays())
+        np.testing.assert_array_equal(again(X), 0.0)
+
+
+def test_boosting_ends_where_the_loss_falls_no_more():
+    # Twice the same rows with one label more on one side: one threshold says all there is.
+    X, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([0, 0, 1, 0, 1, 1])
+    model = RankBoost(alpha_rule="exact").fit(X, y)
+    assert model.n_iter_ < 5
+    assert model.converged_
+    assert model.scorer_(np.array([[1.0]])) == pytest.approx(math.log(4) / 2)
+
+
+def test_new_rows_score_the_weights_of_the_thresholds_below_them(data):
+    X, y = data
+    scorer = RankBoost(n_rounds=30).fit(X, y).scorer_
+    rows = np.random.default_rng(0).normal(scale=3, size=(50, 5))
+    rows[::3, 2] = np.nan
+    expected = np.zeros(50)
+    for p in scorer.roots:
+        cell = rows[:, scorer.feature[p]]
+        above = np.where(np.isnan(cell), not scorer.gaps_left[p], cell > scorer.threshold[p])
+        expected += above * scorer.value[scorer.right[p]]
+    np.testing.assert_allclose(scorer(rows), expected, atol=1e-12)
+    settings = json.loads(json.dumps(scorer.settings()))
+    np.testing.assert_array_equal(restore("trees", settings, scorer.arrays())(rows), scorer(rows))
+
+
+def test_refits_are_bit_identical(data):
+    first, second = RankBoost().fit(*data), RankBoost().fit(*data, callback=lambda step: False)
+    assert first.objective_ == second.objective_
+    np.testing.assert_array_equal(first.train_scores_, second.train_scores_)
+
+
+def test_one_positive_among_many_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5000, 3)), np.zeros(5000, int)
+    y[17] = 1
+    model = RankBoost(n_rounds=20).fit(X, y)
+    assert auc(y, model.train_scores_) >= 1 - model.objective_ > 0.9
+
+
+# --- gaps ------------------------------------------------------------------------------------
+
+
+def test_that_a_value_is_unknown_may_be_what_tells_the_classes_apart():
+    X = np.array([[1.0], [2], [3], [np.nan], [np.nan], [2]])
+    y = np.array([0, 0, 0, 1, 1, 1])
+    model = RankBoost(n_rounds=1).fit(X, y)
+    scores = model.scorer_(np.array([[np.nan], [-50.0], [1e300]]))
+    assert scores[0] > scores[1] == scores[2]
+
+
+def test_a_gap_where_no_training_row_had_one_counts_as_below(data):
+    X, y = data
+    model = RankBoost(n_rounds=40).fit(X[:, :3], y)
+    lowest, unknown = np.full((1, 3), -1e9), np.full((1, 3), np.nan)
+    assert model.decision_function(lowest) == model.decision_function(unknown)
+
+
+# --- the search ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Features of every sort, over enough rows that blocks hold many."""
+    rng = np.random.default_rng(4)
+    N = 3000
+    y = rng.random(N) < 0.25
+    X = rng.normal(size=(N, 7)) + 0.2 * y[:, None]
+    X[:, 1] = np.round(X[:, 1], 2)
+    X[:, 2] = np.round(X[:, 2])
+    X[rng.random(N) < 0.7, 3] = 0.05
+    X[rng.random(N) < 0.3, 4] = np.nan
+    X[:, 5] = 2.5
+    X[:, 6] = np.nan
+    return X, y
+
+
+def best_of_all(X, potential):
+    """The largest \\|r\\|, threshold by threshold."""
+    reached = 0.0
+    for column in X.T:
+        gap = np.isnan(column)
+        values = np.unique(column[~gap])
+        above = (column[~gap][:, None] > values).T @ potential[~gap]
+        r = np.concatenate([above, above + potential[gap].sum()])
+        reached = max(reached, np.abs(r).max(initial=0.0))
+    return reached
+
+
+@pytest.mark.parametrize("power", [0, 1, 30])
+@pytest.mark.parametrize("only", [None, 0, 1, 2, 3, 4])
+def test_the_search_misses_no_threshold(power, only, mixed, monkeypatch):
+    monkeypatch.setattr(stumps, "_CELLS_PER_CALL", 6000)
+    X, y = mixed
+    X = X if only is None else X[:, [only]]
+    search = StumpSearch(X, y, lambda done: None)
+    weights = np.random.default_rng(power).random(len(y)) ** power
+    potential = np.where(y[search.rows], weights, 0) / weights[y[search.rows]].sum()
+    potential -= np.where(y[search.rows], 0, weights) / weights[~y[search.rows]].sum()
+    heard = []
+    stump = search.best(potential, heard.append)
+    assert abs(stump.r) == pytest.approx(best_of_all(X[search.rows], potential), abs=1e-12)
+    cell = X[search.rows, stump.feature]
+    above = np.where(np.isnan(cell), stump.gaps_above, cell > stump.threshold)
+    assert sorted(stump.above) == np.flatnonzero(above).tolist()
+    assert potential @ above == pytest.approx(stump.r, abs=1e-12)
+    assert heard == sorted(heard)
+    assert len(heard) == 2 * (math.ceil(X.shape[1] / 2) - 1)
+
+
+@pytest.mark.parametrize("n_values", [0, 1, 2, 5, 254, 255, 256, 5000])
+@pytest.mark.parametrize("skew", [0.0, 3.0])
+def test_blocks_never_part_a_value_and_fit_a_byte(n_values, skew):
+    rng = np.random.default_rng(n_values)
+    sizes = 1 + (rng.pareto(1.0, n_values) * skew).astype(int)
+    ends = np.cumsum(sizes, dtype=np.intp)
+    bounds = stumps._cut(ends, 255)
+    assert len(bounds) == 256
+    assert bounds[0] == 0
+    assert bounds[-1] == sizes.sum()
+    assert (np.diff(bounds) >= 0).all()
+    assert set(bounds[1:]) <= set(ends) | {0}
+    largest = np.diff(bounds).max(initial=0)
+    assert largest <= max(sizes.max(initial=0), 2 * sizes.sum() / 127 + 1)
+
+
+@pytest.mark.parametrize(
+    ("below", "above"),
+    [(1.0, 2.0), (1.0, np.nextafter(1.0, 2)), (-1.7e308, 1.7e308), (0.0, 5e-324), (-5e-324, 0.0)],
+)
+def test_a_threshold_parts_the_values_beside_it(below, above):
+    assert below <= stumps._midway(below, above) < above
+
+
+def test_huge_and_tiny_values_are_told_apart():
+    X = np.array([[-1.7e308], [0.0], [5e-324], [1.7e308]])
+    y = np.array([0, 0, 1, 1])
+    model = RankBoost().fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+# --- stopping --------------------------------------------------------------------------------
+
+
+def test_stopped_keeps_the_rounds_it_showed(data):
+    X, y = data
+    model = RankBoost().fit(X, y, callback=lambda step: step.iteration == 5)
+    assert (model.n_iter_, model.converged_) == (5, False)
+    five = RankBoost(n_rounds=5).fit(X, y)
+    np.testing.assert_array_equal(model.train_scores_, five.train_scores_)
+
+
+def at_look(rounds, stage):
+    """A callback that stops the fit within the round after so many."""
+    done = []
+
+    def listen(step):
+        done.extend([step.iteration] if step.iteration else [])
+        return not step.iteration and step.stage == stage and len(done) == rounds
+
+    return listen
+
+
+def test_a_stop_within_a_round_keeps_the_rounds_before(data, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr(stumps, "_CELLS_PER_CALL", 1)
+    X, y = data
+    model = RankBoost().fit(X, y, callback=at_look(5, "searching"))
+    assert (model.n_iter_, model.converged_) == (5, False)
+    five = RankBoost(n_rounds=5).fit(X, y)
+    np.testing.assert_array_equal(model.train_scores_, five.train_scores_)
+
+
+@pytest.mark.parametrize("stage", ["sorting", "searching"])
+def test_a_stop_before_the_first_round_leaves_nothing(stage, data, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr(stumps, "_CELLS_PER_CALL", 1)
+    with pytest.raises(Stopped):
+        RankBoost().fit(*data, callback=at_look(0, stage))
