@@ -237,6 +237,24 @@ def test_interpolation_takes_the_upper_end_of_vertical_segments():
         roc.tpr_at(curve, [0.5, 1.5])
 
 
+def test_interpolation_by_tpr_takes_the_left_end_of_horizontal_segments():
+    curve = roc.roc_curve([1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 2.0])
+    np.testing.assert_allclose(roc.fpr_at(curve, [0, 1 / 3, 0.5, 5 / 6, 1]), [0, 0, 0.5, 0.75, 1])
+    ten = roc.roc_curve(np.arange(20) % 2 == 0, np.arange(20.0))
+    np.testing.assert_array_equal(roc.fpr_at(ten, ten.tpr[1::2]), ten.fpr[:-1:2])
+    with pytest.raises(ValueError, match="tpr must lie within"):
+        roc.fpr_at(curve, 1.5)
+
+
+@settings(deadline=None)
+@given(tables)
+def test_reflected_curve_is_that_of_swapped_classes_and_scores(rows):
+    y, score = columns(rows)
+    found, expected = roc.reflect(roc.roc_curve(y, score)), roc.roc_curve(~y, -score)
+    for part in ("fp", "tp", "thresholds"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
 # --- partial areas
 
 

@@ -20,22 +20,44 @@ def hull(curve: Curve) -> Curve:
         curve = curve.at(kept)
 
 
+def reflect(curve: Curve) -> Curve:
+    """Mirror the curve at the falling diagonal: the classes swap roles, the scores their sign.
+
+    The thresholds are right where the curve has all its vertices.
+    """
+    return Curve(
+        curve.positives - curve.tp[::-1],
+        curve.negatives - curve.fp[::-1],
+        np.append(curve.thresholds[:1], -curve.thresholds[:0:-1]),
+    )
+
+
 def tpr_at(curve: Curve, fpr: ArrayLike) -> Array:
     """Interpolate the TPR at FPRs within [0, 1]; the upper end of vertical segments."""
-    return _limits(curve, np.asarray(fpr, dtype=np.float64))[1]
+    return _limits(curve.fpr, curve.tpr, _rates(fpr, "fpr"))[1]
 
 
-def _limits(curve: Curve, x: Array) -> tuple[Array, Array]:
-    """Lower and upper TPR at each FPR x; they differ on vertical segments."""
-    if not ((x >= 0) & (x <= 1)).all():
-        raise ValueError("fpr must lie within [0, 1].")
-    first = np.searchsorted(curve.fpr, x, "left")
-    last = np.searchsorted(curve.fpr, x, "right") - 1
+def fpr_at(curve: Curve, tpr: ArrayLike) -> Array:
+    """Interpolate the FPR at TPRs within [0, 1]; the left end of horizontal segments."""
+    return _limits(curve.tpr, curve.fpr, _rates(tpr, "tpr"))[0]
+
+
+def _rates(values: ArrayLike, name: str) -> Array:
+    rates = np.asarray(values, dtype=np.float64)
+    if not ((rates >= 0) & (rates <= 1)).all():
+        raise ValueError(f"{name} must lie within [0, 1].")
+    return rates
+
+
+def _limits(rate: Array, other: Array, x: Array) -> tuple[Array, Array]:
+    """Lower and upper other rate where a rate is x; they differ where the curve is upright."""
+    first = np.searchsorted(rate, x, "left")
+    last = np.searchsorted(rate, x, "right") - 1
     between = first > last
-    width = np.where(between, curve.fpr[first] - curve.fpr[last], 1.0)
-    rise = np.where(between, curve.tpr[first] - curve.tpr[last], 0.0)
-    upper = curve.tpr[last] + rise * ((x - curve.fpr[last]) / width)
-    return np.where(between, upper, curve.tpr[first]), upper
+    width = np.where(between, rate[first] - rate[last], 1.0)
+    rise = np.where(between, other[first] - other[last], 0.0)
+    upper = other[last] + rise * ((x - rate[last]) / width)
+    return np.where(between, upper, other[first]), upper
 
 
 def vertical_average(
@@ -61,7 +83,7 @@ def vertical_average(
     else:
         bends = [curve.corners() for curve in curves]
         x = np.unique(np.concatenate([curve.fpr for curve in bends]))
-        limits = np.stack([np.stack(_limits(curve, x), axis=-1) for curve in bends])
+        limits = np.stack([np.stack(_limits(c.fpr, c.tpr, x), axis=-1) for c in bends])
         jumps = (limits[:, :, 0] != limits[:, :, 1]).any(axis=0)
         kept = np.stack([np.ones_like(jumps), jumps], axis=-1)
         fpr, tpr = np.repeat(x, kept.sum(axis=1)), limits[:, kept]

@@ -1,4 +1,4 @@
-"""Thresholds read off scores and curves: equal error, bounded FPR, least cost, mid-gap."""
+"""Thresholds read off scores and curves: equal error, bounded FPR, least cost, Youden, mid-gap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.area import position
+from aucstudio.engine.roc.band import position
 from aucstudio.engine.roc.curve import Curve, roc_curve, split_scores
 
 
@@ -27,7 +27,7 @@ def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = 
         return float(curve.thresholds[1])
     m, n = curve.positives, curve.negatives
     imbalance = np.abs(curve.fp[1:-1] * m - (m - curve.tp[1:-1]) * n)
-    return _cut(curve, int(imbalance.argmin()) + 1)
+    return cut_at(curve, int(imbalance.argmin()) + 1)
 
 
 def fpr_threshold(negative_scores: ArrayLike, beta: float) -> float:
@@ -74,13 +74,32 @@ def cost_threshold(
     """
     m, n = curve.positives, curve.negatives
     prior = m / (m + n) if prior is None else prior
+    check_costs(prior, cost_fp, cost_fn)
+    cost = cost_fp * (1 - prior) * curve.fpr + cost_fn * prior * (1 - curve.tpr)
+    return cut_at(curve, int(cost.argmin()))
+
+
+def check_costs(prior: float, cost_fp: float, cost_fn: float) -> None:
+    """Raise ValueError unless the costs are positive and the prior strictly between 0 and 1."""
     if not (0 < cost_fp < math.inf and 0 < cost_fn < math.inf and 0 < prior < 1):
         raise ValueError(
             f"Costs must be positive and the prior between 0 and 1; they are cost_fp = {cost_fp}, "
             f"cost_fn = {cost_fn}, prior = {prior}."
         )
-    cost = cost_fp * (1 - prior) * curve.fpr + cost_fn * prior * (1 - curve.tpr)
-    return _cut(curve, int(cost.argmin()))
+
+
+def youden_threshold(curve: Curve) -> float:
+    """Find t such that predicting positive where score > t makes TPR - FPR greatest.
+
+    Of equally good vertices the one with the lowest FPR is taken. With all its vertices in the
+    curve, t lies midway between two neighbouring scores.
+    """
+    return cut_at(curve, youden_vertex(curve))
+
+
+def youden_vertex(curve: Curve) -> int:
+    """Find the vertex with the greatest TPR - FPR; of several the one with the lowest FPR."""
+    return int((curve.tp * curve.negatives - curve.fp * curve.positives).argmax())
 
 
 def minmax_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
@@ -92,7 +111,7 @@ def minmax_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None)
     return _midpoint(t.max(), s.min())
 
 
-def _cut(curve: Curve, vertex: int) -> float:
+def cut_at(curve: Curve, vertex: int) -> float:
     """Give t such that score > t selects what the vertex does."""
     if vertex == 0:
         return float(curve.thresholds[1])

@@ -1,0 +1,55 @@
+"""The ROC curve on other axes: detection error trade-off, cost curve, gain and lift."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from aucstudio.engine.roc.curve import Array, Curve
+from aucstudio.engine.roc.geometry import hull
+
+
+def det_points(curve: Curve) -> tuple[Array, Array]:
+    """Give the detection error trade-off curve: normal quantiles of FPR and of 1 - TPR.
+
+    Rates are kept half a row away from 0 and 1, where the quantiles would be infinite.
+    """
+    m, n = curve.positives, curve.negatives
+    fpr = np.clip(curve.fpr, 0.5 / n, 1 - 0.5 / n)
+    fnr = np.clip((m - curve.tp) / m, 0.5 / m, 1 - 0.5 / m)
+    return ndtri(fpr), ndtri(fnr)
+
+
+def cost_curve(curve: Curve) -> tuple[Array, Array]:
+    """Give the least expected cost that any vertex reaches, at every mix of classes and costs.
+
+    Source: Drummond and Holte (2006). The cost is straight between the returned points, which
+    are where the best vertex changes.
+
+    Returns
+    -------
+    probability_cost : ndarray, ascending from 0 to 1
+        Share of the cost that the positives could cause: cost_fn pi1 / (cost_fn pi1 + cost_fp pi0).
+    cost : ndarray
+        Expected cost as a share of that of getting every row wrong; without knowledge it is
+        the smaller of probability_cost and 1 - probability_cost.
+    """
+    best = hull(curve)
+    rise, run = np.diff(best.tpr), np.diff(best.fpr)
+    mix = np.concatenate([[0.0], run / (rise + run), [1.0]])
+    fpr, fnr = np.append(best.fpr, 1.0), np.append(1 - best.tpr, 0.0)
+    return mix, mix * fnr + (1 - mix) * fpr
+
+
+def gain(curve: Curve) -> tuple[Array, Array]:
+    """Give the share of rows predicted positive, and the share of the positives among them."""
+    return (curve.tp + curve.fp) / (curve.positives + curve.negatives), curve.tpr
+
+
+def lift(curve: Curve) -> tuple[Array, Array]:
+    """Give the share of rows predicted positive, and how many times richer in positives they are.
+
+    Starts at the first group of rows: no rows have no lift.
+    """
+    rows, found = gain(curve)
+    return rows[1:], found[1:] / rows[1:]
