@@ -11,6 +11,7 @@ from aucstudio.engine.methods.boosting import GradientBoosting
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
+from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.methods.structure import SAUCSVM
 from aucstudio.engine.methods.svm_2norm import SVM2Norm
 from aucstudio.engine.monitor import Callback, Step, Stopped
@@ -32,6 +33,7 @@ __all__ = [
     "InvalidSetting",
     "Logistic",
     "Param",
+    "RankBoost",
     "SVM2Norm",
     "SVMpAUC",
     "Scorer",
@@ -51,6 +53,7 @@ METHODS: dict[str, type[AUCClassifier]] = {
         ROCSVM,
         SAUCSVM,
         SVMpAUC,
+        RankBoost,
         AUCSplit,
         SVM,
         SVM2Norm,

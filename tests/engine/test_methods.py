@@ -76,7 +76,7 @@ def assert_same_ranking(first, second):
 
 def test_the_registry_is_in_its_order():
     order = (
-        "auc-rls rls auc-svm roc-svm sauc-svm svm-pauc auc-split "
+        "auc-rls rls auc-svm roc-svm sauc-svm svm-pauc rankboost auc-split "
         "svm svm-2norm logistic gradient-boosting"
     )
     assert list(METHODS) == order.split()
