@@ -136,6 +136,12 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         "or leave-pair-out",
     )
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
+    train.add_argument(
+        "--threshold",
+        metavar="RULE",
+        help="where the saved model begins to say positive: equal-error, min-max, fpr=F or "
+        "cost=FP:FN[@PRIOR], chosen on the held-out rows",
+    )
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
 
 
@@ -207,8 +213,10 @@ def _classes(classes: dict[str, int]) -> str:
 
 
 def _train(options: argparse.Namespace) -> int:
+    from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project import headless
 
+    rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     plan = headless.plan_run(
         options.data,
         options.method,
@@ -223,7 +231,7 @@ def _train(options: argparse.Namespace) -> int:
     record = headless.run(plan, options.project, _progress_bar(plan.experiment.method))
     model = None
     if options.save_model and record.splits:
-        headless.take_model(plan, record).save(options.save_model)
+        headless.take_model(plan, record, rule).save(options.save_model)
         model = options.save_model
     document = headless.result_document(plan.table, [record], plan.experiment.band, model)
     if options.json:

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.project.model import load_model
+from aucstudio.project.split import Validation, draw_splits
 from aucstudio.project.table import read_table
 from tests.conftest import write_table
 
@@ -174,6 +175,26 @@ def test_leave_pair_out_from_the_command_line(run, table_file):
     assert any("leave-pair-out" in note.lower() for note in result["notes"])
 
 
+@pytest.mark.parametrize(("rule", "bound"), [("fpr=0.1", 0.1), ("fpr=0", 0.0)])
+def test_the_threshold_of_a_saved_model(run, table_file, tmp_path, rule, bound):
+    model = tmp_path / "model.aucmodel"
+    status, _, _ = run(
+        "train", table_file, "--method", "auc-rls", "--test-size", "0.5", "--threshold", rule,
+        "--save-model", model,
+    )  # fmt: skip
+    assert status == 0
+    saved = load_model(model)
+    assert (
+        saved.threshold
+        == f"where the false-positive rate is at most {bound:g} on the held-out rows"
+    )
+    table = read_table(table_file)
+    (split,) = draw_splits(table.is_positive(), Validation(test_size=0.5))
+    called = saved.score(table)[split.test] > 0
+    negative = ~table.is_positive()[split.test]
+    assert bound - 1 / negative.sum() < called[negative].mean() <= bound
+
+
 BAD = [
     (["--method", "perceptron"], "perceptron"),
     (["--method", "auc-svm", "--set", "C=0"], "C must be"),
@@ -191,6 +212,7 @@ BAD = [
     (["--method", "svm", "--leave-pair-out"], "leave-pair-out"),
     (["--method", "svm", "--tune", "leave-pair-out"], "closed form"),
     (["--method", "svm", "--tune", "luck"], "luck"),
+    (["--method", "svm", "--threshold", "high"], "high"),
     (["--method", "auc-rls", "--seed", "-1"], "seed"),
     (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
     ([], "--method"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -286,15 +286,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X, y : array-like
             Rows to choose it on, training rows or others; y holds both of ``classes_``.
-        rule : {"equal-error", "min-max", "cost", "fpr"}
-            Where FPR = 1 - TPR; midway between the lowest positive and the highest negative
-            (SAUC eq. 4, for nearly separable scores); where the expected cost is least; where
-            the FPR is at most ``fpr``.
-        fpr : float
-        cost_fp, cost_fn : float
-            Costs of one false positive and of one false negative.
-        prior : float, optional
-            Share of positives where the scorer will be used; by default that of y.
+        rule, fpr, cost_fp, cost_fn, prior
+            See :class:`~aucstudio.engine.roc.ThresholdRule`.
 
         Raises
         ------
@@ -302,21 +295,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             For an unknown rule, labels other than ``classes_``, or constants out of range.
         """
         check_is_fitted(self, "scorer_")
+        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior)
         rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
-        positive, scores = labels == self.classes_[1], self.scorer_(rows)
-        rules: dict[str, Callable[[], float]] = {
-            "equal-error": lambda: roc.equal_error_threshold(positive, scores),
-            "min-max": lambda: roc.minmax_threshold(positive, scores),
-            "cost": lambda: roc.cost_threshold(
-                roc.roc_curve(positive, scores), cost_fp, cost_fn, prior
-            ),
-            "fpr": lambda: roc.fpr_threshold(scores[~positive], fpr),
-        }
-        if rule not in rules:
-            raise ValueError(f"unknown rule {rule!r}; there are " + ", ".join(rules))
-        moved = -rules[rule]() - self.intercept_
+        moved = -chosen.place(labels == self.classes_[1], self.scorer_(rows)) - self.intercept_
         self.intercept_ += moved
         self.train_scores_ = self.train_scores_ + moved
         return self

@@ -12,6 +12,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
@@ -180,15 +181,39 @@ def search_result(search: Search, names: Mapping[str, str] | None = None) -> str
     )
 
 
-def take_model(plan: Plan, record: RunRecord) -> Model:
+def take_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None = None) -> Model:
     """Give the model to take away.
 
     The model that was validated, where there is one; after several splits there is none, and
-    the method is trained once more on all labelled rows.
+    the method is trained once more on all labelled rows. A threshold is chosen on held-out rows
+    in the first case, on the training rows in the second.
     """
     if len(record.splits) == 1:
-        return record.splits[0].model
-    return refit(plan.experiment, plan.table)
+        return validated_model(record, 0, rule)
+    return rethresholded(refit(plan.experiment, plan.table), plan.table, rule)
+
+
+def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -> Model:
+    """Give a model of a run, with its threshold moved on its held-out rows if there is a rule.
+
+    With leave-pair-out no row is held out from the model itself: its training rows decide.
+    """
+    result = record.splits[split]
+    if rule is None:
+        return result.model
+    if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+        rows = result.train_positive, result.train_scores, "the training rows"
+    else:
+        rows = result.test_positive, result.test_scores, "the held-out rows"
+    return result.model.with_threshold(rule, *rows)
+
+
+def rethresholded(model: Model, table: Table, rule: ThresholdRule | None) -> Model:
+    """Move the threshold of a model on the labelled rows of a table, if there is a rule."""
+    if rule is None:
+        return model
+    scores = model.score(table)[table.labelled()]
+    return model.with_threshold(rule, table.is_positive(), scores, "the training rows")
 
 
 def result_document(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import Scorer, restore
 from aucstudio.project.errors import InputError
 from aucstudio.project.files import write_atomically
@@ -45,6 +46,8 @@ class Model:
         The label column and what its two classes are called.
     trained_on : str
         Which rows, in words.
+    threshold : str
+        Where rows begin to be called positive, in words.
     """
 
     preparation: Preparation
@@ -56,6 +59,24 @@ class Model:
     positive: str
     negative: str
     trained_on: str
+    threshold: str = "as trained"
+
+    def with_threshold(
+        self, rule: ThresholdRule, positive: NDArray[np.bool_], scores: Array, rows: str
+    ) -> Model:
+        """Move the threshold to where a rule puts it.
+
+        Parameters
+        ----------
+        rule : ThresholdRule
+        positive, scores : ndarray
+            Rows to choose it on, with scores of this very model.
+        rows : str
+            What these rows are, in words.
+        """
+        place = rule.place(positive, scores)
+        words = f"where {rule.describe()} on {rows}"
+        return dataclasses.replace(self, intercept=self.intercept - place, threshold=words)
 
     def score(self, table: Table) -> Array:
         """Score every row of a table, which need not have a label; shape (rows,).
@@ -88,6 +109,7 @@ class Model:
             "positive": self.positive,
             "negative": self.negative,
             "trained_on": self.trained_on,
+            "threshold": self.threshold,
             "intercept": self.intercept,
             "preparation": self.preparation.settings(),
             "scorer": {"kind": self.scorer.kind, "settings": self.scorer.settings()},
@@ -168,6 +190,7 @@ def _assemble(manifest: Mapping[str, Any], arrays: Mapping[str, Array]) -> Model
         manifest["positive"],
         manifest["negative"],
         manifest["trained_on"],
+        manifest.get("threshold", "as trained"),
     )
     # A scorer whose arrays do not fit the columns must fail here, not on the first table.
     model.scorer(np.zeros((1, len(model.preparation.feature_names))))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.roc import ThresholdRule
 
 
 @pytest.fixture
@@ -67,9 +68,33 @@ def test_the_scorer_and_the_ranking_stay(fitted):
 
 def test_bad_requests_are_refused(fitted):
     method, X, y = fitted
-    with pytest.raises(ValueError, match="unknown rule 'best'"):
+    with pytest.raises(ValueError, match="unknown threshold rule 'best'"):
         method.set_threshold(X, y, "best")
     with pytest.raises(ValueError, match="labels other than"):
         method.set_threshold(X, y.astype(int) + 5)
-    with pytest.raises(ValueError, match="beta"):
+    with pytest.raises(ValueError, match="FPR of a threshold"):
         method.set_threshold(X, y, "fpr", fpr=2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("equal-error", ThresholdRule()),
+        ("min-max", ThresholdRule("min-max")),
+        ("fpr=0.05", ThresholdRule("fpr", fpr=0.05)),
+        ("cost=1:20", ThresholdRule("cost", cost_fn=20.0)),
+        ("cost=2:3@0.01", ThresholdRule("cost", cost_fp=2.0, cost_fn=3.0, prior=0.01)),
+    ],
+)
+def test_rules_are_read_from_a_command_line(text, rule):
+    assert ThresholdRule.parse(text) == rule
+    assert rule.describe()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "best", "fpr", "fpr=2", "fpr=low", "cost=1", "cost=0:1", "cost=1:1@1", "min-max=3"]
+)
+def test_bad_rules_are_refused_with_what_they_were(text):
+    with pytest.raises(ValueError, match="threshold") as refused:
+        ThresholdRule.parse(text)
+    assert not text or text.split("=")[0] in str(refused.value)

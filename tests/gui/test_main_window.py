@@ -185,6 +185,28 @@ def test_a_model_can_be_trained_anew_on_all_rows(
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
 
 
+def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table_file, tmp_path):
+    window.open_data(table_file)
+    run_to_end(window)
+    (shown,) = window.session.shown_runs()
+    dialog = ExportModelDialog(window.session, shown, window)
+    assert dialog.bound.isHidden()
+    before = dialog.effect.text()
+    dialog.rule.setCurrentIndex(dialog.rule.findData("fpr"))
+    dialog.bound.setValue(0.05)
+    assert not dialog.bound.isHidden()
+    assert dialog.effect.text() != before
+    split = shown.record.splits[0]
+    answers.save_path = str(tmp_path / "model.aucmodel")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    saved = load_model(tmp_path / "model.aucmodel")
+    called = split.test_scores + (saved.intercept - split.model.intercept) > 0
+    fpr = called[~split.test_positive].mean()
+    assert fpr <= 0.05
+    assert f"FPR {fpr:.3f} on the held-out rows" in dialog.effect.text()
+    dialog.deleteLater()
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_file, ending):
     window.open_data(table_file)

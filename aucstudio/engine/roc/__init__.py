@@ -86,6 +86,7 @@ from aucstudio.engine.roc.precision_recall import (
     precision_recall_area,
     precision_recall_area_of,
 )
+from aucstudio.engine.roc.rules import RULES, ThresholdRule
 from aucstudio.engine.roc.thresholds import (
     cost_threshold,
     equal_error_threshold,
@@ -95,6 +96,7 @@ from aucstudio.engine.roc.thresholds import (
 )
 
 __all__ = [
+    "RULES",
     "Array",
     "Curve",
     "KolmogorovSmirnov",
@@ -104,6 +106,7 @@ __all__ = [
     "PartialAUCByTPR",
     "PointMeasure",
     "Scores",
+    "ThresholdRule",
     "TwoWayPartialAUC",
     "accuracy",
     "auc",

@@ -6,22 +6,34 @@ from pathlib import Path
 
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
+    QDoubleSpinBox,
+    QGridLayout,
     QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.engine.roc import ThresholdRule
 from aucstudio.gui import prompts
 from aucstudio.gui.background import Background
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
+from aucstudio.project.headless import rethresholded, validated_model
 from aucstudio.project.job import Job
 from aucstudio.project.model import Model
+from aucstudio.project.split import LEAVE_PAIR_OUT
 
+_RULES = {
+    "equal-error": "where both error rates are equal",
+    "fpr": "up to a false-positive rate of",
+    "cost": "at least cost; a miss costs × false alarms",
+    "min-max": "midway between the classes",
+}
 MODELS = "AUC Studio models (*.aucmodel)"
 
 
@@ -46,6 +58,7 @@ class ExportModelDialog(QDialog):
             layout.addWidget(button)
         self.kinds.button(0).setChecked(True)
         self.kinds.button(1).setEnabled(session.table is not None)
+        layout.addLayout(self._threshold_row())
         layout.addWidget(
             label(
                 "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
@@ -66,6 +79,59 @@ class ExportModelDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)
 
+    def _threshold_row(self) -> QGridLayout:
+        self.rule = named(QComboBox(), "threshold_combo", "Threshold")
+        self.rule.addItem("as the method chose it", None)
+        for key, words in _RULES.items():
+            self.rule.addItem(words, key)
+        self.bound = named(QDoubleSpinBox(), "threshold_fpr", "Highest false-positive rate")
+        self.bound.setRange(0.0, 1.0)
+        self.bound.setDecimals(4)
+        self.bound.setSingleStep(0.01)
+        self.bound.setValue(self._session.plan.band[1])
+        self.ratio = named(QDoubleSpinBox(), "threshold_cost", "Cost of a miss in false alarms")
+        self.ratio.setRange(0.001, 1e6)
+        self.ratio.setDecimals(3)
+        self.ratio.setValue(10.0)
+        self.effect = label("", "muted", wrap=True, name="threshold_effect")
+        self.rule.currentIndexChanged.connect(self._show_effect)
+        self.bound.valueChanged.connect(self._show_effect)
+        self.ratio.valueChanged.connect(self._show_effect)
+        title = label("Says positive")
+        title.setBuddy(self.rule)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.addWidget(title, 0, 0)
+        grid.addWidget(self.rule, 0, 1)
+        grid.addWidget(self.bound, 0, 2)
+        grid.addWidget(self.ratio, 0, 2)
+        grid.addWidget(self.effect, 1, 1, 1, 2)
+        grid.setColumnStretch(1, 1)
+        self._show_effect()
+        return grid
+
+    def threshold_rule(self) -> ThresholdRule | None:
+        """Give the rule that is chosen; None leaves the threshold as it is."""
+        rule = self.rule.currentData()
+        if rule is None:
+            return None
+        return ThresholdRule(rule, fpr=self.bound.value(), cost_fn=self.ratio.value())
+
+    def _show_effect(self) -> None:
+        rule = self.threshold_rule()
+        self.bound.setVisible(rule is not None and rule.rule == "fpr")
+        self.ratio.setVisible(rule is not None and rule.rule == "cost")
+        model = validated_model(self._run.record, 0, rule)
+        split = self._run.record.splits[0]
+        in_sample = self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
+        y = split.train_positive if in_sample else split.test_positive
+        scores = split.train_scores if in_sample else split.test_scores
+        called = scores + (model.intercept - split.model.intercept) > 0
+        rows = "training" if in_sample else "held-out"
+        self.effect.setText(
+            f"TPR {called[y].mean():.3f}, FPR {called[~y].mean():.3f} on the {rows} rows"
+        )
+
     def _choices(self) -> list[str]:
         splits = self._run.record.splits
         which = "model" if len(splits) == 1 else f"first of the {len(splits)} models"
@@ -76,13 +142,14 @@ class ExportModelDialog(QDialog):
 
     def _on_save(self) -> None:
         if self.kinds.checkedId() == 0:
-            self._save(self._run.record.splits[0].model)
+            self._save(validated_model(self._run.record, 0, self.threshold_rule()))
             return
+        rule = self.threshold_rule()
         table, experiment = self._session.table, self._run.record.experiment
         assert table is not None
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(False)
         tell(self.words, "training on all rows…")
-        self._work.start(lambda post: refit(experiment, table, post))
+        self._work.start(lambda post: rethresholded(refit(experiment, table, post), table, rule))
 
     def _land(self, job: Job[Progress, Model]) -> None:
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(True)
