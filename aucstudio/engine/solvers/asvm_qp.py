@@ -1,0 +1,302 @@
+"""Interior point for the two-margin problem of the asymmetric SVM.
+
+Solves min over w, b, rho >= 1 of 1/2 |w|^2 - mu rho + C1 sum_i (1 - f_i)_+ + C2 sum_i (rho - f_i)_+
++ C3 sum_j (1 + f_j)_+, where f = F w + b, i are positive and j negative rows. With multipliers
+0 <= a <= C1, 0 <= b <= C2, 0 <= c <= C3 of the three sums, the dual is max sum a + sum c + sum b
+- mu - 1/2 |F^T beta|^2 subject to sum a + sum b = sum c and sum b >= mu.
+
+Symbols: beta weights of the rows, a_i + b_i and -c_j; v = (a; b; c); t = rho - 1; x = (v; bounds -
+v; t), all positive, and y their complements, of which the last is sum b - mu; p = (w, b, t); G maps
+p to the margins (f_i; f_i - t; -f_j), which are to be at least 1; D = 1 / (y/x of v + y/x of bounds
+- v); S Newton matrix; kappa mean complementarity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_TO_BOUNDARY = 0.995
+_PATIENCE = 5
+_MULTIPLICATIONS_PER_BLOCK = 5e8
+
+
+@dataclasses.dataclass(frozen=True)
+class Costs:
+    """The constants of the problem.
+
+    Attributes
+    ----------
+    positive, core, negative : float
+        C1, C2, C3: the cost of a row's slack.
+    mu : float
+        Reward of the core margin; less than m C2 and than n C3, else no rho is large enough.
+    """
+
+    positive: float
+    core: float
+    negative: float
+    mu: float
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoMargins:
+    """What the solver found.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (r,)
+        w.
+    coefficients : ndarray of shape (N,)
+        beta; w = F^T beta up to rounding.
+    b, rho : float
+        The best ones for w.
+    objective : float
+        Primal value.
+    gap : float
+        Objective minus the largest dual value met, a bound on objective minus optimum.
+    at_zero : float
+        Primal value of w = 0.
+    n_iter : int
+    converged : bool
+    """
+
+    weights: Array
+    coefficients: Array
+    b: float
+    rho: float
+    objective: float
+    gap: float = np.inf
+    at_zero: float = np.inf
+    n_iter: int = 0
+    converged: bool = False
+
+
+def solve_two_margins(
+    F: Array,
+    positive: Mask,
+    costs: Costs,
+    *,
+    tol: float = 1e-6,
+    monitor: Monitor,
+    scorer: Callable[[Array, Array], Scorer],
+    max_iter: int = 200,
+) -> TwoMargins:
+    """Solve by Mehrotra's predictor-corrector method, O(N r^2 + r^3) time a step.
+
+    Parameters
+    ----------
+    F : ndarray of shape (N, r)
+        Features, or a factor of the kernel matrix.
+    positive : ndarray of bool, shape (N,)
+    costs : Costs
+    tol : float
+        Stop at gap <= tol (objective + 2 mu rho), the sum of its parts without their signs.
+    monitor : Monitor
+    scorer : callable
+        Makes a scorer from w and beta; called only if the monitor's listener wants one.
+    max_iter : int
+
+    Returns
+    -------
+    TwoMargins
+        The iterate of the smallest objective, whether or not a limit, a stop or rounding came
+        before the tolerance.
+    """
+
+    def is_done(at: TwoMargins) -> bool:
+        return at.gap <= tol * (at.objective + 2 * costs.mu * at.rho)
+
+    solver = _InteriorPoint(F, positive, costs, monitor)
+    best = solver.measure()
+    iteration = idle = 0
+    while not is_done(best) and iteration < max_iter and idle < _PATIENCE:
+        try:
+            solver.advance()
+        except (Stopped, np.linalg.LinAlgError):
+            break
+        iteration, before = iteration + 1, best.gap
+        best = solver.measure()
+        idle = 0 if best.gap < before else idle + 1
+        live = functools.partial(scorer, best.weights, best.coefficients)
+        if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
+            break
+    return dataclasses.replace(best, n_iter=iteration, converged=is_done(best))
+
+
+class _Rows:
+    """The map G from p to the margins of all three groups, and what else depends on the rows."""
+
+    def __init__(self, F: Array, positive: Mask, costs: Costs) -> None:
+        self.F, self.costs = F, costs
+        self.i, self.j = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self.m, self.n = len(self.i), len(self.j)
+        sizes = [costs.positive, costs.core, costs.negative]
+        self.bounds = np.repeat(sizes, [self.m, self.m, self.n])
+
+    def margins(self, p: Array) -> Array:
+        """Give G p."""
+        f = self.F @ p[:-2] + p[-2]
+        return np.concatenate([f[self.i], f[self.i] - p[-1], -f[self.j]])
+
+    def weigh(self, v: Array) -> Array:
+        """Give beta."""
+        m, beta = self.m, np.empty(len(self.F))
+        beta[self.i] = v[:m] + v[m : 2 * m]
+        beta[self.j] = -v[2 * m :]
+        return beta
+
+    def adjoint(self, v: Array) -> Array:
+        """Give G^T v."""
+        beta = self.weigh(v)
+        ends = [beta.sum(), -v[self.m : 2 * self.m].sum()]
+        return np.concatenate([self.F.T @ beta, ends])
+
+    def gram(self, D: Array, pause: Callable[[], None]) -> Array:
+        """Give G^T diag(D) G."""
+        F, r, core = self.F, self.F.shape[1], np.zeros(len(self.F))
+        weights, core[self.i] = np.abs(self.weigh(D)), D[self.m : 2 * self.m]
+        S = np.empty((r + 2, r + 2))
+        for columns in _blocks(r, F.size):
+            below = slice(columns.start, r)
+            S[below, columns] = F[:, below].T @ (weights[:, None] * F[:, columns])
+            S[columns, below] = S[below, columns].T
+            pause()
+        S[-2, :r], S[-1, :r] = weights @ F, -(core @ F)
+        S[-2:, -2:] = [[weights.sum(), -core.sum()], [-core.sum(), core.sum()]]
+        S[:r, -2:] = S[-2:, :r].T
+        return S
+
+    def start(self) -> Array:
+        """Give multipliers strictly inside all bounds that meet the constraints of the dual."""
+        costs, m, n = self.costs, self.m, self.n
+        core = costs.mu + 0.5 * min(costs.core * m - costs.mu, costs.negative * n - costs.mu)
+        both = core + 0.5 * min(costs.positive * m, costs.negative * n - core)
+        return np.repeat([(both - core) / m, core / m, both / n], [m, m, n])
+
+    def value_of(self, w: Array, beta: Array) -> TwoMargins:
+        """Give the primal value of a direction at its best constants."""
+        costs, f = self.costs, self.F @ w
+        s, t = np.sort(f[self.i]), np.sort(f[self.j])
+        b = self._best_constant(s, t)
+        outside = min(math.ceil(costs.mu / costs.core), self.m)
+        rho = max(1.0, float(s[outside - 1]) + b)
+        loss = costs.positive * _hinge(1 - b - s) + costs.core * _hinge(rho - b - s)
+        loss += costs.negative * _hinge(1 + b + t)
+        objective = 0.5 * float(w @ w) - costs.mu * rho + loss
+        return TwoMargins(w, beta, b, rho, objective)
+
+    def _best_constant(self, s: Array, t: Array) -> float:
+        """Find where the slope in b, rho being best for each b, ceases to be negative."""
+        costs = self.costs
+        leave, enter = np.sort(1 - s), np.sort(-1 - t)
+        kinks = np.sort(np.concatenate([leave, enter]))
+        short = self.m - np.searchsorted(leave, kinks, "right")
+        over = np.searchsorted(enter, kinks, "right")
+        gain = costs.positive * short + np.maximum(costs.mu, costs.core * short)
+        return float(kinks[np.argmax(costs.negative * over >= gain)])
+
+    def bound_from(self, v: Array) -> float:
+        """Give the dual value of v, once rounding errors in its constraints are mended."""
+        m, mu, room = self.m, self.costs.mu, self.bounds - v
+        a, b, c = np.split(v, [m, 2 * m])
+        lacking = max(mu - float(b.sum()), 0.0)
+        b = b + lacking / float(room[m : 2 * m].sum()) * room[m : 2 * m]
+        free, against = float(a.sum() + b.sum()) - mu, float(c.sum()) - mu
+        if free <= 0.0 or against <= 0.0:
+            return -np.inf
+        if against >= free:
+            c = c * ((mu + free) / (mu + against))
+        else:
+            share = against / free
+            a, b = share * a, b * ((mu + share * (b.sum() - mu)) / b.sum())
+        w = self.F.T @ self.weigh(np.concatenate([a, b, c]))
+        return float(a.sum() + b.sum() + c.sum()) - mu - 0.5 * float(w @ w)
+
+
+class _InteriorPoint:
+    """The iterate and one Newton step."""
+
+    def __init__(self, F: Array, positive: Mask, costs: Costs, monitor: Monitor) -> None:
+        self._rows, self._mu = _Rows(F, positive, costs), costs.mu
+        self._pause = functools.partial(monitor.stage, "Newton step")
+        v = self._rows.start()
+        w = self._rows.adjoint(v)[:-2]
+        linear, square = float(v.sum()), float(w @ w)
+        w *= 1.0 if linear >= square else linear / square
+        self._wb = np.append(w, 0.0)
+        spare = float(v[self._rows.m : 2 * self._rows.m].sum()) - costs.mu
+        self._x = np.concatenate([v, self._rows.bounds - v, [1.0]])
+        self._y = np.append(np.ones(2 * len(v)), spare)
+        at_zero = self._rows.value_of(np.zeros_like(w), np.zeros(len(F))).objective
+        first = self._rows.value_of(w, self._rows.weigh(v))
+        self._best, self._bound = dataclasses.replace(first, at_zero=at_zero), -np.inf
+
+    @property
+    def _v(self) -> Array:
+        return self._x[: len(self._rows.bounds)]
+
+    def measure(self) -> TwoMargins:
+        """Give the best iterate so far with its certificate."""
+        here = self._rows.value_of(self._wb[:-1], self._rows.weigh(self._v))
+        if here.objective < self._best.objective:
+            self._best = dataclasses.replace(here, at_zero=self._best.at_zero)
+        self._bound = max(self._bound, self._rows.bound_from(self._v))
+        return dataclasses.replace(self._best, gap=max(self._best.objective - self._bound, 0.0))
+
+    def advance(self) -> None:
+        """Make one predictor-corrector step."""
+        x, y = self._x, self._y
+        theta = y / x
+        D = 1.0 / (theta[: len(self._v)] + theta[len(self._v) : -1])
+        S = self._rows.gram(D, self._pause)
+        S[np.diag_indices(len(S) - 2)] += 1.0
+        S[-1, -1] += theta[-1]
+        L = cholesky(S, self._pause)
+        _, dx, dy = self._direction(L, D, np.zeros_like(x))
+        reach = min(1.0, self._reach(dx, dy))
+        kappa, after = np.mean(x * y), np.mean((x + reach * dx) * (y + reach * dy))
+        centre = min(max(after / kappa, 0.0), 1.0) ** 3 * kappa
+        dwb, dx, dy = self._direction(L, D, (centre - dx * dy) / x)
+        step = min(1.0, _TO_BOUNDARY * self._reach(dx, dy))
+        self._wb, self._x, self._y = self._wb + step * dwb, x + step * dx, y + step * dy
+
+    def _direction(self, L: Array, D: Array, push: Array) -> tuple[Array, Array, Array]:
+        """Solve the Newton equations with x y + dx y + x dy = x push: give d(w, b), dx, dy."""
+        v = self._v
+        p = np.append(self._wb, self._x[-1])
+        short = 1.0 - self._rows.margins(p) + push[: len(v)] - push[len(v) : -1]
+        right = self._rows.adjoint(v + D * short)
+        right[:-2] -= p[:-2]
+        right[-1] += self._mu + push[-1]
+        dp = cholesky_solve(L, right)
+        dv = D * (short - self._rows.margins(dp))
+        dx = np.concatenate([dv, -dv, dp[-1:]])
+        return dp[:-1], dx, push - self._y * (1.0 + dx / self._x)
+
+    def _reach(self, dx: Array, dy: Array) -> float:
+        """Give the longest feasible step."""
+        lowest = min(float((dx / self._x).min()), float((dy / self._y).min()))
+        return -1.0 / lowest if lowest < 0.0 else np.inf
+
+
+def _hinge(x: Array) -> float:
+    return float(np.maximum(x, 0.0).sum())
+
+
+def _blocks(length: int, cost: int) -> list[slice]:
+    """Cut columns of which each pair takes as many multiplications as there are rows."""
+    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 256))
+    return [slice(start, min(start + step, length)) for start in range(0, length, step)]

@@ -1,0 +1,287 @@
+"""The ASVM-style SVM against a general QP solver, its optimality conditions and an ordinary SVM."""
+
+from __future__ import annotations
+
+import math
+
+import cvxopt
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from aucstudio.engine import InvalidSetting
+from aucstudio.engine.methods import asvm
+from aucstudio.engine.methods.asvm import ASVM
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.roc import auc
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.solvers.asvm_qp import Costs, solve_two_margins
+
+QP = {"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11}
+
+
+def clouds(m, n, shift, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.ones(m, int), np.zeros(n, int)]
+    order = rng.permutation(m + n)
+    return (rng.standard_normal((m + n, d)) + shift * y[:, None])[order], y[order]
+
+
+CASES = {
+    "overlapping": (clouds(17, 23, 0.5), {"C": 1.0, "mu": 0.1, "nu": 0.5, "class_ratio": 1.0}),
+    "much reward": (clouds(17, 23, 0.5), {"C": 1.0, "mu": 8.0, "nu": 0.7, "class_ratio": 10.0}),
+    "separable": (clouds(12, 15, 6.0), {"C": 5.0, "mu": 1.0, "nu": 0.3, "class_ratio": 1.0}),
+    "no signal": (clouds(20, 20, 0.0, 3), {"C": 0.5, "mu": 0.5, "nu": 0.9, "class_ratio": 1}),
+    "few positives": (clouds(3, 40, 2.0), {"C": 2.0, "mu": 1.0, "nu": 0.5, "class_ratio": 1.0}),
+    "mu near its bound": (clouds(9, 8, 1.0), {"C": 1.0, "mu": 7.9, "nu": 0.5, "class_ratio": 1.0}),
+}
+every_case = pytest.mark.parametrize(("data", "settings"), CASES.values(), ids=CASES)
+
+
+def constants(y, settings):
+    C, mu = settings["C"], settings["mu"]
+    return C, mu / (settings["nu"] * y.sum()), C * settings["class_ratio"], mu
+
+
+def general_qp(P, q, G, h, A=None, b=None):
+    matrices = [cvxopt.matrix(np.asarray(M, float)) for M in (P, q, G, h)]
+    if A is not None:
+        matrices += [cvxopt.matrix(np.asarray(A, float)), cvxopt.matrix(b)]
+    found = cvxopt.solvers.qp(*matrices, options=QP)
+    return np.ravel(found["x"]), found["primal objective"]
+
+
+def primal(X, y, settings, *, bounded=True):
+    """The printed primal with all its slacks: w, b, rho and the objective."""
+    C1, C2, C3, mu = constants(y, settings)
+    Xp, Z = X[y == 1], X[y == 0]
+    (m, d), n = Xp.shape, len(Z)
+    slacks, zeros = np.eye(2 * m + n), np.zeros((2 * m + n, d + 2))
+    rows = np.block(
+        [
+            [Xp, np.ones((m, 1)), np.zeros((m, 1))],
+            [Xp, np.ones((m, 1)), -np.ones((m, 1))],
+            [-Z, -np.ones((n, 1)), np.zeros((n, 1))],
+        ]
+    )
+    G = -np.block([[rows, slacks], [zeros, slacks]])
+    h = -np.r_[np.ones(m), np.zeros(m), np.ones(n), np.zeros(2 * m + n)]
+    if bounded:
+        G, h = np.vstack([G, np.zeros(G.shape[1])]), np.r_[h, -1.0]
+        G[-1, d + 1] = -1.0
+    P = np.zeros((G.shape[1], G.shape[1]))
+    P[:d, :d] = np.eye(d)
+    costs = np.repeat([C1, C2, C3], [m, m, n])
+    x, value = general_qp(P, np.r_[np.zeros(d + 1), -mu, costs], G, h)
+    return x[:d], x[d], x[d + 1], value
+
+
+def dual(K, y, settings):
+    """The printed dual: the weights of the rows and the value."""
+    C1, C2, C3, mu = constants(y, settings)
+    i, j = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    m, n = len(i), len(j)
+    rows = np.r_[i, i, j]
+    sign = np.repeat([1.0, 1.0, -1.0], [m, m, n])
+    P = np.outer(sign, sign) * K[np.ix_(rows, rows)] + 1e-12 * np.eye(2 * m + n)
+    core = np.repeat([0.0, 1.0, 0.0], [m, m, n])
+    bounds = np.repeat([C1, C2, C3], [m, m, n])
+    G = np.vstack([np.eye(2 * m + n), -np.eye(2 * m + n), -core])
+    v, value = general_qp(
+        P, -np.ones(2 * m + n), G, np.r_[bounds, np.zeros(2 * m + n), -mu], sign[None, :], 0.0
+    )
+    return np.bincount(rows, sign * v, len(y)), -value - mu
+
+
+@every_case
+def test_the_optimum_is_that_of_the_printed_primal(data, settings):
+    X, y = data
+    fitted = ASVM(tol=1e-9, **settings).fit(X, y)
+    w, _, rho, value = primal(X, y, settings)
+    scale = abs(value) + settings["mu"] * rho
+    assert fitted.converged_
+    assert fitted.objective_ == pytest.approx(value, abs=1e-7 * scale)
+    assert 0 <= fitted.gap_ <= 2e-9 * (abs(fitted.objective_) + 2 * settings["mu"] * rho)
+    np.testing.assert_allclose(fitted.coef_[0], w, atol=1e-5 * max(1, np.abs(w).max()))
+
+
+@every_case
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_the_optimum_is_that_of_the_printed_dual(kernel, data, settings):
+    X, y = data
+    method = ASVM(kernel=kernel, gamma=0.2, degree=2, tol=1e-9, **settings)
+    fitted = method.fit(X, y)
+    K = method.settle_kernel(X)(X, X)
+    weights, value = dual(K, y, settings)
+    reward = settings["mu"] * fitted.core_margin_
+    assert fitted.objective_ == pytest.approx(value, abs=1e-6 * (abs(value) + reward))
+    scores, expected = fitted.scorer_(X), K @ weights
+    np.testing.assert_allclose(
+        scores - scores.mean(), expected - expected.mean(), atol=1e-4 * max(1, np.ptp(expected))
+    )
+
+
+def solved(X, y, settings, tol=1e-10):
+    return solve_two_margins(
+        X,
+        y == 1,
+        Costs(*constants(y, settings)),
+        tol=tol,
+        monitor=Monitor(),
+        scorer=lambda w, beta: LinearScorer(w),
+    )
+
+
+@every_case
+def test_the_optimality_conditions_hold(data, settings):
+    X, y = data
+    found = solved(X, y, settings)
+    C1, C2, C3, _ = constants(y, settings)
+    beta, f = found.coefficients, X @ found.weights + found.b
+    np.testing.assert_allclose(X.T @ beta, found.weights, atol=1e-6)
+    assert beta.sum() == pytest.approx(0, abs=1e-9 * np.abs(beta).sum())
+    s, a, t, c = f[y == 1], beta[y == 1], f[y == 0], -beta[y == 0]
+    clear, near = 1e-4, 1e-3 * max(C1, C2, C3)
+    np.testing.assert_allclose(a[s > found.rho + clear], 0, atol=near)
+    np.testing.assert_allclose(a[s < 1 - clear], C1 + C2, atol=near)
+    np.testing.assert_allclose(a[(s > 1 + clear) & (s < found.rho - clear)], C2, atol=near)
+    np.testing.assert_allclose(c[t < -1 - clear], 0, atol=near)
+    np.testing.assert_allclose(c[t > -1 + clear], C3, atol=near)
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_at_most_a_share_nu_lies_outside_the_core(nu):
+    X, y = clouds(30, 25, 3.0)
+    found = solved(X, y, {"C": 10.0, "mu": 2.0, "nu": nu, "class_ratio": 1.0})
+    s = (X @ found.weights + found.b)[y == 1]
+    assert found.rho > 1.1
+    assert np.mean(s < found.rho - 1e-6) <= nu
+    assert np.mean(s < found.rho + 1e-6) >= nu
+
+
+def test_the_bound_on_the_core_margin_is_needed():
+    (X, y), settings = CASES["much reward"]
+    *_, rho, _ = primal(X, y, settings, bounded=False)
+    fitted = ASVM(**settings).fit(X, y)
+    assert rho < 0
+    assert fitted.core_margin_ == 1.0
+    assert any("lower bound 1" in note for note in fitted.notes_)
+
+
+@pytest.mark.parametrize("shift", [0.5, 5.0])
+def test_without_reward_it_is_an_ordinary_svm(shift):
+    X, y = clouds(15, 20, shift)
+    fitted = ASVM(C=2.0, mu=1e-9, tol=1e-9).fit(X, y)
+    reference = SVC(C=2.0, kernel="linear", tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(fitted.coef_, reference.coef_, atol=1e-4)
+
+
+def test_a_tiny_cost_gives_the_difference_of_the_class_sums():
+    X, y = clouds(15, 15, 0.5)
+    fitted = ASVM(C=1e-6, mu=1e-9).fit(X, y)
+    expected = 1e-6 * (X[y == 1].sum(axis=0) - X[y == 0].sum(axis=0))
+    np.testing.assert_allclose(fitted.coef_[0], expected, rtol=0.02)
+    assert fitted.converged_
+
+
+# --- settings and what is said ---------------------------------------------------------------
+
+
+def test_a_reward_without_an_optimum_is_refused():
+    X, y = clouds(9, 8, 1.0)
+    for mu in (8.0, 20.0):
+        with pytest.raises(InvalidSetting, match=r"mu must be less than .* = 8") as refused:
+            ASVM(C=0.5, class_ratio=2.0, mu=mu).fit(X, y)
+        assert refused.value.setting == "mu"
+    assert ASVM(C=0.5, class_ratio=2.0, mu=7.99).fit(X, y).converged_
+
+
+@pytest.mark.parametrize(("kernel", "d"), [("rbf", 3), ("poly", 3), ("linear", 50)])
+def test_too_many_rows_for_a_kernel_matrix_are_refused(kernel, d, monkeypatch):
+    monkeypatch.setattr(asvm, "MAX_KERNEL_ROWS", 30)
+    X, y = clouds(20, 20, 1.0, d=d)
+    with pytest.raises(InvalidSetting, match="takes up to 30 rows here, and there are 40") as no:
+        ASVM(kernel=kernel).fit(X, y)
+    assert no.value.setting == "kernel"
+
+
+@pytest.mark.parametrize("fpr", [0.0, 0.1, 0.25, 0.5, 1.0])
+def test_the_threshold_lets_the_asked_share_of_negatives_through(fpr):
+    X, y = clouds(25, 20, 1.0)
+    fitted = ASVM(fpr=fpr).fit(X, y)
+    assert fitted.predict(X)[y == 0].sum() == math.floor(20 * fpr)
+    # One row at a time, other sums of products give the same answers.
+    assert [fitted.predict(row[None, :])[0] for row in X] == list(fitted.predict(X))
+
+
+def test_costs_that_make_equal_scores_optimal_are_named():
+    X, y = clouds(4, 60, 0.1)
+    fitted = ASVM(C=1.0, class_ratio=10.0).fit(X, y)
+    w, *_ = primal(X, y, {"C": 1.0, "class_ratio": 10.0, "mu": 0.1, "nu": 0.5})
+    np.testing.assert_allclose(w, 0, atol=1e-8)
+    assert "class ratio of about 0.07" in fitted.notes_[0]
+    assert auc(y, fitted.decision_function(X)) > 0
+    better = ASVM(C=1.0, class_ratio=0.07).fit(X, y)
+    assert not any("no direction" in note for note in better.notes_)
+
+
+# --- watching ----------------------------------------------------------------------------------
+
+
+def test_the_gap_bounds_the_distance_to_the_optimum_all_along():
+    X, y = CASES["much reward"][0]
+    steps = []
+    fitted = ASVM(tol=1e-9, mu=2.0).fit(X, y, callback=lambda step: steps.append(step))
+    done = [step for step in steps if step.iteration]
+    assert len(done) == fitted.n_iter_
+    optimum = fitted.objective_ - fitted.gap_
+    for step in done:
+        assert step.gap >= step.objective - optimum - 1e-6
+    assert [step.gap for step in done] == sorted((step.gap for step in done), reverse=True)
+
+
+def test_a_stopped_fit_keeps_its_iterate():
+    X, y = clouds(30, 30, 1.0)
+    fitted = ASVM(kernel="rbf").fit(X, y, callback=lambda step: step.iteration == 2)
+    assert not fitted.converged_
+    assert fitted.n_iter_ == 2
+    assert auc(y, fitted.decision_function(X)) > 0.7
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_refits_are_bit_identical(kernel):
+    X, y = clouds(20, 25, 0.7)
+    one, other = (ASVM(kernel=kernel).fit(X, y) for _ in range(2))
+    assert one.objective_ == other.objective_
+    assert one.gap_ == other.gap_
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+# --- degenerate but legal data -----------------------------------------------------------------
+
+
+def degenerate():
+    X, y = clouds(6, 6, 0.5, d=2)
+    half = np.repeat([1, 0], 6)
+    return {
+        "two rows": (np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([0, 1])),
+        "one positive": (X, (np.arange(12) == 3).astype(int)),
+        "one negative": (X, (np.arange(12) != 3).astype(int)),
+        "equal rows": (np.full((8, 2), 0.3), np.arange(8) % 2),
+        "same rows in both classes": (np.vstack([X[:6], X[:6]]), half),
+        "constant feature": (np.c_[X, np.full(12, 7.0)], y),
+        "more features than rows": (clouds(4, 4, 1.0, d=30)[0], np.arange(8) % 2),
+        "far offset": (X + 1e8, y),
+        "large numbers": (1e6 * X, y),
+        "small numbers": (1e-6 * X, y),
+    }
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize(("X", "y"), degenerate().values(), ids=degenerate())
+def test_degenerate_data_give_finite_scores(kernel, X, y):
+    fitted = ASVM(kernel=kernel, gamma=0.5).fit(X, y)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert math.isfinite(fitted.objective_)
+    assert fitted.gap_ >= 0
+    assert fitted.core_margin_ >= 1

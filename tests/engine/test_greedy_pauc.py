@@ -1,0 +1,343 @@
+"""Greedy merging against brute force: angles, areas, caching and what it must never do."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import InvalidSetting, Stopped
+from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
+from aucstudio.engine.roc import auc, partial_auc, rank_pauc
+from aucstudio.engine.solvers import angle_search
+from aucstudio.engine.solvers.angle_search import AngleSearch, PartialArea, direction
+
+STRATEGIES = ["greedy", "sequential"]
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def table(seed, m=25, n=35, K=4, shift=0.7):
+    """Labels, positives first, and normal features, all but the last of some use."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [m, n])
+    return rng.standard_normal((m + n, K)) + shift * np.outer(y, np.arange(K)[::-1] / K), y
+
+
+def sparse(seed, N=300, K=5):
+    """Features that are 0 in most rows."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(N) < 0.4).astype(int)
+    on = rng.random((N, K)) < np.where(y[:, None] == 1, 2, 1) * np.linspace(0.02, 0.3, K)
+    return on * rng.exponential(size=(N, K)), y
+
+
+def unit(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def at(theta, u, v):
+    cos, sin = direction(theta)
+    return cos * u + sin * v
+
+
+def integers(seed, m, n):
+    return np.random.default_rng(seed).integers(-3, 4, (m + n, 2)).astype(float)
+
+
+# --- the area ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", [1, 2, 5, 10**6])
+def test_the_area_is_that_under_the_curve(levels):
+    rng = np.random.default_rng(levels)
+    for _ in range(200):
+        m, n = rng.integers(1, 13, 2)
+        alpha, beta = sorted(rng.choice([0, 0.05, 0.1, 0.3, 1 / 3, 0.5, 0.7, 1], 2, replace=False))
+        scores, y = rng.integers(0, levels, m + n).astype(float), np.repeat([1, 0], [m, n])
+        area = PartialArea(m, n, alpha, beta)(np.sort(scores[:m]), np.sort(scores[m:]))
+        expected = partial_auc(y, scores, alpha, beta).normalized
+        assert area == pytest.approx(expected, abs=2e-12)
+        if len(np.unique(scores)) == m + n:
+            assert area == pytest.approx(rank_pauc(y, scores, alpha, beta), abs=2e-12)
+
+
+# --- the angle -----------------------------------------------------------------------------------
+
+
+def best_by_force(u, v, m):
+    """The largest AUC over a fine grid and over the middles between any two turning points."""
+    du, dv = np.subtract.outer(u[:m], u[m:]).ravel(), np.subtract.outer(v[:m], v[m:]).ravel()
+    ends = np.arctan2(dv, du)[:, None] + [np.pi / 2, -np.pi / 2]
+    ends = np.unique(np.mod(ends, 2 * np.pi))
+    middles = (ends + np.roll(ends, -1)) / 2 + np.pi * (ends > np.roll(ends, -1))
+    angles = np.r_[middles, ends, np.linspace(0, 2 * np.pi, 20001)]
+    right = np.cos(angles)[:, None] * du + np.sin(angles)[:, None] * dv
+    right[np.abs(right) < 1e-12] = 0
+    return ((right > 0) + 0.5 * (right == 0)).mean(axis=1).max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_sweep_finds_what_brute_force_finds(seed, ties):
+    m, n = [(1, 1), (1, 6), (5, 1), (4, 5), (6, 7), (7, 4)][seed]
+    X = integers(seed, m, n) if ties else table(seed, m, n, 2)[0]
+    u, v = unit(X).T if (X.std(axis=0) > 0).all() else X.T
+    area, theta = AngleSearch(m, n, 0.0, 1.0).best(u, v)
+    assert area == pytest.approx(best_by_force(u, v, m), abs=1e-11)
+    assert area == pytest.approx(auc(np.repeat([1, 0], [m, n]), at(theta, u, v)), abs=1e-11)
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 0.3), (0.2, 0.6), (0.0, 1.0)])
+def test_the_grid_search_is_nearly_as_good_as_a_fine_grid(band, monkeypatch):
+    monkeypatch.setattr(angle_search, "MAX_SWEEP_PAIRS", 0)
+    for seed in range(4):
+        X, y = table(seed, 40, 60, 2)
+        u, v = unit(X).T
+        area, theta = AngleSearch(40, 60, *band).best(u, v)
+        fine = [rank_pauc(y, at(t, u, v), *band) for t in np.linspace(-np.pi, np.pi, 1441)]
+        assert area == pytest.approx(rank_pauc(y, at(theta, u, v), *band), abs=1e-11)
+        assert area >= max(fine) - 0.01
+        coarse = max(fine[::8])
+        assert area >= coarse - 1e-11
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
+def test_among_equals_the_angle_nearest_0_is_taken(band):
+    X, y = table(1, 20, 20, 2)
+    u = unit(X)[:, 0]
+    assert AngleSearch(20, 20, *band).best(u, u)[1] == 0.0
+    v = unit(np.c_[y + 0.1 * u])[:, 0]
+    assert AngleSearch(20, 20, *band).best(v, u) == (1.0, 0.0)
+
+
+def test_columns_that_cancel_are_not_combined_to_rounding_errors():
+    X, _ = table(2, 30, 30, 1)
+    u = unit(X)[:, 0]
+    for v in (u, -u, u * (1 + 1e-15)):
+        area, theta = AngleSearch(30, 30, 0.0, 0.1).best(u, v)
+        assert at(theta, u, v).std() > 1e-5
+        assert area >= AngleSearch(30, 30, 0.0, 0.1).area(u)
+
+
+def test_quarter_turns_give_a_column_itself():
+    for theta, expected in [
+        (0, (1, 0)),
+        (np.pi / 2, (0, 1)),
+        (np.pi, (-1, 0)),
+        (-np.pi / 2, (0, -1)),
+    ]:
+        assert direction(theta) == expected
+
+
+def test_a_sample_of_the_rows_serves_the_grid_only(monkeypatch):
+    X, _ = table(3, 200, 300, 2)
+    u, v = unit(X).T
+    whole, _ = AngleSearch(200, 300, 0.0, 0.2).best(u, v)
+    monkeypatch.setattr(angle_search, "MAX_COARSE_ROWS", 90)
+    search = AngleSearch(200, 300, 0.0, 0.2)
+    area, theta = search.best(u, v)
+    assert area == search.area(at(theta, u, v))
+    assert whole - 0.05 <= area <= whole + 0.01
+
+
+# --- the merging ---------------------------------------------------------------------------------
+
+
+def greedy_without_memory(X, y, band):
+    """All pairs anew before every merge; weights of the standardised features."""
+    m = int(y.sum())
+    search = AngleSearch(m, len(y) - m, *band)
+    columns = {k: (unit(X)[:, k], row) for k, row in enumerate(np.eye(X.shape[1]))}
+    signed = [(search.area(s * u), s * w) for u, w in columns.values() for s in (1, -1)]
+    best = max(signed, key=lambda side: side[0])
+    while len(columns) > 1:
+        found = {
+            (p, q): search.best(columns[p][0], columns[q][0])
+            for p, q in itertools.combinations(columns, 2)
+        }
+        p, q = min(found, key=lambda pair: (-found[pair][0], abs(found[pair][1]), pair[::-1]))
+        area, theta = found[p, q]
+        (u, a), (v, b) = columns.pop(p), columns.pop(q)
+        spread = at(theta, u, v).std()
+        columns[max([p, q, *columns]) + 1] = (at(theta, u, v) / spread, at(theta, a, b) / spread)
+        if area > best[0]:
+            best = (area, list(columns.values())[-1][1])
+    return best
+
+
+@pytest.mark.parametrize("band", [(0.0, 0.2), (0.0, 1.0)])
+def test_remembered_searches_change_nothing(band):
+    for seed in range(3):
+        X, y = table(seed, K=6)
+        fitted = GreedyPAUC(fpr_range=band).fit(X, y)
+        area, weights = greedy_without_memory(X, y, band)
+        assert 1 - fitted.objective_ == pytest.approx(area, abs=1e-12)
+        np.testing.assert_allclose(fitted.coef_[0] * X.std(axis=0), weights, atol=1e-9)
+
+
+@every_strategy
+def test_k_features_take_the_searches_that_are_needed(strategy, monkeypatch):
+    called = []
+    monkeypatch.setattr(
+        AngleSearch, "best", lambda self, u, v: (called.append(1), (self.area(u), 0.0))[1]
+    )
+    GreedyPAUC(strategy=strategy).fit(*table(0, K=7))
+    assert len(called) == {"greedy": 36, "sequential": 21}[strategy]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_features_and_the_whole_range_give_the_best_linear_score(seed):
+    X, y = table(seed, 8, 9, 2)
+    fitted = GreedyPAUC(fpr_range=(0.0, 1.0)).fit(X, y)
+    assert 1 - fitted.objective_ == pytest.approx(best_by_force(*X.T, 8), abs=1e-11)
+
+
+@every_strategy
+@pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4), (0.0, 1.0)])
+@pytest.mark.parametrize("made", [table, sparse])
+def test_no_feature_is_better_alone(made, band, strategy):
+    for seed in range(3):
+        X, y = made(seed)
+        X[:, 0] *= -1
+        fitted = GreedyPAUC(fpr_range=band, strategy=strategy).fit(X, y)
+        alone = [partial_auc(y, s * x, *band).normalized for x in X.T for s in (1, -1)]
+        reached = partial_auc(y, fitted.decision_function(X), *band).normalized
+        assert 1 - fitted.objective_ >= max(alone) - 1e-11
+        assert reached == pytest.approx(1 - fitted.objective_, abs=1e-9)
+
+
+def test_ties_are_not_taken_for_a_ranking():
+    X, y = sparse(0)
+    nearly_constant = (np.arange(len(y)) == 0).astype(float)
+    fitted = GreedyPAUC().fit(np.c_[nearly_constant, X], y)
+    assert rank_pauc(y, nearly_constant, 0, 0.1) > 1 - fitted.objective_
+    assert len(np.unique(fitted.train_scores_)) > 50
+
+
+@every_strategy
+def test_one_feature_keeps_its_better_sign(strategy):
+    X, y = table(0, K=1, shift=0)
+    X[:, 0] -= 2 * y
+    fitted = GreedyPAUC(strategy=strategy).fit(X, y)
+    assert fitted.coef_[0, 0] == pytest.approx(-1 / X.std())
+    assert fitted.n_iter_ == 1
+
+
+@every_strategy
+def test_a_perfect_score_ends_the_merging(strategy):
+    X, y = table(0, K=5)
+    X[:, 2] += 10 * y
+    fitted = GreedyPAUC(strategy=strategy).fit(X, y)
+    assert fitted.objective_ == 0.0
+    assert fitted.n_iter_ == 1
+    assert np.flatnonzero(fitted.coef_[0]).tolist() == [2]
+    assert fitted.converged_
+
+
+@every_strategy
+def test_scale_and_origin_of_a_feature_do_not_matter(strategy):
+    X, y = table(4)
+    factors, origin = np.array([1e-200, 1e6, 0.5, 3.0]), np.array([0.0, 1e6, 1e3, -5.0])
+    first = GreedyPAUC(strategy=strategy).fit(X, y)
+    second = GreedyPAUC(strategy=strategy).fit(X * factors + origin, y)
+    assert first.objective_ == pytest.approx(second.objective_, abs=1e-12)
+    np.testing.assert_allclose(second.coef_ * factors, first.coef_, rtol=1e-6, atol=1e-9)
+
+
+@every_strategy
+def test_refits_are_bit_identical(strategy):
+    X, y = table(5)
+    one, other = (GreedyPAUC(strategy=strategy).fit(X, y) for _ in range(2))
+    assert one.objective_ == other.objective_
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+# --- watching ------------------------------------------------------------------------------------
+
+
+@every_strategy
+def test_each_merge_is_a_step_and_none_is_worse(strategy):
+    X, y = table(6, K=5)
+    heard = []
+
+    def listen(step):
+        if step.iteration:
+            reached = partial_auc(y, step.scorer()(X), 0.0, 0.1).normalized
+            assert step.objective == pytest.approx(1 - reached, abs=1e-11)
+            assert step.gap is None
+            heard.append((step.iteration, step.total, step.objective))
+
+    fitted = GreedyPAUC(strategy=strategy).fit(X, y, callback=listen)
+    assert [(i, total) for i, total, _ in heard] == [(i, 5) for i in range(1, 6)]
+    losses = [loss for *_, loss in heard]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] == fitted.objective_
+    assert losses[0] - losses[-1] > 0.01
+
+
+def test_a_stop_between_searches_keeps_the_best_so_far(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    X, y = table(7, K=5)
+    fractions = []
+
+    def listen(step):
+        if step.stage == "pair searches":
+            fractions.append(step.fraction)
+        return len(fractions) > 40
+
+    fitted = GreedyPAUC().fit(X, y, callback=listen)
+    assert not fitted.converged_
+    assert fitted.n_iter_ == 1
+    assert np.count_nonzero(fitted.coef_) == 1
+    assert fractions == sorted(fractions)
+    with pytest.raises(Stopped):
+        GreedyPAUC().fit(X, y, callback=lambda step: True)
+
+
+# --- degenerate but legal data -------------------------------------------------------------------
+
+
+def degenerate():
+    X, y = table(8, 6, 6, 2)
+    return {
+        "two rows": (np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([0, 1])),
+        "one positive": (X, (np.arange(12) == 3).astype(int)),
+        "one negative": (X, (np.arange(12) != 3).astype(int)),
+        "same rows in both classes": (np.vstack([X[:6], X[:6]]), y),
+        "twice the same feature": (np.c_[X[:, 0], X[:, 0], -X[:, 0]], y),
+        "a feature of two values": (np.c_[X, np.arange(12) % 2], y),
+        "more features than rows": (table(9, 3, 3, 9)[0], np.arange(6) % 2),
+        "far offset": (X + 1e8, y),
+    }
+
+
+@every_strategy
+@pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 1.0), (0.45, 0.55)])
+@pytest.mark.parametrize(("X", "y"), degenerate().values(), ids=degenerate())
+def test_degenerate_data_give_finite_scores(X, y, band, strategy):
+    fitted = GreedyPAUC(fpr_range=band, strategy=strategy).fit(X, y)
+    scores = fitted.decision_function(X)
+    assert np.isfinite(scores).all()
+    assert np.ptp(scores) > 0
+    reached = partial_auc(y, scores, *band).normalized
+    assert 1 - fitted.objective_ == pytest.approx(reached, abs=1e-9)
+
+
+def test_constant_features_get_no_weight():
+    X, y = table(10)
+    fitted = GreedyPAUC().fit(np.c_[np.full(len(y), 0.1), X, np.zeros(len(y))], y)
+    np.testing.assert_array_equal(fitted.coef_[0, 1:-1], GreedyPAUC().fit(X, y).coef_[0])
+    assert fitted.coef_[0, [0, -1]].tolist() == [0, 0]
+
+
+def test_nothing_but_constants_is_said():
+    fitted = GreedyPAUC(fpr_range=(0.1, 0.3)).fit(np.full((6, 2), 0.1), np.arange(6) % 2)
+    assert fitted.objective_ == pytest.approx(0.8)
+    assert not fitted.coef_.any()
+    assert "Every feature is constant" in fitted.notes_[0]
+
+
+def test_an_impossible_range_is_refused():
+    with pytest.raises(InvalidSetting, match="fpr_range"):
+        GreedyPAUC(fpr_range=(0.3, 0.1)).fit(*table(0))
