@@ -1,0 +1,276 @@
+"""Additive models: one curve or staircase per feature, their sum the score.
+
+Symbols: u standardised value of a feature; k_1 < ... < k_L knots; N_l natural cubic splines;
+theta a threshold; Omega_ab = int f_a''(u) f_b''(u) du roughness of two functions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_MOST_LEVELS = 10
+_ROWS_PER_CHUNK = 16_384
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pieces:
+    """Functions of one number x that are cubic between breaks: on piece q, c_0 + c_1 t + ...
+
+    t = x - origins_q. Piece q holds the x above q of the breaks; a break belongs to the piece on
+    its left.
+
+    Attributes
+    ----------
+    breaks : ndarray of shape (n_breaks,)
+        Ascending.
+    origins : ndarray of shape (n_breaks + 1,)
+    coefficients : ndarray of shape (n_functions, n_breaks + 1, 4)
+    """
+
+    breaks: Array
+    origins: Array
+    coefficients: Array
+
+    def __call__(self, x: Array) -> Array:
+        """Evaluate all functions, shape (n_functions, len(x)); 0 where x is NaN."""
+        known = np.flatnonzero(~np.isnan(x))
+        values = np.zeros((len(self.coefficients), len(x)))
+        piece = np.searchsorted(self.breaks, x[known])
+        t = x[known] - self.origins[piece]
+        c = self.coefficients
+        inner = (c[:, piece, 3] * t + c[:, piece, 2]) * t + c[:, piece, 1]
+        values[:, known] = inner * t + c[:, piece, 0]
+        return values
+
+    def combined(self, weights: Array) -> Pieces:
+        """Make the one function that is the weighted sum of all."""
+        summed = np.tensordot(weights, self.coefficients, axes=1)
+        return Pieces(self.breaks, self.origins, summed[None])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Basis:
+    """Functions of one feature, to be weighed and added; their mean over the known values is 0.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        May hold no function, where the feature is constant.
+    roughness : ndarray of shape (n_functions, n_functions)
+        Omega, with second derivatives and integral in standard deviations of the feature.
+    """
+
+    pieces: Pieces
+    roughness: Array
+
+    def __len__(self) -> int:
+        return len(self.roughness)
+
+
+def basis(x: Array, n_knots: int = 10) -> Basis:
+    """Choose the functions of one feature: stumps for up to 10 distinct values, else splines.
+
+    Splines are the N_l of :func:`natural_splines` in the standardised value u, scaled to a
+    standard deviation of 1, on up to ``n_knots`` quantiles. Stumps are
+    1(x > theta), theta half way between neighbouring values, and are not rough.
+
+    Parameters
+    ----------
+    x : ndarray of shape (N,)
+        Training values; NaN where not known.
+    n_knots : int
+        At least 2, which leaves the straight line.
+    """
+    known = x[~np.isnan(x)]
+    levels = np.unique(known)
+    if len(levels) <= _MOST_LEVELS:
+        pieces = _stumps(levels)
+        return Basis(_centred(pieces, known), np.zeros((len(pieces.coefficients),) * 2))
+    mean = known.mean()
+    scale = (known - mean).std()
+    knots = _quantiles(known, n_knots)
+    splines = natural_splines((knots - mean) / scale)
+    pieces = _centred(splines.pieces(knots, scale), known)
+    size = 1 / pieces(known).std(axis=1)
+    scaled = Pieces(pieces.breaks, pieces.origins, pieces.coefficients * size[:, None, None])
+    return Basis(scaled, splines.roughness() * np.outer(size, size))
+
+
+def _quantiles(known: Array, count: int) -> Array:
+    """Give the distinct ones of the quantiles (q + 1/2) / count; repeating all values moves none.
+
+    As numpy's "averaged_inverted_cdf" without its rounding of N times a share.
+    """
+    place = len(known) * (2 * np.arange(count) + 1)
+    ascending = np.sort(known)
+    low, high = ascending[(place - 1) // (2 * count)], ascending[place // (2 * count)]
+    return np.unique(low + (high - low) / 2)
+
+
+def _stumps(levels: Array) -> Pieces:
+    thresholds = levels[:-1] + np.diff(levels) / 2
+    coefficients = np.zeros((len(thresholds), max(1, len(levels)), 4))
+    coefficients[:, :, 0] = np.tri(*coefficients.shape[:2][::-1], k=-1).T
+    return Pieces(thresholds, np.zeros(len(thresholds) + 1), coefficients)
+
+
+def _centred(pieces: Pieces, known: Array) -> Pieces:
+    if not len(pieces.coefficients):
+        return pieces
+    coefficients = pieces.coefficients.copy()
+    coefficients[:, :, 0] -= pieces(known).mean(axis=1)[:, None]
+    return Pieces(pieces.breaks, pieces.origins, coefficients)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Splines:
+    """Natural cubic splines as they are at their knots; cubic between them, straight outside.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (L,)
+    value, slope, bend : ndarray of shape (n_functions, L)
+        The function and its first and second derivative; ``bend`` is 0 at both ends.
+    """
+
+    knots: Array
+    value: Array
+    slope: Array
+    bend: Array
+
+    def roughness(self) -> Array:
+        """Give Omega exactly: second derivatives are straight between the knots."""
+        h, a, b = np.diff(self.knots), self.bend[:, :-1], self.bend[:, 1:]
+        cross = (a * h) @ b.T
+        omega: Array = (2 * ((a * h) @ a.T + (b * h) @ b.T) + cross + cross.T) / 6
+        return omega
+
+    def pieces(self, at: Array, scale: float) -> Pieces:
+        """Write the splines in x with knots ``at`` and u growing by 1 over each ``scale``."""
+        third = np.diff(self.bend) / np.diff(self.knots)
+        count, L = self.value.shape
+        coefficients = np.zeros((count, L + 1, 4))
+        coefficients[:, 1:, :3] = np.stack((self.value, self.slope, self.bend / 2), axis=2)
+        coefficients[:, 1:-1, 3] = third / 6
+        coefficients[:, 0, :2] = coefficients[:, 1, :2]
+        return Pieces(at, np.r_[at[0], at], coefficients / scale ** np.arange(4))
+
+
+def natural_splines(knots: Array) -> Splines:
+    """Give the natural cubic splines that vanish left of a knot, after the straight line.
+
+    N_1 = u and N_{l+1} = d_l - d_{L-1} for l = 1..L-2, where
+    d_l(u) = ((u - k_l)^3_+ - (u - k_L)^3_+) / (k_L - k_l). They are integrated from their second
+    derivatives, which are nonnegative: as it stands, d_l loses its digits far from the knots.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (L,)
+        Ascending, L >= 1.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman, The elements of statistical learning, section 5.2.1.
+    """
+    L = len(knots)
+    bend = np.zeros((max(1, L - 1), L))
+    if L > 2:
+        ramps = 6 * np.maximum(knots - knots[:-1, None], 0.0) / (knots[-1] - knots[:-1, None])
+        bend[1:, :-1] = (ramps[:-1] - ramps[-1])[:, :-1]
+    slope, value = np.zeros_like(bend), np.zeros_like(bend)
+    slope[0], value[0] = 1.0, knots
+    h, a, b = np.diff(knots), bend[1:, :-1], bend[1:, 1:]
+    slope[1:, 1:] = np.cumsum(h * (a + b) / 2, axis=1)
+    value[1:, 1:] = np.cumsum(h * slope[1:, :-1] + h**2 * (2 * a + b) / 6, axis=1)
+    return Splines(knots, value, slope, bend)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class AdditiveScorer:
+    """Scores sum_k F_k(x_k), each F_k cubic between breaks; a feature that is not known adds 0.
+
+    Function c is the :class:`Pieces` of feature ``feature[c]`` with the next ``n_breaks[c]``
+    of the ``breaks`` and one more of the ``origins`` and rows of ``coefficients``.
+
+    Attributes
+    ----------
+    feature, n_breaks : ndarray of int, shape (n_functions,)
+    breaks : ndarray of shape (sum of n_breaks,)
+    origins : ndarray of shape (sum of n_breaks + 1,)
+    coefficients : ndarray of shape (sum of n_breaks + 1, 4)
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together.
+    """
+
+    feature: Index
+    n_breaks: Index
+    breaks: Array
+    origins: Array
+    coefficients: Array
+    kind: ClassVar[str] = "additive"
+
+    def __post_init__(self) -> None:
+        n_pieces = int(np.sum(self.n_breaks)) + len(self.feature)
+        sound = (
+            len(self.n_breaks) == len(self.feature)
+            and len(self.breaks) == n_pieces - len(self.feature)
+            and self.origins.shape == (n_pieces,)
+            and self.coefficients.shape == (n_pieces, 4)
+            and bool((self.feature >= 0).all() and (self.n_breaks >= 0).all())
+        )
+        if not sound:
+            raise ValueError("the pieces of the additive model do not fit together")
+
+    def __call__(self, X: Array) -> Array:
+        if len(self.feature) and X.shape[1] <= self.feature.max():
+            raise ValueError(f"the additive model needs {self.feature.max() + 1} features")
+        scores = np.zeros(len(X))
+        for start in range(0, len(X), _ROWS_PER_CHUNK):
+            rows = slice(start, start + _ROWS_PER_CHUNK)
+            for c, k in enumerate(self.feature):
+                scores[rows] += self._function(c)(X[rows, k])[0]
+        return scores
+
+    def component(self, k: int, x: Array) -> Array:
+        """Evaluate F_k at values x of feature k, shape of x; 0 if the model leaves k out."""
+        total = np.zeros(len(x))
+        for c in np.flatnonzero(self.feature == k):
+            total += self._function(int(c))(x)[0]
+        return total
+
+    def _function(self, c: int) -> Pieces:
+        first = int(np.sum(self.n_breaks[:c]))
+        last = first + int(self.n_breaks[c])
+        pieces = slice(first + c, last + c + 1)
+        return Pieces(
+            self.breaks[first:last], self.origins[pieces], self.coefficients[None, pieces]
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+
+def additive_scorer(feature: Sequence[int], functions: Sequence[Pieces]) -> AdditiveScorer:
+    """Make a scorer of single functions, one for each listed feature."""
+    parts = [Pieces(np.zeros(0), np.zeros(0), np.zeros((1, 0, 4))), *functions]
+    return AdditiveScorer(
+        feature=np.array(feature, dtype=np.intp),
+        n_breaks=np.array([len(part.breaks) for part in functions], dtype=np.intp),
+        breaks=np.concatenate([part.breaks for part in parts]),
+        origins=np.concatenate([part.origins for part in parts]),
+        coefficients=np.concatenate([part.coefficients[0] for part in parts]),
+    )
