@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.methods.asvm import ASVM
 from aucstudio.engine.methods.auc_split import AUCSplit
 from aucstudio.engine.methods.baselines import SVM, Logistic
 from aucstudio.engine.methods.boosting import GradientBoosting
+from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
@@ -19,6 +21,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.engine.scorers import Scorer, restore
 
 __all__ = [
+    "ASVM",
     "AUCRLS",
     "AUCSVM",
     "METHODS",
@@ -30,6 +33,7 @@ __all__ = [
     "AUCSplit",
     "Callback",
     "GradientBoosting",
+    "GreedyPAUC",
     "InvalidSetting",
     "Logistic",
     "Param",
@@ -53,6 +57,8 @@ METHODS: dict[str, type[AUCClassifier]] = {
         ROCSVM,
         SAUCSVM,
         SVMpAUC,
+        ASVM,
+        GreedyPAUC,
         RankBoost,
         AUCSplit,
         SVM,
