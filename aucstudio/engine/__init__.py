@@ -13,6 +13,7 @@ from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
+from aucstudio.engine.methods.pauc_boost import PAUCBoost
 from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.methods.structure import SAUCSVM
 from aucstudio.engine.methods.svm_2norm import SVM2Norm
@@ -36,6 +37,7 @@ __all__ = [
     "GreedyPAUC",
     "InvalidSetting",
     "Logistic",
+    "PAUCBoost",
     "Param",
     "RankBoost",
     "SVM2Norm",
@@ -58,6 +60,7 @@ METHODS: dict[str, type[AUCClassifier]] = {
         SAUCSVM,
         SVMpAUC,
         ASVM,
+        PAUCBoost,
         GreedyPAUC,
         RankBoost,
         AUCSplit,

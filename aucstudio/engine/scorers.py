@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.splines import AdditiveScorer
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -227,4 +228,6 @@ def restore(kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray
         return KernelScorer(Kernel(**settings), arrays["points"], arrays["weights"])
     if kind == "trees":
         return EnsembleScorer(base=float(settings["base"]), **arrays)
+    if kind == "additive":
+        return AdditiveScorer(**arrays)
     raise ValueError(f"unknown kind of scorer {kind!r}")
