@@ -16,11 +16,18 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.base import Array, Fit, Mask
-from aucstudio.engine.methods.pair_svm import MAX_KERNEL_ROWS, Index, MakeScorer, PairSVM
+from aucstudio.engine.methods.pair_svm import (
+    MAX_KERNEL_ROWS,
+    Index,
+    MakeKernelScorer,
+    MakeScorer,
+    PairSVM,
+)
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.low_rank import cholesky
+from aucstudio.engine.solvers.pair_descent import gram_matrix
 
 _MULTIPLICATIONS_PER_BLOCK = 1e9
 
@@ -95,6 +102,15 @@ class SAUCSVM(PairSVM):
             return base_scorer(w, c)
 
         return _times(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
+
+    def _gram(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeKernelScorer]:
+        if self.structure == 0:
+            return super()._gram(X, positive, rows, monitor)
+        G, scorer = self._embed(X, positive, rows, monitor)
+        K = gram_matrix(G, functools.partial(monitor.stage, "kernel matrix"))
+        return K, lambda beta: scorer(G.T @ beta, beta)
 
     def _fit_by_cutting_planes(
         self,
