@@ -86,6 +86,7 @@ class GreedyPAUC(AUCClassifier):
             "greedy": "the best pair of all columns",
             "sequential": "the column so far and the feature that helps it most",
         },
+        grid=("sequential", "greedy"),
     )
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:

@@ -110,6 +110,11 @@ class PairSVM(KernelSettings, AUCClassifier):
         return self._fit_pairs(X, positive, np.arange(len(X)), pairs, monitor)
 
     def _fit_neighbours(self, X: Array, positive: Mask, k: int, monitor: Monitor) -> Fit:
+        if self.given is not None:
+            raise InvalidSetting(
+                "n_neighbors",
+                "choosing neighbours needs rows: with a precomputed kernel take all pairs",
+            )
         report = functools.partial(monitor.stage, "nearest neighbours")
         rows, pairs = neighbour_pairs(X, positive, k, report).compact()
         self._check_size(pairs.count, len(rows))

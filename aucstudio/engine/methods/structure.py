@@ -30,6 +30,7 @@ from aucstudio.engine.solvers.low_rank import cholesky
 from aucstudio.engine.solvers.pair_descent import gram_matrix
 
 _MULTIPLICATIONS_PER_BLOCK = 1e9
+_COPY = 1000  # time to move a number through memory, in multiplications
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -73,7 +74,7 @@ class SAUCSVM(PairSVM):
         symbol="λ",
         low=0.0,
         log=True,
-        grid=tuple(10.0**k for k in range(-3, 4)),
+        grid=tuple(10.0**k for k in range(3, -4, -1)),
     )
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
@@ -138,8 +139,15 @@ def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Arra
 def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
     """Give Sigma = F^T R F, shape (r, r)."""
     Z, r = np.empty_like(F), F.shape[1]
-    for rows in (positive, ~positive):
-        Z[rows] = (F[rows] - F[rows].mean(axis=0)) / np.sqrt(np.count_nonzero(rows))
+    for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        parts = [rows[block] for block in _blocks(len(rows), _COPY * r)]
+        mean = np.zeros(r)
+        for part in parts:
+            mean += F[part].sum(axis=0) / len(rows)
+            pause()
+        for part in parts:
+            Z[part] = (F[part] - mean) / np.sqrt(len(rows))
+            pause()
     square = np.empty((r, r))
     for columns in _blocks(r, Z.size):
         below = slice(columns.start, None)

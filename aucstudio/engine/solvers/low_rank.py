@@ -85,7 +85,10 @@ def kernel_factor(K: Array, monitor: Monitor) -> KernelFactor:
         pause = functools.partial(monitor.stage, "factorising", rank / N)
         _update_rest(K, F[:, first:rank], rank, pause)
     in_data_order = np.empty((N, rank))
-    in_data_order[order] = F[:, :rank]
+    for start in range(0, N, _ROWS):
+        rows = slice(start, start + _ROWS)
+        in_data_order[order[rows]] = F[rows, :rank]
+        monitor.stage("factorising", 1.0)
     remainder = float(rest[rank:].max(initial=0.0))
     return KernelFactor(in_data_order, order[:rank], remainder)
 
