@@ -1,14 +1,18 @@
 """The cutting-plane solver and its QP against independent solvers and closed forms."""
 
+import copy
+
 import cvxopt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.optimize import minimize
 
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.solvers import simplex_qp
+from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import minimise
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
@@ -317,3 +321,125 @@ def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
     assert not found.converged
     assert len(calls) == 3
     assert len(risks) <= calls[-1][1] + 2
+
+
+def test_many_features_at_a_large_cost_converge():
+    # Pure noise: without a proximal term the model's optimum leaps about, for 1,000 iterations.
+    rng = np.random.default_rng(0)
+    X, positive = rng.normal(size=(400, 100)), rng.random(400) < 0.2
+    found = minimise(X, PairHinge(positive), 1e4, tol=1e-3, monitor=Monitor())
+    assert found.converged
+    assert found.n_iter <= 120
+
+
+def test_known_cuts_serve_another_cost():
+    X, positive = overlapping(400, 10, gap=0.4)
+    risk, cuts = PairHinge(positive), Cuts(10)
+    known = minimise(X, risk, 1000.0, tol=1e-6, monitor=Monitor(), cuts=cuts)
+    settings = {"tol": 1e-6, "monitor": Monitor()}
+    for C in (1000.0, 900.0, 1100.0):
+        cold = minimise(X, risk, C, **settings)
+        warm = minimise(X, risk, C, start=known.weights, cuts=copy.copy(cuts), **settings)
+        assert warm.n_iter < cold.n_iter
+        assert warm.objective - warm.gap <= cold.objective
+        assert_allclose(warm.objective, cold.objective, rtol=1e-6)
+
+
+def test_a_start_is_searched_first_at_any_length():
+    X, positive = overlapping(400, 10, gap=0.4)
+    risk = PairHinge(positive)
+    best = minimise(X, risk, 10.0, tol=1e-9, monitor=Monitor())
+    for length in (0.1, 1.0, 10.0):
+        steps = []
+        found = minimise(
+            X,
+            risk,
+            10.0,
+            tol=1e-6,
+            monitor=Monitor(lambda step, steps=steps: steps.append(step.objective)),
+            start=length * best.weights,
+        )
+        assert steps[0] <= 1.02 * best.objective
+        assert_allclose(found.objective, best.objective, rtol=1e-6)
+    assert_array_equal(
+        minimise(X, risk, 10.0, tol=1e-6, monitor=Monitor(), start=np.zeros(10)).weights != 0, True
+    )
+
+
+def test_the_monitor_hears_of_the_objective_that_is_meant():
+    X, positive = overlapping(100, 5)
+    heard = []
+
+    def listen(step):
+        heard.append((step.objective, step.gap, step.scorer().weights))
+
+    def meant(w, scores):
+        assert_allclose(X @ w, scores, atol=1e-10)
+        return float(w[0])
+
+    minimise(X, PairHinge(positive), 5.0, tol=1e-6, monitor=Monitor(listen), meant=meant)
+    assert all((told, gap) == (w[0], None) for told, gap, w in heard)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_rows_take_the_same_way(kind):
+    X, positive = overlapping(150, 6)
+    X[np.abs(X) < 0.8] = 0.0
+    dense = minimise(X, PairHinge(positive), 50.0, tol=1e-6, monitor=Monitor())
+    found = minimise(kind(X), PairHinge(positive), 50.0, tol=1e-6, monitor=Monitor())
+    assert found.n_iter == dense.n_iter
+    assert_allclose(found.weights, dense.weights, rtol=1e-6, atol=1e-9)
+
+
+def random_cuts(count=12, features=5, seed=0):
+    rng = np.random.default_rng(seed)
+    slopes, offsets = rng.normal(size=(count, features)), rng.random(count)
+    cuts = Cuts(features)
+    for slope, offset in zip(slopes, offsets, strict=True):
+        cuts.add(slope, offset)
+    return cuts, slopes, offsets
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5, 40.0])
+def test_the_optimum_of_the_model_and_its_bound(mu):
+    cuts, slopes, offsets = random_cuts()
+    near = np.linspace(-1, 1, 5)
+    w, bound = cuts.optimum(3.0, near, mu, 0.0, lambda: False)
+    target = (w + mu * near) / (1 + mu)
+
+    def model(v):
+        height = max((slopes @ v + offsets).max(), 0.0)
+        return v @ v / 2 + 3.0 * height, mu * (v - near) @ (v - near) / 2
+
+    rng = np.random.default_rng(1)
+    lowest = sum(model(target))
+    for scale in (1e-3, 1e-1, 1.0):
+        for v in target + scale * rng.normal(size=(200, 5)):
+            assert sum(model(v)) >= lowest - 1e-9
+            assert model(v)[0] >= bound - 1e-9
+    # What the proximal term takes from the bound is what the solver reckons with.
+    pull = mu / (1 + mu) * (w - near) @ (w - near) / 2
+    assert_allclose(bound + pull, lowest, rtol=1e-8)
+
+
+def test_tilted_cuts_are_those_of_the_tilted_risk():
+    cuts, slopes, offsets = random_cuts()
+    tilt, rise = np.arange(5.0), 0.3
+    cuts.tilt(tilt, rise)
+    fresh = Cuts(5)
+    for slope, offset in zip(slopes + tilt, offsets + rise, strict=True):
+        fresh.add(slope, offset)
+    one, other = (c.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False) for c in (cuts, fresh))
+    assert_allclose(one[0], other[0], atol=1e-9)
+    assert_allclose(one[1], other[1], rtol=1e-9)
+
+
+def test_the_cuts_in_use_are_enough_for_the_same_optimum():
+    cuts, *_ = random_cuts(40)
+    w, bound = cuts.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False)
+    few = cuts.in_use()
+    assert 0 < len(few) <= 6 < len(cuts) == 40
+    assert few.size == 5 * len(few)
+    again = few.optimum(2.0, np.zeros(5), 0.0, 0.0, lambda: False)
+    assert_allclose(again[0], w, atol=1e-8)
+    assert_allclose(again[1], bound, rtol=1e-9)

@@ -9,6 +9,7 @@ r_i = sum_j pi_ij, q_j = sum_i pi_ij.
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -16,18 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
-from aucstudio.engine.methods.settings import cost, tolerance
-from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.methods.structural import SAME_MEAN, Search, StructuralSVM
 from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
-from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.solvers import cutting_plane
+from aucstudio.engine.solvers.cutting_plane import Solution
+from aucstudio.engine.solvers.line_search import Risk
 
 Range = tuple[float, float]
-
-_ALL_TIED = 1e-8
-_FINEST_TOL = 1e-12
 
 
 class StructuralRisk:
@@ -81,7 +78,50 @@ class StructuralRisk:
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class SVMpAUC(AUCClassifier):
+class RangeSVM(StructuralSVM):
+    """A structural method for a range of FPR, which is widened where nothing can be learnt in it.
+
+    Attributes
+    ----------
+    fpr_range_used_ : tuple of two floats
+    """
+
+    family: ClassVar[str] = "partial AUC"
+
+    fpr_range: tuple[float, float] = param(
+        (0.0, 0.1),
+        "The false positive rates between which the area counts.",
+        label="FPR range",
+        symbol="[α, β]",
+        kind="range",
+        low=0.0,
+        high=1.0,
+    )
+
+    @abstractmethod
+    def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
+        """Give the method's surrogate of 1 - pAUC."""
+
+    def _asked(self) -> Range:
+        alpha, beta = self.fpr_range
+        return float(alpha), float(beta)
+
+    def _solve(self, search: Search) -> Fit:
+        found, used = self._widened(search)
+        self.fpr_range_used_ = used
+        return search.fit(found, notes(self._asked(), used, search.ranks_nothing(found.weights)))
+
+    def _widened(self, search: Search) -> tuple[Solution, Range]:
+        """Minimise the surrogate over the range asked for, or the first wider one that ranks."""
+        for used in widening(self._asked()):
+            found = search.minimise((type(self).key, used), self._risk(search.positive, *used))
+            if search.monitor.stopped or not search.ranks_nothing(found.weights):
+                break
+        return found, used
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class SVMpAUC(RangeSVM):
     """Structural SVM for the partial AUC over an FPR range.
 
     Minimises ``|w|^2 / 2 + C R(w)`` with ``R(w) = max over orderings pi of [sum_i sum_j g_j
@@ -96,6 +136,20 @@ class SVMpAUC(AUCClassifier):
     and again up to [0, 1] until w is not 0; ``fpr_range_used_`` and ``notes_`` say so, and
     ``objective_`` and ``gap_`` are those of the range used.
 
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
+    n_landmarks : int or None
+        Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
+        approximation up to 3,000 rows.
+    C : float
+        Weight of the partial-AUC loss.
+    tol : float
+        Relative gap to reach.
+    fpr_range : tuple of two floats
+        alpha and beta.
+
     Attributes
     ----------
     fpr_range_used_ : tuple of two floats
@@ -107,7 +161,6 @@ class SVMpAUC(AUCClassifier):
 
     key: ClassVar[str] = "svm-pauc"
     title: ClassVar[str] = "SVM-pAUC"
-    family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "Narasimhan and Agarwal (ICML 2013), "
         "A structural SVM based approach for optimizing partial AUC"
@@ -117,65 +170,8 @@ class SVMpAUC(AUCClassifier):
         "by a convex bound over all orderings."
     )
 
-    C: float = cost(
-        10.0, "Weight of the partial-AUC loss against the size of the weights.", powers=range(-2, 5)
-    )
-    fpr_range: tuple[float, float] = param(
-        (0.0, 0.1),
-        "The false positive rates between which the area counts.",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-    )
-    tol: float = tolerance(
-        1e-4, "Training stops when the objective is within this share of its optimum."
-    )
-
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        X = centred(X)
-        scale = float(np.sqrt(np.einsum("ij,ij->", X, X) / len(X)))
-        asked = (float(self.fpr_range[0]), float(self.fpr_range[1]))
-        done = 0
-        for used in widening(asked):
-            found = self._minimise(X, scale, positive, used, monitor, done)
-            done += found.n_iter
-            nothing = _ranks_nothing(found.weights, self.C, scale)
-            if monitor.stopped or not nothing:
-                break
-        if nothing and monitor.stopped:
-            found = _mean_difference(X, positive, self.C, StructuralRisk(positive, *used))
-            nothing = not found.weights.any()
-        self.fpr_range_used_ = used
-        return Fit(
-            LinearScorer(found.weights),
-            found.objective,
-            n_iter=done,
-            gap=found.gap,
-            converged=found.converged,
-            notes=_notes(asked, used, nothing),
-        )
-
-    def _minimise(
-        self, X: Array, scale: float, positive: Mask, used: Range, monitor: Monitor, done: int
-    ) -> cutting_plane.Solution:
-        # P(0) = C, and for a small C the best w is lower by a share of C scale^2 / 2 or so: the
-        # tolerance has to be finer than that.
-        tol = max(self.tol * min(1.0, self.C * scale**2), _FINEST_TOL)
-        risk = StructuralRisk(positive, *used)
-        return cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, done=done)
-
-
-def _mean_difference(
-    X: Array, positive: Mask, C: float, risk: StructuralRisk
-) -> cutting_plane.Solution:
-    """Give what a fit stopped before its first step has: the direction between the class means."""
-    w = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
-    value, _ = risk(X @ w)
-    objective = 0.5 * float(w @ w) + C * value
-    # No risk is below 0, nor is |w|^2: the objective itself bounds how far the optimum is.
-    return cutting_plane.Solution(w, objective, objective, 0, False)
+    def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
+        return StructuralRisk(positive, alpha, beta)
 
 
 def widening(asked: Range) -> Iterator[Range]:
@@ -187,37 +183,18 @@ def widening(asked: Range) -> Iterator[Range]:
         yield alpha, beta
 
 
-def centred(X: Array) -> Array:
-    """Shift the rows by their mean where that saves digits; pair margins stay the same.
-
-    A feature whose mean is within its standard deviation is near enough to 0: X itself is
-    returned if all are, else a shifted copy.
-    """
-    mean = X.mean(axis=0)
-    square = np.einsum("ij,ij->j", X, X) / len(X)
-    shifted: Array = X if np.all(2 * mean**2 <= square) else X - mean
-    return shifted
-
-
-def _ranks_nothing(w: Array, C: float, scale: float) -> bool:
-    """Tell whether w is 0 against its natural sizes: C scale if C is small, else 1 / scale."""
-    return bool(np.sqrt(w @ w) * scale <= _ALL_TIED * min(C * scale**2, 1.0))
-
-
-def _notes(asked: Range, used: Range, nothing: bool) -> tuple[str, ...]:
+def notes(asked: Range, used: Range, nothing: bool) -> tuple[str, ...]:
+    """Say what became of the range."""
     if nothing:
-        return (
-            "No direction lowers the loss, not even for the full AUC: the two classes have the "
-            "same mean, or C is too small for the units of the features. All rows get the same "
-            "score.",
-        )
+        return (SAME_MEAN,)
     if used != asked:
         return (
-            f"For the FPR range {_spell(asked)} the loss is lowest with equal scores for all "
-            f"rows, so the range was widened to {_spell(used)}.",
+            f"For the FPR range {spell(asked)} the loss is lowest with equal scores for all "
+            f"rows, so the range was widened to {spell(used)}.",
         )
     return ()
 
 
-def _spell(fpr_range: Range) -> str:
+def spell(fpr_range: Range) -> str:
+    """Write a range the way people read it."""
     return f"[{fpr_range[0]:g}, {fpr_range[1]:g}]"

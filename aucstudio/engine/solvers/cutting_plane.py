@@ -4,7 +4,7 @@ Minimises P(w) = |w|^2 / 2 + C R(Xw). Every subgradient of R is a plane below it
 the planes seen so far is the model, and the optimum of |w|^2 / 2 + C model(w) a lower bound.
 
 Symbols: u = Xw scores; c subgradient of R with respect to u; (a, b) = (X'c, R(u) - c.u) a cut,
-R(Xw) >= a.w + b; lam multipliers of the cuts; D value of the model's dual.
+R(Xw) >= a.w + b; D value of the model's dual; mu weight of the proximal term.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers import simplex_qp
+from aucstudio.engine.solvers.cuts import Cuts
+from aucstudio.engine.solvers.line_search import Line, Point, Risk, bracket
 
 Array = NDArray[np.float64]
-Risk = Callable[[Array], tuple[float, Array]]
+Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"
+Meant = Callable[[Array, Array], float]
 
-_IDLE_ROUNDS = 50
 _PATIENCE = 20
 _MODEL_SHARE = 0.1
 _SEARCH_SHARE = 1e-2
-_SEARCH_STEPS = 30
+_FIRST_MU = 0.1
+_PULL_SHARES = 0.2, 0.5
 _LOOK_INTERVAL = 0.1
 
 
@@ -56,7 +60,7 @@ class Solution:
 
 
 def minimise(
-    X: Array,
+    X: Rows,
     risk: Risk,
     C: float,
     *,
@@ -65,6 +69,9 @@ def minimise(
     max_iter: int = 5000,
     done: int = 0,
     scorer: Callable[[Array], Scorer] = LinearScorer,
+    start: Array | None = None,
+    cuts: Cuts | None = None,
+    meant: Meant | None = None,
 ) -> Solution:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
@@ -77,9 +84,15 @@ def minimise(
     saves most of the iterations. Iterations: O(C |a|^2 / (tol P)) at most, for smooth risks far
     fewer (Joachims 2006; Franc and Sonnenburg 2008, OCAS).
 
+    The model's optimum is sought with a proximal term mu |w - best|^2 / 2, as bundle methods do
+    (Lemarechal 1975; Kiwiel 1990): many features at a large C otherwise make it leap about. The
+    gap is the sum of what the model lacks and of the pull mu / (1 + mu) |w - best|^2 / 2, w being
+    where the multipliers point without the term; mu keeps the pull at a share of the gap, so that
+    it costs the bound little and disappears at the end.
+
     Parameters
     ----------
-    X : ndarray of shape (N, n_features)
+    X : ndarray or CSR matrix of shape (N, n_features)
     risk : callable
         ``risk(scores)`` gives the value, nonnegative and convex in the scores, and a subgradient
         of shape (N,).
@@ -94,6 +107,13 @@ def minimise(
         Iterations already reported to the monitor, for its numbering.
     scorer : callable
         Makes what the monitor shows of some weights.
+    start : ndarray of shape (n_features,), optional
+        Weights of the direction to begin on, of any length; one product X w more.
+    cuts : Cuts, optional
+        Planes below this very risk on these very rows; new ones are added to them.
+    meant : callable, optional
+        ``meant(weights, scores)`` is the objective that the monitor hears of, where P bounds or
+        prepares another one; it then hears of no gap.
 
     Returns
     -------
@@ -101,8 +121,9 @@ def minimise(
         Not converged where the monitor stopped it, ``max_iter`` did, or rounding let the gap
         shrink no further.
     """
-    state = _State(X, risk, C)
-    look = _Look(state, monitor, done, scorer)
+    state = _State(X, risk, C, Cuts(X.shape[1]) if cuts is None else cuts)
+    look = _Look(state, monitor, done, scorer, meant)
+    state.begin(start, look)
     stalled = 0
     while True:
         before = state.objective, state.bound
@@ -117,40 +138,62 @@ def minimise(
 class _State:
     """The best point so far, the lower bound, and the step that improves both."""
 
-    def __init__(self, X: Array, risk: Risk, C: float) -> None:
-        self._X, self._risk, self._C = X, risk, C
-        self._cuts = _Cuts(X.shape[1])
+    def __init__(self, X: Rows, risk: Risk, C: float, cuts: Cuts) -> None:
+        self._X, self._risk, self._C, self._cuts = X, risk, C, cuts
+        self._mu = _FIRST_MU
         self.weights = np.zeros(X.shape[1])
-        self._scores = np.zeros(len(X))
-        value, self._gradient = risk(self._scores)
-        self.objective, self.bound = C * value, 0.0
+        self.scores = np.zeros(X.shape[0])
+        self._value, self._gradient = risk(self.scores)
+        self.objective, self.bound = C * self._value, 0.0
         self.n_iter = 0
-        self._cut((value, self._gradient, self._scores))
 
     @property
     def gap(self) -> float:
         return max(self.objective - self.bound, 0.0)
 
+    def begin(self, start: Array | None, look: _Look) -> None:
+        """Stand where the direction of the start is best; at 0 without one."""
+        if start is not None:
+            line, below, above = self._search(start, look)
+            self._move(line, _lower(below, above))
+        if not len(self._cuts):
+            self._cut((self._value, self._gradient, self.scores))
+
     def improve(self, look: _Look) -> None:
-        """Do one iteration."""
-        target, bound = self._cuts.optimum(
-            self._C, _MODEL_SHARE * min(self.gap, self.bound), look.stop
-        )
-        self.bound = max(self.bound, bound)
+        """Do one iteration: find the model's optimum, and cut on the line from the best point."""
         self.n_iter += 1
-        line = _Line(
-            self._risk, self._C, self.weights, target, self._scores, self._X @ target, look
-        )
-        start = line.start(self.objective, self._gradient)
-        below, above = _bracket(line, start, _SEARCH_SHARE * self.gap)
-        best = min(below, above, key=lambda point: point.objective)
+        inexact = _MODEL_SHARE * min(self.gap, self.bound)
+        w, bound = self._cuts.optimum(self._C, self.weights, self._mu, inexact, look.stop)
+        self.bound = max(self.bound, bound)
+        share, away = self._mu / (1 + self._mu), self.weights - w
+        line, below, above = self._search(w + share * away, look)
+        best = _lower(below, above)
         points = [above]
         if 0.0 < best.step < 1.0:
             points.append(line.at((best.step + 1.0) / 2))
         self._cut(*((point.value, point.gradient, line.scores(point.step)) for point in points))
+        self._move(line, best)
+        self._adapt(share * float(away @ away) / 2)
+
+    def _search(self, target: Array, look: _Look) -> tuple[Line, Point, Point]:
+        """Bracket the lowest point of the line from the best point to the target."""
+        line = Line(
+            self._risk, self._C, self.weights, target, self.scores, self._X @ target, look.stop
+        )
+        start = line.start(self.objective, self._gradient)
+        return line, *bracket(line, start, _SEARCH_SHARE * self.gap)
+
+    def _move(self, line: Line, best: Point) -> None:
         if best.step > 0.0:
-            self.weights, self._scores = line.weights(best.step), line.scores(best.step)
-            self.objective, self._gradient = best.objective, best.gradient
+            self.weights, self.scores = line.weights(best.step), line.scores(best.step)
+            self.objective, self._value, self._gradient = best.objective, best.value, best.gradient
+
+    def _adapt(self, pull: float) -> None:
+        low, high = _PULL_SHARES
+        if pull > high * self.gap:
+            self._mu /= 2
+        elif pull < low * self.gap:
+            self._mu *= 2
 
     def _cut(self, *touched: tuple[float, Array, Array]) -> None:
         """Add the planes that touch R at some scores, given (value, subgradient, scores)."""
@@ -159,26 +202,36 @@ class _State:
             self._cuts.add(slope, value - float(gradient @ scores))
 
 
+def _lower(below: Point, above: Point) -> Point:
+    return below if below.objective <= above.objective else above
+
+
 class _Look:
     """The monitor's view of the solver: every iteration, and now and then within a long one."""
 
     def __init__(
-        self, state: _State, monitor: Monitor, done: int, scorer: Callable[[Array], Scorer]
+        self,
+        state: _State,
+        monitor: Monitor,
+        done: int,
+        scorer: Callable[[Array], Scorer],
+        meant: Meant | None,
     ) -> None:
         self._state, self._monitor, self._done = state, monitor, done
-        self._scorer = scorer
+        self._scorer, self._meant = scorer, meant
         self._last = time.perf_counter()
 
     def report(self) -> bool:
         """Tell the monitor of the best point; True if it wants to stop."""
         if self._monitor.stopped:
             return True
-        weights = self._state.weights
+        state, meant = self._state, self._meant
+        weights = state.weights
         self._last = time.perf_counter()
         return self._monitor.step(
-            self._done + self._state.n_iter,
-            self._state.objective,
-            gap=self._state.gap,
+            self._done + state.n_iter,
+            state.objective if meant is None else meant(weights, state.scores),
+            gap=state.gap if meant is None else None,
             scorer=lambda: self._scorer(weights.copy()),
         )
 
@@ -187,121 +240,3 @@ class _Look:
         if time.perf_counter() - self._last < _LOOK_INTERVAL:
             return self._monitor.stopped
         return self.report()
-
-
-class _Cuts:
-    """The planes seen, less those long out of use, with their Gram matrix and multipliers."""
-
-    def __init__(self, n_features: int) -> None:
-        self._slopes = np.empty((0, n_features))
-        self._offsets = np.empty(0)
-        self._gram = np.empty((0, 0))
-        self._multipliers = np.empty(0)
-        self._idle = np.empty(0, dtype=int)
-
-    def add(self, slope: Array, offset: float) -> None:
-        products = np.append(self._slopes @ slope, slope @ slope)
-        gram = np.pad(self._gram, (0, 1))
-        gram[-1], gram[:, -1] = products, products
-        self._gram = gram
-        self._slopes = np.vstack((self._slopes, slope))
-        self._offsets = np.append(self._offsets, offset)
-        self._multipliers = np.append(self._multipliers, 0.0)
-        self._idle = np.append(self._idle, 0)
-
-    def optimum(self, C: float, tolerance: float, stop: Callable[[], bool]) -> tuple[Array, float]:
-        """Give the w that minimises |w|^2 / 2 + C model(w), and the dual value D.
-
-        Both are inexact, D being too low by the tolerance at most: it is a bound all the same,
-        and as long as it has further to rise, that costs few iterations and saves much work.
-        """
-        lam = simplex_qp.solve(self._gram, self._offsets, C, self._multipliers, tolerance, stop)
-        w = -(lam @ self._slopes)
-        bound = float(lam @ self._offsets - w @ w / 2)
-        self._multipliers = lam
-        self._idle = np.where(lam > 0.0, 0, self._idle + 1)
-        if self._idle.max() > _IDLE_ROUNDS:
-            self._keep(self._idle <= _IDLE_ROUNDS)
-        return w, bound
-
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
-        self._slopes, self._offsets = self._slopes[kept], self._offsets[kept]
-        self._multipliers, self._idle = self._multipliers[kept], self._idle[kept]
-        self._gram = self._gram[np.ix_(kept, kept)]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Point:
-    """A point of the line: P and its slope along the line, R and its subgradient."""
-
-    step: float
-    objective: float
-    slope: float
-    value: float
-    gradient: Array
-
-
-class _Line:
-    """P along the line from one w (step 0) to another (step 1), without further use of X."""
-
-    def __init__(
-        self, risk: Risk, C: float, w: Array, target: Array, u: Array, u_target: Array, look: _Look
-    ) -> None:
-        self._risk, self._C, self._w, self._u = risk, C, w, u
-        self._d, self._p = target - w, u_target - u
-        self._ww, self._wd, self._dd = w @ w, w @ self._d, self._d @ self._d
-        self.stop = look.stop
-
-    def weights(self, step: float) -> Array:
-        return self._w + step * self._d
-
-    def scores(self, step: float) -> Array:
-        return self._u + step * self._p
-
-    def start(self, objective: float, gradient: Array) -> _Point:
-        """Give the point of step 0, whose cut is already in the model."""
-        slope = float(self._wd + self._C * (gradient @ self._p))
-        return _Point(0.0, objective, slope, np.nan, gradient)
-
-    def at(self, step: float) -> _Point:
-        value, gradient = self._risk(self.scores(step))
-        square = self._ww + step * (2 * self._wd + step * self._dd)
-        slope = self._wd + step * self._dd + self._C * (gradient @ self._p)
-        return _Point(step, float(square / 2 + self._C * value), float(slope), value, gradient)
-
-
-def _bracket(line: _Line, start: _Point, tolerance: float) -> tuple[_Point, _Point]:
-    """Find two points round the minimum on the line, neither above it by more than tolerance.
-
-    Regula falsi on the slope with the Illinois rule. The second point has slope >= 0; the first
-    has slope < 0, unless it is the start.
-    """
-    below, above = start, line.at(1.0)
-    while above.slope < 0.0 and not line.stop():
-        below, above = above, line.at(2 * above.step)
-    left, right = min(below.slope, 0.0), above.slope
-    moved = 0
-    for _ in range(_SEARCH_STEPS):
-        if line.stop() or _height(below, above) <= tolerance:
-            break
-        share = min(max(left / (left - right), 0.02), 0.98) if left < right else 0.5
-        point = line.at(below.step + share * (above.step - below.step))
-        if point.slope < 0.0:
-            below, left = point, point.slope
-            right = right / 2 if moved < 0 else above.slope
-            moved = -1
-        else:
-            above, right = point, point.slope
-            left = left / 2 if moved > 0 else min(below.slope, 0.0)
-            moved = 1
-    return below, above
-
-
-def _height(below: _Point, above: _Point) -> float:
-    """Bound how far the worse of two points lies above the minimum, by the tangents at both."""
-    floor = below.objective
-    if below.slope < 0.0:
-        width = above.step - below.step
-        rise = above.objective - above.slope * width - below.objective
-        floor += below.slope * rise / (below.slope - above.slope)
-    return max(below.objective, above.objective) - floor

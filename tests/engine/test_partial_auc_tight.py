@@ -1,0 +1,292 @@
+"""The tight partial-AUC surrogates against exhaustive search, linear programmes and bounds."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
+from sklearn.utils.estimator_checks import check_estimator
+
+from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC
+from aucstudio.engine.methods.partial_auc_tight import DifferenceRisk, SVMpAUCTight, TightRisk
+from aucstudio.engine.methods.structural import Search
+from aucstudio.engine.roc import rank_pauc
+
+RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.5, 0.8)]
+
+
+def parts(n, alpha, beta):
+    """Give g_j by the definition, one negative at a time."""
+    return np.array([max(0.0, min(j, n * beta) - max(j - 1, n * alpha)) for j in range(1, n + 1)])
+
+
+def risk_by_orders(positive, scores, alpha, beta):
+    """Try every order of the negatives, and for each every r of every positive."""
+    s, t = scores[positive], scores[~positive]
+    g, f = parts(len(t), alpha, beta), parts(len(t), 0.0, beta)
+    best = 0.0
+    for order in itertools.permutations(t):
+        sums = np.cumsum(g - f * (s[:, None] - np.array(order)), axis=1)
+        best = max(best, float(np.maximum(sums.max(axis=1), 0.0).sum()))
+    return best / (len(s) * g.sum())
+
+
+def hinge_by_pairs(positive, scores, alpha, beta):
+    """Give sum_ij g_j (1 - M_i(j))_+ / (m n (beta - alpha)) pair by pair."""
+    v = np.sort(scores[~positive])[::-1]
+    g = parts(len(v), alpha, beta)
+    s = scores[positive]
+    total = sum(g_j * max(0.0, 1 - (s_i - v_j)) for s_i in s for g_j, v_j in zip(g, v, strict=True))
+    return total / (len(s) * g.sum())
+
+
+def random_range(rng):
+    return tuple(np.sort(rng.choice([rng.random(), 0.0, 1.0, 0.25, 0.5], 2, replace=False)))
+
+
+def random_case(rng, m, n):
+    scores = rng.normal(size=m + n) * rng.choice([0.1, 1.0, 5.0])
+    if rng.random() < 0.5:
+        scores = np.round(scores)
+    return rng.permutation(np.arange(m + n) < m), scores
+
+
+def overlapping(rows=60, features=3, seed=0, gap=1.0, every=3):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(rows) % every == 0).astype(int)
+    return rng.normal(size=(rows, features)) + gap * y[:, None], y
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (3, 1), (2, 3), (3, 4), (2, 5)])
+def test_the_risk_is_the_maximum_over_all_orders_of_the_negatives(m, n):
+    rng = np.random.default_rng(m + 10 * n)
+    for _ in range(25):
+        positive, scores = random_case(rng, m, n)
+        alpha, beta = random_range(rng)
+        expected = risk_by_orders(positive, scores, alpha, beta)
+        assert_allclose(TightRisk(positive, alpha, beta)(scores)[0], expected, atol=1e-10)
+
+
+def test_from_zero_on_it_is_the_hinge_of_the_pairs_in_the_range():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        positive, scores = random_case(rng, *rng.integers(1, 15, 2))
+        beta = rng.choice([rng.random(), 0.5, 1.0])
+        expected = hinge_by_pairs(positive, scores, 0.0, beta)
+        assert_allclose(TightRisk(positive, 0.0, beta)(scores)[0], expected, atol=1e-12)
+
+
+def test_the_full_range_is_the_structural_surrogate():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        positive, scores = random_case(rng, *rng.integers(1, 20, 2))
+        for alpha in (0.0, 0.4):
+            tight = TightRisk(positive, alpha, 1.0)(scores)
+            loose = StructuralRisk(positive, alpha, 1.0)(scores)
+            assert_allclose(tight[0], loose[0], atol=1e-12)
+            assert_allclose(tight[1].sum(), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_the_risk_is_convex_and_the_gradient_supports_it(alpha, beta):
+    rng = np.random.default_rng(2)
+    positive = np.arange(40) < 12
+    risk = TightRisk(positive, alpha, beta)
+    for _ in range(100):
+        a, b = rng.normal(size=(2, 40)) * rng.choice([0.05, 1.0, 4.0], (2, 1))
+        (value_a, gradient), value_b = risk(a), risk(b)[0]
+        assert risk((a + b) / 2)[0] <= (value_a + value_b) / 2 + 1e-12
+        assert value_b >= value_a + gradient @ (b - a) - 1e-12
+        assert_allclose(gradient.sum(), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_all_surrogates_bound_one_minus_the_partial_auc(alpha, beta):
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        positive, scores = random_case(rng, *rng.integers(1, 20, 2))
+        loss = 1 - rank_pauc(positive, scores, alpha, beta)
+        assert TightRisk(positive, alpha, beta)(scores)[0] >= loss - 1e-12
+        if alpha > 0:
+            assert DifferenceRisk(positive, alpha, beta)(scores) >= loss - 1e-9
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.25), (0.0, 0.5), (0.25, 0.5), (0.1, 0.75)])
+def test_it_is_below_the_structural_surrogate_where_no_negative_is_cut(alpha, beta):
+    rng = np.random.default_rng(4)
+    positive = np.arange(32) < 12
+    for _ in range(300):
+        scores = rng.normal(size=32) * rng.choice([0.05, 0.5, 2.0])
+        tight = TightRisk(positive, alpha, beta)(scores)[0]
+        assert tight <= StructuralRisk(positive, alpha, beta)(scores)[0] + 1e-12
+
+
+@pytest.mark.parametrize(("alpha", "beta"), RANGES)
+def test_equal_scores_cost_one_and_perfect_ones_nothing(alpha, beta):
+    positive = np.arange(30) % 3 == 0
+    risk = TightRisk(positive, alpha, beta)
+    assert_allclose(risk(np.full(30, 7.0))[0], 1.0, rtol=1e-12)
+    assert_allclose(risk(np.where(positive, 1.0, 0.0))[0], 0.0, atol=1e-12)
+
+
+def test_the_difference_of_convex_surrogates_is_the_hinge_of_the_range():
+    rng = np.random.default_rng(5)
+    bent = 0
+    for _ in range(200):
+        positive, scores = random_case(rng, *rng.integers(1, 15, 2))
+        alpha, beta = np.sort(rng.uniform(0.05, 1.0, 2))
+        risk = DifferenceRisk(positive, alpha, beta)
+        assert_allclose(risk(scores), hinge_by_pairs(positive, scores, alpha, beta), atol=1e-9)
+        other = rng.permutation(scores)
+        # What replaces it touches it, and is nowhere below it.
+        above = risk.above(risk.tangent(other))
+        assert_allclose(above(other)[0], risk(other), atol=1e-9)
+        assert above(scores)[0] >= risk(scores) - 1e-9
+        bent += risk((scores + other) / 2) > (risk(scores) + risk(other)) / 2 + 1e-9
+    assert bent > 0
+
+
+def means_coincide(X, positive, beta):
+    """Tell by an LP whether the positives' mean is one of negatives with bounded weights."""
+    Z = X[~positive]
+    A = np.vstack([Z.T, np.ones(len(Z))])
+    b = np.append(X[positive].mean(axis=0), 1.0)
+    found = linprog(np.zeros(len(Z)), A_eq=A, b_eq=b, bounds=(0, 1 / (len(Z) * beta)))
+    return found.status == 0
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.05])
+def test_the_range_is_widened_exactly_where_the_linear_programme_says(alpha):
+    rng = np.random.default_rng(6)
+    seen = set()
+    for _ in range(4):
+        X = rng.normal(size=(40, 3))
+        positive = np.arange(40) < 15
+        X[positive] += rng.uniform(0.2, 0.6)
+        for beta in (0.1, 0.23, 0.4, 0.6):
+            model = SVMpAUCTight(C=1000.0, fpr_range=(alpha, beta)).fit(X, positive)
+            degenerate = means_coincide(X, positive, beta)
+            assert (model.fpr_range_used_ != (alpha, beta)) == degenerate
+            assert (model.notes_ != ()) == degenerate
+            assert np.linalg.norm(model.coef_) > 1e-3
+            seen.add(degenerate)
+    assert seen == {True, False}
+
+
+def test_the_widened_range_is_narrower_than_that_of_the_structural_surrogate():
+    X, y = overlapping(40, 3, seed=1, gap=0.6)
+    tight = SVMpAUCTight(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
+    loose = SVMpAUC(C=100.0, fpr_range=(0.0, 0.1)).fit(X, y)
+    assert 0.1 < tight.fpr_range_used_[1] <= loose.fpr_range_used_[1]
+    assert "[0, 0.1]" in tight.notes_[0]
+
+
+@pytest.mark.parametrize("surrogate", ["convex", "dc"])
+def test_equal_class_means_are_reported(surrogate):
+    X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    model = SVMpAUCTight(fpr_range=(0.25, 0.5), surrogate=surrogate).fit(X, [1, 1, 0, 0])
+    assert_array_equal(model.coef_, 0.0)
+    assert "same score" in model.notes_[0]
+    assert_allclose(model.objective_, 10.0)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.3), (0.0, 0.33), (0.1, 0.6), (0.13, 0.47)])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_objective_and_gap_are_true(C, fpr_range):
+    X, y = overlapping(60, 3, gap=1.5)
+    tight = SVMpAUCTight(C=C, fpr_range=fpr_range, tol=1e-8).fit(X, y)
+    model = SVMpAUCTight(C=C, fpr_range=fpr_range, tol=1e-3).fit(X, y)
+    assert model.fpr_range_used_ == fpr_range
+    w = model.coef_[0]
+    risk = TightRisk(y == 1, *fpr_range)(X @ w)[0]
+    assert_allclose(model.objective_, w @ w / 2 + C * risk, rtol=1e-10)
+    assert model.gap_ <= 1e-3 * model.objective_
+    assert tight.objective_ - 1e-12 * C <= model.objective_
+    assert model.objective_ - model.gap_ <= tight.objective_ + 1e-12 * C
+
+
+def dc_objective(X, y, w, C, fpr_range):
+    return w @ w / 2 + C * hinge_by_pairs(y == 1, X @ w, *fpr_range)
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
+    X, y = overlapping(150, 5, seed=3, gap=0.7)
+    fpr_range, seen, go_on = (0.2, 0.5), [], Search.go_on
+
+    def watched(self, risk, start, cuts):
+        found = go_on(self, risk, start, cuts)
+        if start is not None:
+            seen.append((start, found.weights))
+        return found
+
+    monkeypatch.setattr(Search, "go_on", watched)
+    model = SVMpAUCTight(C=C, fpr_range=fpr_range, surrogate="dc").fit(X, y)
+    objectives = [dc_objective(X, y, w, C, fpr_range) for w in (seen[0][0], *(w for _, w in seen))]
+    assert len(seen) > 1
+    assert all(b <= a + 1e-9 * C for a, b in itertools.pairwise(objectives))
+    assert objectives[-1] < 0.999 * objectives[0]
+    assert_allclose(model.objective_, objectives[-1], rtol=1e-9)
+    assert (model.gap_, model.converged_, model.fpr_range_used_) == (None, True, fpr_range)
+    convex = SVMpAUCTight(C=C, fpr_range=fpr_range).fit(X, y)
+    assert_allclose(seen[0][0], convex.coef_[0])
+
+
+def test_dc_ends_where_no_small_step_leads_down():
+    X, y = overlapping(150, 3, seed=3, gap=0.7)
+    settings = {"C": 3.0, "fpr_range": (0.2, 0.5)}
+    model = SVMpAUCTight(surrogate="dc", tol=1e-7, **settings).fit(X, y)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        w = model.coef_[0] + 1e-3 * rng.normal(size=3)
+        assert dc_objective(X, y, w, **settings) >= model.objective_ * (1 - 1e-5)
+
+
+def test_dc_that_ends_at_nothing_falls_back_to_the_convex_surrogate():
+    X, y = overlapping(40, 3, seed=1, gap=0.4)
+    model = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1), surrogate="dc").fit(X, y)
+    convex = SVMpAUCTight(C=100.0, fpr_range=(0.02, 0.1)).fit(X, y)
+    assert "difference of convex" in model.notes_[0]
+    assert model.fpr_range_used_ == convex.fpr_range_used_ != (0.02, 0.1)
+    assert_array_equal(model.coef_, convex.coef_)
+    assert model.objective_ == convex.objective_
+
+
+def test_dc_shows_its_own_objective_and_stops():
+    X, y = overlapping(150, 5, seed=3, gap=0.7)
+    settings = {"C": 30.0, "fpr_range": (0.2, 0.5)}
+
+    def watch(most):
+        heard = []
+
+        def listen(step):
+            if step.iteration:
+                heard.append((step.iteration, step.objective, step.gap, step.scorer().weights))
+            return len(heard) == most
+
+        return SVMpAUCTight(surrogate="dc", **settings).fit(X, y, callback=listen), heard
+
+    model, heard = watch(None)
+    assert [number for number, *_ in heard] == list(range(1, model.n_iter_ + 1))
+    for _, objective, gap, w in heard:
+        assert gap is None
+        assert_allclose(objective, dc_objective(X, y, w, **settings), rtol=1e-9)
+    for most in (2, len(heard) - 1):
+        stopped, seen = watch(most)
+        assert not stopped.converged_
+        assert stopped.objective_ == pytest.approx(seen[-1][1])
+        assert_array_equal(stopped.coef_[0], seen[-1][3])
+
+
+@pytest.mark.parametrize("surrogate", ["convex", "dc"])
+def test_the_same_data_give_the_same_bits(surrogate):
+    X, y = overlapping(200, 8)
+    settings = {"fpr_range": (0.1, 0.6), "surrogate": surrogate}
+    one, two = (SVMpAUCTight(**settings).fit(X, y) for _ in range(2))
+    assert_array_equal(one.coef_, two.coef_)
+    assert (one.objective_, one.gap_, one.n_iter_) == (two.objective_, two.gap_, two.n_iter_)
+
+
+def test_it_is_a_scikit_learn_estimator():
+    check_estimator(SVMpAUCTight(fpr_range=(0.1, 0.5), surrogate="dc"), on_skip=None)

@@ -1,0 +1,342 @@
+"""SVM-AUC against the pair programme, and what the structural methods share around it."""
+
+import cvxopt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods import feature_rows
+from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC
+from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight, TightRisk
+from aucstudio.engine.methods.structural import cost_path
+from aucstudio.engine.methods.svm_auc import SVMAUC
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.scorers import KernelScorer, LinearScorer
+
+QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
+FAMILY = [SVMAUC(), SVMpAUC(fpr_range=(0.0, 0.5)), SVMpAUCTight(fpr_range=(0.1, 0.5))]
+COSTS = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
+
+every_method = pytest.mark.parametrize("method", FAMILY, ids=lambda method: type(method).key)
+
+
+def overlapping(rows=120, features=4, seed=0, gap=0.8, every=3):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(rows) % every == 0).astype(int)
+    return rng.normal(size=(rows, features)) + gap * y[:, None], y
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Rows that take many iterations at large costs."""
+    return make_classification(
+        1000, 20, n_informative=8, weights=[0.8], class_sep=0.6, flip_y=0.05, random_state=0
+    )
+
+
+def pair_optimum(D, C):
+    """Give the optimum of |w|^2/2 + C mean (1 - D w)_+ from its dual over explicit pairs."""
+    n = len(D)
+    box, bounds = np.vstack([-np.eye(n), np.eye(n)]), np.repeat([0.0, C / n], n)
+    parts = (cvxopt.matrix(part) for part in (D @ D.T, -np.ones(n), box, bounds))
+    return -cvxopt.solvers.qp(*parts, options=QUIET)["primal objective"]
+
+
+# --- the AUC ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_it_reaches_the_optimum_of_the_explicit_pair_programme(C):
+    X, y = overlapping(30)
+    D = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, 4)
+    model = SVMAUC(C=C, tol=1e-9).fit(X, y)
+    assert_allclose(model.objective_, pair_optimum(D, C), rtol=1e-7)
+    assert model.gap_ <= 1e-9 * model.objective_
+    direct = np.maximum(1 - D @ model.coef_[0], 0).mean()
+    assert_allclose(model.objective_, model.coef_[0] @ model.coef_[0] / 2 + C * direct)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_it_is_auc_svm_on_all_pairs(kernel, C):
+    X, y = overlapping(60)
+    settings = {"C": C, "kernel": kernel, "tol": 1e-8}
+    ours, theirs = SVMAUC(**settings).fit(X, y), AUCSVM(**settings).fit(X, y)
+    assert_allclose(ours.objective_, theirs.objective_, rtol=1e-6)
+    a, b = ours.scorer_(X), theirs.scorer_(X)
+    assert_allclose(a - a.mean(), b - b.mean(), atol=2e-3 * b.std())
+
+
+def test_the_golden_solution():
+    X = np.array(
+        [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
+    )
+    model = SVMAUC(C=0.05 * 24, tol=1e-12).fit(X, np.arange(10) < 4)
+    assert_allclose(model.coef_[0], (1 / 3, 4 / 9), atol=1e-5)
+    assert_allclose(model.objective_, 0.5098765432, atol=1e-9)
+
+
+def test_the_full_range_of_its_relatives_is_the_same_problem():
+    X, y = overlapping()
+    models = [
+        method(C=5.0, tol=1e-9, **settings).fit(X, y)
+        for method, settings in (
+            (SVMAUC, {}),
+            (SVMpAUC, {"fpr_range": (0.0, 1.0)}),
+            (SVMpAUCTight, {"fpr_range": (0.0, 1.0)}),
+        )
+    ]
+    for model in models[1:]:
+        assert_allclose(model.objective_, models[0].objective_, rtol=1e-8)
+        assert_allclose(model.coef_, models[0].coef_, atol=1e-4)
+
+
+def test_equal_class_means_are_reported():
+    X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    model = SVMAUC().fit(X, [1, 1, 0, 0])
+    assert_array_equal(model.coef_, 0.0)
+    assert "same score" in model.notes_[0]
+    assert SVMAUC().fit(X + np.array([[1e-3], [0], [0], [0]]), [1, 1, 0, 0]).notes_ == ()
+
+
+# --- warm starts -----------------------------------------------------------------------------
+
+
+@every_method
+@pytest.mark.parametrize("costs", [COSTS, COSTS[::-1]], ids=["up", "down"])
+def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs, mixed):
+    X, y = mixed
+    cold = [clone(method).set_params(C=C).fit(X, y) for C in costs]
+    warm = list(cost_path(method, costs, X, y))
+    assert [model.C for model in warm] == costs
+    for one, other in zip(cold, warm, strict=True):
+        assert other.converged_
+        assert other.gap_ <= 1e-4 * other.objective_
+        assert_allclose(other.objective_, one.objective_, rtol=1.1e-4)
+    assert sum(m.n_iter_ for m in warm) < 0.85 * sum(m.n_iter_ for m in cold)
+    assert not hasattr(method, "scorer_")
+
+
+@every_method
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_fit_goes_on_from_another_of_the_same_rows(method, kernel):
+    X, y = overlapping(200, 6, gap=0.5)
+    start = clone(method).set_params(C=10.0, kernel=kernel, tol=1e-5).fit(X, y)
+    weights, kept = start.scorer_(X), start.warm_
+    settings = {"C": 11.0, "kernel": kernel, "tol": 1e-5}
+    cold = clone(method).set_params(**settings).fit(X, y)
+    warm = clone(method).set_params(**settings).fit_from(start, X, y)
+    assert_allclose(warm.objective_, cold.objective_, rtol=1.1e-5)
+    assert warm.gap_ <= 1e-5 * warm.objective_
+    assert warm.n_iter_ < cold.n_iter_
+    assert_array_equal(start.scorer_(X), weights)
+    assert start.warm_ is kept
+
+
+def test_the_same_fit_again_takes_next_to_nothing():
+    X, y = overlapping(300, 12, gap=0.4)
+    start = SVMpAUC(C=100.0, fpr_range=(0.1, 0.6)).fit(X, y)
+    again = SVMpAUC(C=100.0, fpr_range=(0.1, 0.6)).fit_from(start, X, y)
+    assert start.n_iter_ > 10
+    assert again.n_iter_ <= 3
+    assert again.objective_ <= start.objective_ * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("change", ["value", "class", "order", "row"])
+def test_cuts_are_never_taken_over_to_other_data(change):
+    X, y = overlapping(200, 6, gap=0.5)
+    start = SVMAUC(C=100.0, tol=1e-6).fit(X, y)
+    if change == "value":
+        X = X.copy()
+        X[17, 3] = np.nextafter(X[17, 3], 1e9)
+    elif change == "class":
+        y = y.copy()
+        y[[0, 1]] = y[[1, 0]]
+    elif change == "order":
+        X, y = X[::-1], y[::-1]
+    else:
+        X, y = X[1:], y[1:]
+    warm = SVMAUC(C=100.0, tol=1e-6).fit_from(start, X, y)
+    cold = SVMAUC(C=100.0, tol=1e-6).fit(X, y)
+    assert warm.warm_.mark != start.warm_.mark
+    assert_allclose(warm.objective_, cold.objective_, rtol=1.1e-6)
+    # Cuts that hold elsewhere would push the bound above the optimum, and the gap below 0.
+    assert warm.objective_ - warm.gap_ <= cold.objective_
+    assert cold.objective_ - cold.gap_ <= warm.objective_
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_the_direction_of_another_fit_is_a_good_beginning_on_other_rows(kernel):
+    X, y = overlapping(300, 12, gap=0.4)
+    settings = {"C": 10.0, "kernel": kernel, "tol": 1e-4}
+    start = SVMAUC(**settings).fit(X[:290], y[:290])
+    objectives = []
+    SVMAUC(**settings).fit_from(start, X, y, callback=lambda s: objectives.append(s.objective))
+    first = next(value for value in objectives if value is not None)
+    best = SVMAUC(**settings).fit(X, y).objective_
+    assert best <= first * (1 + 1e-4)
+    assert first <= 1.2 * best
+
+
+def test_a_start_for_another_range_lends_its_direction():
+    X, y = overlapping(400, 12, gap=0.4)
+    ranges = [(0.0, 0.8), (0.0, 0.7), (0.0, 0.6), (0.1, 0.6)]
+    method = SVMpAUC(C=10.0)
+    warm = list(method.fit_path(X, y, "fpr_range", ranges))
+    cold = [clone(method).set_params(fpr_range=r).fit(X, y) for r in ranges]
+    for one, other in zip(cold, warm, strict=True):
+        assert one.fpr_range_used_ == other.fpr_range_used_
+        assert_allclose(other.objective_, one.objective_, rtol=1.1e-4)
+    assert sum(m.n_iter_ for m in warm) < sum(m.n_iter_ for m in cold)
+
+
+def test_a_path_over_the_kernel_makes_its_features_anew():
+    X, y = overlapping(60)
+    for name, values in (("gamma", [0.1, 1.0]), ("kernel", ["linear", "rbf", "linear"])):
+        method = SVMAUC(kernel="rbf", gamma=0.5, tol=1e-7)
+        for warm, value in zip(method.fit_path(X, y, name, values), values, strict=True):
+            cold = clone(method).set_params(**{name: value}).fit(X, y)
+            assert_allclose(warm.objective_, cold.objective_, rtol=1e-6)
+
+
+def test_starts_that_do_not_fit_are_refused():
+    X, y = overlapping(60)
+    with pytest.raises(NotFittedError):
+        SVMAUC().fit_from(SVMAUC(), X, y)
+    with pytest.raises(ValueError, match="4 features; X has 3"):
+        SVMAUC().fit_from(SVMAUC().fit(X, y), X[:, :3], y)
+    again = SVMAUC().fit_from(SVMpAUC().fit(X, y), X, y)
+    assert_allclose(again.objective_, SVMAUC().fit(X, y).objective_, rtol=2e-4)
+
+
+def test_large_cuts_are_not_kept(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.methods.workbench._KEPT_NUMBERS", 3)
+    X, y = overlapping(60)
+    start = SVMAUC().fit(X, y)
+    assert start.warm_.cuts == {}
+    warm = SVMAUC().fit_from(start, X, y)
+    assert_allclose(warm.objective_, start.objective_, rtol=2e-4)
+
+
+# --- kernels ---------------------------------------------------------------------------------
+
+
+@every_method
+def test_a_kernel_gives_a_kernel_scorer_that_reaches_the_objective(method):
+    X, y = overlapping(90)
+    model = clone(method).set_params(kernel="rbf", gamma=0.5, C=10.0).fit(X, y)
+    scorer = model.scorer_
+    assert isinstance(scorer, KernelScorer)
+    norm = scorer.weights @ Kernel("rbf", 0.5)(scorer.points, scorer.points) @ scorer.weights
+    used = getattr(model, "fpr_range_used_", (0.0, 1.0))
+    risk = (TightRisk if isinstance(model, SVMpAUCTight) else StructuralRisk)(y == 1, *used)
+    assert_allclose(model.objective_, norm / 2 + 10 * risk(scorer(X))[0], rtol=1e-6)
+    assert model.notes_ == ()
+    assert_allclose(model.train_scores_, scorer(X) + model.intercept_)
+
+
+@every_method
+def test_all_rows_as_landmarks_change_nothing(method):
+    X, y = overlapping(60)
+    settings = {"kernel": "rbf", "gamma": 0.5, "tol": 1e-7}
+    exact = clone(method).set_params(**settings).fit(X, y)
+    model = clone(method).set_params(n_landmarks=60, **settings).fit(X, y)
+    assert_allclose(model.objective_, exact.objective_, rtol=1e-5)
+    assert len(model.scorer_.points) == 60
+    assert "60 landmarks" in model.notes_[0]
+
+
+def test_many_rows_are_approximated_on_landmarks(monkeypatch):
+    monkeypatch.setattr(feature_rows, "MAX_EXACT_ROWS", 100)
+    monkeypatch.setattr(feature_rows, "DEFAULT_LANDMARKS", 40)
+    X, y = overlapping(400)
+    one, two = (SVMAUC(kernel="rbf").fit(X, y) for _ in range(2))
+    assert one.scorer_.points.shape == (40, 4)
+    assert "40 landmarks" in one.notes_[0]
+    assert_array_equal(one.decision_function(X), two.decision_function(X))
+    exact = AUCSVM(kernel="rbf").fit(X, y)
+    assert np.corrcoef(one.decision_function(X), exact.decision_function(X))[0, 1] > 0.98
+    assert one.objective_ >= exact.objective_ * (1 - 1e-4)
+
+
+def test_scorers_shown_on_the_way_are_those_of_the_kernel():
+    X, y = overlapping(60)
+    seen = []
+
+    def listen(step):
+        if step.iteration:
+            seen.append((step.objective, step.scorer()))
+
+    model = SVMAUC(kernel="rbf", gamma=0.5, C=3.0).fit(X, y, callback=listen)
+    assert seen[-1][0] == model.objective_
+    assert_array_equal(seen[-1][1](X), model.scorer_(X))
+
+
+def test_a_kernel_without_content_gives_finite_scores():
+    model = SVMAUC(kernel="poly", coef0=0.0).fit(np.zeros((6, 2)), [0, 1, 0, 1, 0, 1])
+    assert_array_equal(model.scorer_(np.ones((3, 2))), 0.0)
+    assert "same score" in model.notes_[0]
+
+
+# --- sparse rows -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_densifying(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("made dense")
+
+    for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix):
+        monkeypatch.setattr(kind, "toarray", refuse)
+        monkeypatch.setattr(kind, "todense", refuse)
+
+
+@every_method
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.usefixtures("no_densifying")
+def test_sparse_rows_give_what_dense_ones_do(method, kind):
+    X, y = overlapping(150, 8)
+    X[np.abs(X) < 0.7] = 0.0
+    dense = clone(method).set_params(tol=1e-8)._fit(X, y == 1, Monitor())
+    wide = kind(sparse.hstack([kind(X), kind((150, 200_000))], format="csr"))
+    found = clone(method).set_params(tol=1e-8)._fit(wide, y == 1, Monitor())
+    assert isinstance(found.scorer, LinearScorer)
+    assert_allclose(found.objective, dense.objective, rtol=1e-7)
+    assert_allclose(found.scorer.weights[:8], dense.scorer.weights, atol=1e-4)
+    assert_array_equal(found.scorer.weights[8:], 0.0)
+
+
+@pytest.mark.usefixtures("no_densifying")
+def test_a_stopped_sparse_fit_has_the_mean_difference():
+    X, y = overlapping(60)
+    found = SVMpAUC()._fit(sparse.csr_matrix(X), y == 1, Monitor(lambda step: True))
+    expected = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    assert_allclose(found.scorer.weights, expected, rtol=1e-12)
+
+
+def test_sparse_rows_and_kernels_do_not_go_together():
+    X, y = overlapping(30)
+    with pytest.raises(InvalidSetting, match="linear") as refused:
+        SVMAUC(kernel="rbf")._fit(sparse.csr_array(X), y == 1, Monitor())
+    assert refused.value.setting == "kernel"
+
+
+# --- watching --------------------------------------------------------------------------------
+
+
+@every_method
+def test_iterations_are_numbered_onwards(method):
+    X, y = overlapping(120, 5, gap=0.3)
+    numbers = []
+    model = clone(method).set_params(C=100.0)
+    if "fpr_range" in model.get_params():
+        model.set_params(fpr_range=(0.0, 0.1))
+    model.fit(X, y, callback=lambda s: numbers.append(s.iteration) if s.iteration else None)
+    assert numbers == list(range(1, model.n_iter_ + 1))
