@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import inference, roc
+from aucstudio.engine.inference.bootstrap import _resampled_area
+from aucstudio.engine.inference.components import aligned_components, standard_error
 from aucstudio.engine.monitor import Stopped
 
 EXAMPLE_Y = np.array([1] * 4 + [0] * 6)
@@ -248,6 +251,42 @@ def test_partial_variance_matches_repeated_sampling(band, tolerance):
     assert estimate == pytest.approx(values.var(ddof=1), rel=tolerance)
 
 
+@settings(deadline=None)
+@given(tables, st.sampled_from([(0.0, 1.0), (0.0, 0.25), (0.1, 0.5), (0.3, 0.31), (0.9, 1.0)]))
+def test_error_from_ranks_is_that_of_the_components(rows, band):
+    y, score, _ = columns(rows)
+    expected = standard_error(*aligned_components(y, score, *band, None))
+    assert inference.pauc_interval(y, score, *band).se == pytest.approx(expected, abs=1e-14)
+    whole = standard_error(*aligned_components(y, score, 0.0, 1.0, None))
+    assert inference.delong_interval(y, score).se == pytest.approx(whole, abs=1e-14)
+
+
+@pytest.mark.parametrize("levels", [None, 1])
+@pytest.mark.parametrize("beta", [0.05, 0.3])
+def test_partial_value_is_scikit_learns_after_mcclish(beta, levels):
+    y, score, _ = random_table(16, size=300, levels=levels)
+    normalized = inference.pauc_interval(y, score, 0.0, beta).value
+    mcclish = (1 + (normalized * beta - beta**2 / 2) / (beta - beta**2 / 2)) / 2
+    assert mcclish == pytest.approx(roc_auc_score(y, score, max_fpr=beta), abs=1e-13)
+
+
+def test_delong_variance_matches_repeated_sampling_and_the_bootstrap():
+    rng = np.random.default_rng(12)
+    y = np.repeat([True, False], [60, 40])
+    scores = rng.normal(size=(2000, 100)) + 1.2 * y
+    found = [inference.delong_interval(y, score) for score in scores]
+    true = stats.norm.cdf(1.2 / math.sqrt(2))
+    assert np.mean([one.value for one in found]) == pytest.approx(true, abs=0.004)
+    empirical = np.var([one.value for one in found], ddof=1)
+    assert np.mean([one.se**2 for one in found]) == pytest.approx(empirical, rel=0.1)
+    assert np.mean([one.low <= true <= one.high for one in found]) > 0.93
+    drawn = [
+        inference.bootstrap_interval(y, score, draws=200, seed=k).se ** 2
+        for k, score in enumerate(scores[:200])
+    ]
+    assert np.mean(drawn) == pytest.approx(np.mean([one.se**2 for one in found[:200]]), rel=0.05)
+
+
 def test_partial_test_matches_repeated_sampling():
     rng = np.random.default_rng(11)
     y = np.repeat([True, False], [60, 90])
@@ -263,16 +302,16 @@ def test_partial_test_matches_repeated_sampling():
 
 @pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.2), (0.15, 0.6)])
 @pytest.mark.parametrize("levels", [None, 1])
-def test_resampled_area_is_the_area_of_the_repeated_rows(levels, band):
+def test_resampled_area_is_the_area_of_the_drawn_rows(levels, band):
     y, score, _ = random_table(12, size=40, levels=levels)
     s, t = score[y], score[~y]
     rng = np.random.default_rng(0)
-    positives = rng.multinomial(len(s), np.full(len(s), 1 / len(s)), size=20)
-    negatives = rng.multinomial(len(t), np.full(len(t), 1 / len(t)), size=20)
-    found = inference._resampled_area(s, t, *band)(positives, negatives)
+    drawn = [rng.integers(0, len(of), (20, len(of)), dtype=np.int32) for of in (s, t)]
+    found = _resampled_area(s, t, *band)(*drawn)
+    label = np.repeat([True, False], [len(s), len(t)])
     expected = [
-        roc.partial_auc(y, np.concatenate([np.repeat(s, p), np.repeat(t, q)]), *band).normalized
-        for y, p, q in zip([np.arange(40) < len(s)] * 20, positives, negatives, strict=True)
+        roc.partial_auc(label, np.append(s[i], t[j]), *band).normalized
+        for i, j in zip(*drawn, strict=True)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-13)
 
@@ -317,42 +356,3 @@ def test_bootstrap_reports_progress_and_stops():
     with pytest.raises(Stopped):
         inference.bootstrap_test(y, a, b, draws=500, progress=stop)
     assert len(heard) == 1
-
-
-# --- repeated splits
-
-
-def test_splits_interval_is_the_corrected_t():
-    values = [0.81, 0.84, 0.79, 0.86, 0.83]
-    found = inference.splits_interval(values, 0.9, 0.2)
-    se = math.sqrt((1 / 5 + 0.2 / 0.8) * np.var(values, ddof=1))
-    expected = stats.t(4, loc=np.mean(values), scale=se).interval(0.9)
-    assert (found.value, found.se) == pytest.approx((np.mean(values), se))
-    assert (found.low, found.high) == pytest.approx(expected)
-
-
-def test_splits_interval_without_correction_is_the_t_interval():
-    values = [0.61, 0.58, 0.63, 0.55]
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    found = inference.splits_interval(values, 0.95, 1e-12)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-
-
-def test_splits_interval_stays_within_its_bounds():
-    assert inference.splits_interval([0.99, 0.8], 0.95, 0.3).high == 1.0
-    found = inference.splits_interval([0.02, 0.01, 0.03], 0.95, 0.5, bounds=(-1.0, 1.0))
-    assert found.low < 0
-
-
-def test_splits_interval_of_one_split_is_open():
-    found = inference.splits_interval([0.8], 0.95, 0.3)
-    assert found.value == 0.8
-    assert np.isnan([found.low, found.high, found.se]).all()
-
-
-@pytest.mark.parametrize(
-    ("values", "fraction"), [([], 0.2), ([np.nan, 0.5], 0.2), ([0.5, 0.6], 0.0), ([0.5, 0.6], 1.0)]
-)
-def test_splits_interval_refuses_bad_input(values, fraction):
-    with pytest.raises(ValueError, match="must"):
-        inference.splits_interval(values, 0.95, fraction)

@@ -1,4 +1,4 @@
-"""Intervals and tests for AUC and partial AUC: DeLong, placements, bootstrap, repeated splits.
+"""Intervals, bands, tests and sample sizes for AUC, partial AUC and ROC curves.
 
 Symbols: s scores of the m positives, t scores of the n negatives, g rank weights of the negatives
 over the band [alpha, beta], psi10 and psi01 the components of a partial AUC: one number for each
@@ -8,41 +8,65 @@ DeLong's V10 and V01. Partial areas are normalised, pAUC / (beta - alpha).
 
 from __future__ import annotations
 
-from aucstudio.engine.inference.bootstrap import (
-    Progress,
-    bootstrap_interval,
-    bootstrap_test,
+from aucstudio.engine.inference.bands import Band, bootstrap_band, kolmogorov_band
+from aucstudio.engine.inference.bootstrap import bootstrap_interval, bootstrap_test
+from aucstudio.engine.inference.correction import bonferroni, holm
+from aucstudio.engine.inference.delong import delong_covariance, delong_interval, delong_test
+from aucstudio.engine.inference.partial import pauc_interval, pauc_test
+from aucstudio.engine.inference.pointwise import pointwise_band
+from aucstudio.engine.inference.power import (
+    auc_power,
+    auc_sample_size,
+    auc_se,
+    difference_se,
+    power_of,
+    precision_sample_size,
 )
-from aucstudio.engine.inference.bootstrap import _resampled_area as _resampled_area
-from aucstudio.engine.inference.delong import (
-    delong_covariance,
-    delong_interval,
-    delong_test,
-)
-from aucstudio.engine.inference.partial import (
-    pauc_interval,
-    pauc_test,
-)
-from aucstudio.engine.inference.results import (
-    Array,
-    Interval,
-    TestResult,
-)
-from aucstudio.engine.inference.splits import (
-    splits_interval,
+from aucstudio.engine.inference.resampling import Progress
+from aucstudio.engine.inference.results import Array, Interval, TestResult
+from aucstudio.engine.inference.same_rows import NotSameRows, check_same_rows
+from aucstudio.engine.inference.splits import splits_interval, splits_test
+from aucstudio.engine.inference.tables import (
+    Friedman,
+    Nemenyi,
+    Wilcoxon,
+    friedman,
+    nemenyi,
+    wilcoxon,
 )
 
 __all__ = [
     "Array",
+    "Band",
+    "Friedman",
     "Interval",
+    "Nemenyi",
+    "NotSameRows",
     "Progress",
     "TestResult",
+    "Wilcoxon",
+    "auc_power",
+    "auc_sample_size",
+    "auc_se",
+    "bonferroni",
+    "bootstrap_band",
     "bootstrap_interval",
     "bootstrap_test",
+    "check_same_rows",
     "delong_covariance",
     "delong_interval",
     "delong_test",
+    "difference_se",
+    "friedman",
+    "holm",
+    "kolmogorov_band",
+    "nemenyi",
     "pauc_interval",
     "pauc_test",
+    "pointwise_band",
+    "power_of",
+    "precision_sample_size",
     "splits_interval",
+    "splits_test",
+    "wilcoxon",
 ]

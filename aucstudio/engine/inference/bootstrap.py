@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.resampling import Progress, Rows, resamples
 from aucstudio.engine.inference.results import (
     Array,
     Interval,
@@ -18,11 +20,7 @@ from aucstudio.engine.inference.results import (
     comparison,
     normal_interval,
 )
-from aucstudio.engine.monitor import Stopped
 
-Progress = Callable[[float], object]
-
-_SCORES_PER_CHUNK = 200_000
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 
 
@@ -126,57 +124,67 @@ def _bootstrap(
     progress: Progress | None,
 ) -> Array:
     """Draw the normalised area of each (s, t) pair over the same resamples; (n_pairs, draws)."""
-    if draws < 2:
-        raise ValueError(f"draws must be at least 2; it is {draws}.")
     m, n = (len(of_class) for of_class in pairs[0])
     areas = [_resampled_area(s, t, alpha, beta) for s, t in pairs]
-    rng = np.random.default_rng(seed)
     drawn = np.empty((len(pairs), draws))
-    size = max(1, _SCORES_PER_CHUNK // (m + n))
-    for start in range(0, draws, size):
-        count = min(size, draws - start)
-        positives, negatives = _multiplicities(rng, m, count), _multiplicities(rng, n, count)
+    for part, positives, negatives in resamples(m, n, draws, seed, progress):
         for row, area in zip(drawn, areas, strict=True):
-            row[start : start + count] = area(positives, negatives)
-        if progress is not None and progress((start + count) / draws):
-            raise Stopped("bootstrap")
+            row[part] = area(positives, negatives)
     return drawn
-
-
-def _multiplicities(rng: np.random.Generator, size: int, draws: int) -> NDArray[np.intp]:
-    """Say how often each of ``size`` rows occurs in each resample; shape (draws, size)."""
-    rows = rng.integers(0, size, (draws, size))
-    rows += size * np.arange(draws)[:, None]
-    return np.bincount(rows.ravel(), minlength=draws * size).reshape(draws, size)
 
 
 def _resampled_area(
     s: roc.Scores, t: roc.Scores, alpha: float, beta: float
-) -> Callable[[NDArray[np.intp], NDArray[np.intp]], Array]:
-    """Make the function from multiplicities of the rows to normalised trapezoid areas.
+) -> Callable[[Rows, Rows], Array]:
+    """Make the function from drawn rows of both classes to normalised trapezoid areas."""
+    order = np.argsort(t)
+    place = np.empty(len(t), dtype=np.int32)
+    place[order] = np.arange(len(t), dtype=np.int32)
+    ranks = roc.look_up(t[order], s)
+    band = float(alpha), float(beta)  # whole numbers would be compiled for anew
+
+    def area(positives: Rows, negatives: Rows) -> Array:
+        drawn: Array = _areas(positives, negatives, place, *ranks, *band)
+        return drawn
+
+    return area
+
+
+@kernel
+def _areas(
+    positives: Rows,
+    negatives: Rows,
+    place: Rows,
+    below: NDArray[np.intp],
+    at_most: NDArray[np.intp],
+    alpha: float,
+    beta: float,
+) -> Array:
+    """Compute the normalised area of each resample, a row of ``positives`` and ``negatives``.
 
     A positive adds a ramp to the curve, from the FPR of the negatives above it to that of the
     negatives not below it (a step without ties); the area is the mean of the ramps' areas.
     """
-    order = np.argsort(t)
-    below, at_most = roc.look_up(t[order], s)
+    draws, n = negatives.shape
+    areas = np.empty(draws)
+    for draw in range(draws):
+        drawn_below = np.zeros(n + 1, np.int32)
+        for row in negatives[draw]:
+            drawn_below[place[row] + 1] += 1
+        for rank in range(n):
+            drawn_below[rank + 1] += drawn_below[rank]
+        total = 0.0
+        for row in positives[draw]:
+            start = 1 - drawn_below[at_most[row]] / n
+            end = 1 - drawn_below[below[row]] / n
+            total += _ramp_area(start, end, beta) - _ramp_area(start, end, alpha)
+        areas[draw] = total / (positives.shape[1] * (beta - alpha))
+    return areas
 
-    def area(positives: NDArray[np.intp], negatives: NDArray[np.intp]) -> Array:
-        counts = np.zeros((len(negatives), len(t) + 1), dtype=np.intp)
-        np.cumsum(negatives[:, order], axis=1, out=counts[:, 1:])
-        start = 1 - counts[:, at_most] / len(t)
-        end = 1 - counts[:, below] / len(t)
-        ramps = _ramp_area(start, end, beta) - _ramp_area(start, end, alpha)
-        means: Array = (positives * ramps).sum(axis=1) / (len(s) * (beta - alpha))
-        return means
 
-    return area
-
-
-def _ramp_area(start: Array, end: Array, x: float) -> Array:
+@kernel
+def _ramp_area(start: float, end: float, x: float) -> float:
     """Area left of x under a line from 0 at ``start`` to 1 at ``end`` and level after it."""
-    inside = np.clip(x, start, end) - start
-    width = end - start
-    area: Array = np.maximum(x - end, 0.0)
-    area += inside * (inside / np.where(width > 0, 2 * width, 1.0))
-    return area
+    if x >= end:
+        return x - (start + end) / 2
+    return (x - start) ** 2 / (2 * (end - start)) if x > start else 0.0

@@ -12,27 +12,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.results import Array
 
+Ranks = NDArray[np.intp]
 
-def components(
-    below: NDArray[np.intp], at_most: NDArray[np.intp], n: int, alpha: float, beta: float
-) -> tuple[Array, Array]:
-    """Give psi10 and psi01 of the normalised partial AUC, each class in ascending order.
 
-    A positive's component is the rank weight of the negatives below it, ties one half. A
-    negative's is the share of positives above it, the negative being moved to the nearest one
-    inside the band: the winsorised placement.
+def positive_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> Array:
+    """Give psi10: the rank weight of the n negatives below each positive, ties one half.
+
+    The weight of the k lowest negatives is the part of the band right of FPR 1 - k/n.
     """
-    weight = np.append(0.0, np.cumsum(roc.rank_weights(n, alpha, beta)[::-1]))
-    psi10 = (weight[below] + weight[at_most]) / (2 * weight[-1])
+    low, high = n * (1.0 - beta), n * (1.0 - alpha)
+    psi10: Array = np.add(np.clip(below, low, high), np.clip(at_most, low, high), dtype=np.float64)
+    psi10 -= 2 * low
+    psi10 /= 2 * (high - low)
+    return psi10
+
+
+def negative_components(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> Array:
+    """Give psi01, the negatives in ascending order: the share of positives above each.
+
+    A negative is moved to the nearest one inside the band first: the winsorised placement.
+    """
     # A positive is above the negative of ascending rank j where it has more than j below it.
     found = np.bincount(below, minlength=n + 1) + np.bincount(at_most, minlength=n + 1)
     psi01 = (1 - np.cumsum(found[:n]) / (2 * len(below))) / (beta - alpha)
-    first, last = roc.band_ranks(n, alpha, beta)
-    psi01[: n - last] = psi01[n - last]
-    psi01[n - first :] = psi01[n - first]
-    return psi10, psi01
+    lowest, highest = _band_ends(n, alpha, beta)
+    psi01[:lowest] = psi01[lowest]
+    psi01[highest:] = psi01[highest]
+    return psi01
 
 
 def aligned_components(
@@ -43,9 +52,10 @@ def aligned_components(
     orders = np.argsort(s), np.argsort(t)
     ranks = roc.look_up(t[orders[1]], s[orders[0]])
     aligned = np.empty(len(s)), np.empty(len(t))
-    parts = components(*ranks, len(t), alpha, beta)
-    for out, order, psi in zip(aligned, orders, parts, strict=True):
-        out[order] = psi
+    for out, order, of_class in zip(
+        aligned, orders, (positive_components, negative_components), strict=True
+    ):
+        out[order] = of_class(*ranks, len(t), alpha, beta)
     return aligned
 
 
@@ -53,5 +63,50 @@ def standard_error(psi10: Array, psi01: Array) -> float:
     """Compute the area's standard error; NaN with fewer than two rows in a class."""
     if min(len(psi10), len(psi01)) < 2:
         return math.nan
+    return math.sqrt(_variance(psi10) / len(psi10) + _variance(psi01) / len(psi01))
+
+
+def rank_standard_error(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> float:
+    """Do what :func:`standard_error` does with both classes' components, straight from the ranks.
+
+    ``below`` and ``at_most`` must ascend, as they do where the positives are sorted.
+    """
+    m = len(below)
+    if min(m, n) < 2:
+        return math.nan
+    psi10 = positive_components(below, at_most, n, alpha, beta)
+    unit = 2 * m * (beta - alpha)  # psi01 counts halves of a positive
+    psi01_variance = _winsorised_variance(below, at_most, n, *_band_ends(n, alpha, beta)) / unit**2
+    return math.sqrt(_variance(psi10) / m + psi01_variance / n)
+
+
+@kernel
+def _winsorised_variance(below: Ranks, at_most: Ranks, n: int, lowest: int, highest: int) -> float:
+    """Compute the variance over j < n of how many ranks are at most j, j moved into the band."""
+    m = len(below)
+    total = 0
+    for ranks in (below, at_most):
+        for rank in ranks:
+            if rank <= highest:
+                total += n - rank if rank > lowest else n
+    mean = total / n
+    squares, i, k = 0.0, 0, 0
+    for j in range(lowest, highest + 1):
+        while i < m and below[i] <= j:
+            i += 1
+        while k < m and at_most[k] <= j:
+            k += 1
+        moved = (lowest if j == lowest else 0) + (n - 1 - highest if j == highest else 0)
+        squares += (1 + moved) * (i + k - mean) ** 2
+    return squares / (n - 1)
+
+
+def _band_ends(n: int, alpha: float, beta: float) -> tuple[int, int]:
+    """Give the ascending ranks, from 0, of the lowest and highest negative inside the band."""
+    first, last = roc.band_ranks(n, alpha, beta)
+    return n - last, n - first
+
+
+def _variance(psi: Array) -> float:
     # Taking one value off first makes the variance of equal numbers exactly 0.
-    return math.sqrt(sum(float((psi - psi[0]).var(ddof=1)) / len(psi) for psi in (psi10, psi01)))
+    return float((psi - psi[0]).var(ddof=1))

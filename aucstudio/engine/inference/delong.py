@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.components import aligned_components, components, standard_error
+from aucstudio.engine.inference.components import (
+    aligned_components,
+    rank_standard_error,
+    standard_error,
+)
 from aucstudio.engine.inference.results import (
     Array,
     Interval,
@@ -34,8 +38,10 @@ def delong_interval(
     """
     check_level(level)
     s, t = roc.sorted_scores(y, score, positive)
+    if len(s) > len(t):  # the same area with both the classes and the order reversed
+        s, t = -t[::-1], -s[::-1]
     below, at_most = roc.look_up(t, s)
-    se = standard_error(*components(below, at_most, len(t), 0.0, 1.0))
+    se = rank_standard_error(below, at_most, len(t), 0.0, 1.0)
     value = roc.pair_share(below, at_most, len(t))
     return normal_interval(value, se, level, "DeLong", min(len(s), len(t)))
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference.components import aligned_components, components, standard_error
+from aucstudio.engine.inference.components import (
+    aligned_components,
+    rank_standard_error,
+    standard_error,
+)
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -38,7 +42,7 @@ def pauc_interval(
     check_level(level)
     area = roc.partial_auc(y, score, alpha, beta, positive=positive)
     s, t = roc.sorted_scores(y, score, positive)
-    se = standard_error(*components(*roc.look_up(t, s), len(t), alpha, beta))
+    se = rank_standard_error(*roc.look_up(t, s), len(t), alpha, beta)
     return normal_interval(area.normalized, se, level, "placements", min(len(s), area.negatives))
 
 

@@ -1,4 +1,9 @@
-"""Intervals over repeated splits of one table."""
+"""Intervals and tests over repeated splits of one table.
+
+Splits of one table share rows, so the variance of a mean over k of them is taken as
+(1/k + n_test / n_train) times that of the k values, with k - 1 degrees of freedom.
+Source: Nadeau and Bengio, Machine Learning 52 (2003).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
-from aucstudio.engine.inference.results import Interval, check_level
+from aucstudio.engine.inference.results import Array, Interval, TestResult, check_level
 
 
 def splits_interval(
@@ -19,10 +24,6 @@ def splits_interval(
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
     """Estimate the mean over repeated splits by the corrected resampled t statistic.
-
-    Splits of one table share rows, so the variance of their mean is taken as
-    (1/k + n_test/n_train) times that of the k values, with k - 1 degrees of freedom.
-    Source: Nadeau and Bengio, Machine Learning 52 (2003).
 
     Parameters
     ----------
@@ -40,17 +41,71 @@ def splits_interval(
         If there are no values, one is not finite, or level or test_fraction is out of range.
     """
     check_level(level)
-    x = np.asarray(values, dtype=np.float64)
-    if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
-        raise ValueError("values must be one finite number a split, at least one.")
+    x = _checked(values)
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must lie strictly between 0 and 1; it is {test_fraction}.")
-    k, value = x.size, float(x.mean())
-    method = f"corrected resampled t, {k} splits"
-    if k < 2:
-        return Interval(value, math.nan, math.nan, level, method, math.nan)
-    factor = 1 / k + test_fraction / (1 - test_fraction)
-    se = math.sqrt(factor * float((x - x[0]).var(ddof=1)))
-    reach = float(stdtrit(k - 1, (1 + level) / 2)) * se
-    low, high = np.clip([value - reach, value + reach], *bounds)
+    value, se = float(x.mean()), _standard_error(x, test_fraction / (1 - test_fraction))
+    low, high = np.clip([value - _reach(x, level) * se, value + _reach(x, level) * se], *bounds)
+    method = f"corrected resampled t, {x.size} splits"
     return Interval(value, float(low), float(high), level, method, se)
+
+
+def splits_test(
+    a: ArrayLike, b: ArrayLike, n_train: float, n_test: float, level: float = 0.95
+) -> TestResult:
+    """Test whether two scores have equal mean area, from their areas on the same splits.
+
+    The corrected resampled t-test: z is the mean difference over its standard error, p its
+    two-sided probability under t with k - 1 degrees of freedom. Where the areas agree on every
+    split, z = 0 and p = 1. Where they differ by the same amount on every split, or there is one
+    split only, there is no variance to judge by: z, p and the bounds are NaN.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (k,)
+        Areas on split 1 to k.
+    n_train, n_test : float
+        Rows of the training and the test parts; their means where splits are unequal.
+    level : float
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or are 0, a value is not finite, or an argument is out of range.
+    """
+    check_level(level)
+    one, other = _checked(a), _checked(b)
+    if one.size != other.size:
+        raise ValueError(f"a and b must be of equal length; they have {one.size}, {other.size}.")
+    if not 0 < n_test < math.inf or not 0 < n_train < math.inf:
+        raise ValueError(f"n_train, n_test must be positive; they are {n_train}, {n_test}.")
+    x = one - other
+    difference, se = float(x.mean()), _standard_error(x, n_test / n_train)
+    if se == 0 and difference == 0:
+        return TestResult(0.0, 0.0, 0.0, 0.0, 1.0, level, se)
+    if not se > 0:
+        return TestResult(difference, math.nan, math.nan, math.nan, math.nan, level, se)
+    z = difference / se
+    reach = _reach(x, level) * se
+    low, high = np.clip([difference - reach, difference + reach], -1.0, 1.0)
+    p = 2 * float(stdtr(x.size - 1, -abs(z)))
+    return TestResult(difference, float(low), float(high), z, p, level, se)
+
+
+def _checked(values: ArrayLike) -> Array:
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
+        raise ValueError("There must be one finite value a split, at least one.")
+    return x
+
+
+def _standard_error(x: Array, ratio: float) -> float:
+    """Compute the standard error of the mean over splits; ``ratio`` is n_test / n_train."""
+    if x.size < 2:
+        return math.nan
+    # Taking one value off first makes the variance of equal numbers exactly 0.
+    return math.sqrt((1 / x.size + ratio) * float((x - x[0]).var(ddof=1)))
+
+
+def _reach(x: Array, level: float) -> float:
+    return float(stdtrit(x.size - 1, (1 + level) / 2)) if x.size > 1 else math.nan
