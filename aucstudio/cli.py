@@ -80,17 +80,23 @@ def _parser() -> argparse.ArgumentParser:
     methods = commands.add_parser("methods", help="list every method and its settings")
     inspect = commands.add_parser("inspect", help="show what the importer understands of a table")
     train = commands.add_parser("train", help="train and validate one method on a table")
+    run = commands.add_parser("run", help="run an experiment file")
     score = commands.add_parser("score", help="apply a saved model to a table")
     compare = commands.add_parser("compare", help="compare the runs of a project")
     demo = commands.add_parser("demo", help="run a small study on bundled data, without a window")
 
-    for parser_with_json in (methods, inspect, train, score, compare):
+    for parser_with_json in (methods, inspect, train, run, score, compare):
         parser_with_json.add_argument("--json", action="store_true", help="print one JSON document")
     inspect.add_argument("data", metavar="DATA")
     _add_column_options(inspect)
     train.add_argument("data", metavar="DATA")
     _add_column_options(train)
     _add_train_options(train)
+    run.add_argument("experiment", metavar="EXPERIMENT.toml")
+    run.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
+    run.add_argument(
+        "--jobs", metavar="N", type=_positive_int, default=1, help="runs at once, in processes"
+    )
     score.add_argument("model", metavar="MODEL")
     score.add_argument("data", metavar="DATA")
     score.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
@@ -245,6 +251,33 @@ def _train(options: argparse.Namespace) -> int:
     return _outcome(record.status, record.error)
 
 
+def _positive_int(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1; it is {text!r}")
+    return int(text)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from aucstudio.project import headless
+    from aucstudio.project.batch import run_study
+    from aucstudio.project.experiment_file import read_study
+
+    study = read_study(options.experiment)
+    band = study.experiments[0].band
+    records = run_study(study, options.project, options.jobs, _progress_bar("run"))
+    if options.json:
+        _print_json(headless.result_document(study.table, records, band))
+    elif any(record.splits for record in records):
+        _print(headless.results_table([r for r in records if r.splits], band))
+    for record in records:
+        if record.error:
+            _complain(f"{record.experiment.method} failed: {record.error}")
+    if any(record.error for record in records):
+        return RUN_FAILED
+    unfinished = len(records) < len(study.experiments)
+    return INTERRUPTED if unfinished or records[-1].status == "stopped" else DONE
+
+
 def _outcome(status: str, error: str) -> int:
     if status == "failed":
         _complain(error)
@@ -370,6 +403,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "methods": _methods,
     "inspect": _inspect,
     "train": _train,
+    "run": _run,
     "score": _score,
     "compare": _compare,
     "demo": _demo,

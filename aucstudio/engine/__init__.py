@@ -13,10 +13,12 @@ from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
+from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight
 from aucstudio.engine.methods.pauc_boost import PAUCBoost
 from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.methods.structure import SAUCSVM
 from aucstudio.engine.methods.svm_2norm import SVM2Norm
+from aucstudio.engine.methods.svm_auc import SVMAUC
 from aucstudio.engine.monitor import Callback, Step, Stopped
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.engine.scorers import Scorer, restore
@@ -30,6 +32,7 @@ __all__ = [
     "ROCSVM",
     "SAUCSVM",
     "SVM",
+    "SVMAUC",
     "AUCClassifier",
     "AUCSplit",
     "Callback",
@@ -42,6 +45,7 @@ __all__ = [
     "RankBoost",
     "SVM2Norm",
     "SVMpAUC",
+    "SVMpAUCTight",
     "Scorer",
     "Step",
     "Stopped",
@@ -58,7 +62,9 @@ METHODS: dict[str, type[AUCClassifier]] = {
         AUCSVM,
         ROCSVM,
         SAUCSVM,
+        SVMAUC,
         SVMpAUC,
+        SVMpAUCTight,
         ASVM,
         PAUCBoost,
         GreedyPAUC,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aucstudio.project import headless
+from aucstudio.project.batch import shifted_bar
 from aucstudio.project.files import cannot_write
 from aucstudio.project.record import RunRecord
 from aucstudio.project.samples import make_sample
@@ -43,17 +44,10 @@ def run_demo(folder: Path, bar: headless.Bar | None = None) -> list[RunRecord]:
     records = []
     for k, method in enumerate(SAMPLE_METHODS):
         plan = headless.plan_run(path, method, [], validation=SAMPLE_VALIDATION, band=BAND)
-        shifted = None if bar is None else _shifted(bar, k, len(SAMPLE_METHODS), method)
+        count = len(SAMPLE_METHODS)
+        shifted = None if bar is None else shifted_bar(bar, k, count, plan.experiment)
         records.append(headless.run(plan, str(project), shifted))
     return records
-
-
-def _shifted(bar: headless.Bar, k: int, count: int, method: str) -> headless.Bar:
-    def show(fraction: float | None, words: str) -> None:
-        whole = (k + (fraction or 0.0)) / count
-        bar(whole, f"{method} {words}")
-
-    return show
 
 
 def _folder(path: Path) -> Path:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from aucstudio.engine.base import AUCClassifier, Fit
 from aucstudio.engine.kernels import KernelSettings
@@ -100,7 +101,12 @@ class PairSVM(KernelSettings, AUCClassifier):
     def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
         return self.kernel != "linear" or X.shape[1] > n_rows
 
+    def _takes_sparse(self) -> bool:
+        return self.kernel == "linear" and self.n_neighbors is None
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        if sparse.issparse(X):
+            return self._fit_by_cutting_planes(X, positive, monitor)
         if self.n_neighbors is not None:
             return self._fit_neighbours(X, positive, self.n_neighbors, monitor)
         pairs = AllPairs(positive)
@@ -167,7 +173,7 @@ class PairSVM(KernelSettings, AUCClassifier):
     ) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk = PairHinge(positive, self._rho())
-        X = _centred(X)
+        X = X if sparse.issparse(X) else _centred(X)
         done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, scorer=scorer)
         count = AllPairs(positive).count
         return Fit(

@@ -77,6 +77,9 @@ class SAUCSVM(PairSVM):
         grid=tuple(10.0**k for k in range(3, -4, -1)),
     )
 
+    def _takes_sparse(self) -> bool:
+        return False  # the covariance is not sparse
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         # Neighbour pairs use few rows, the covariance all.
         if self.structure > 0 and self.kernel != "linear" and len(X) > MAX_KERNEL_ROWS:
