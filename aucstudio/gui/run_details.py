@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
@@ -13,7 +14,7 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.headless import search_result
 from aucstudio.project.record import STOPPED
-from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project.summary import auc_summary, measures, pauc_summary, train_auc
 from aucstudio.project.tuning import candidates
 from aucstudio.project.words import seconds_words
 
@@ -80,6 +81,7 @@ class RunDetails(Card):
             f"AUC 95 % {area.low:.3f} … {area.high:.3f}{several}",
             f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
             f"95 % {part.low:.3f} … {part.high:.3f}",
+            _measures_line(measures(record, band)),
             f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
             f"{seconds_words(record.fit_seconds)} per fit",
         ]
@@ -96,6 +98,11 @@ class RunDetails(Card):
     def _on_reuse(self) -> None:
         if self.session.selected is not None:
             self.session.reuse_settings(self.session.selected)
+
+
+def _measures_line(found: Mapping[str, float]) -> str:
+    shown = {"h": "H", "ks": "KS", "eer": "EER", "ap": "average precision"}
+    return ", ".join(f"{title} {found[name]:.3f}" for name, title in shown.items())
 
 
 def _symbols(method: str) -> dict[str, str]:

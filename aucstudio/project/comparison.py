@@ -13,10 +13,6 @@ import io
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
-
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.experiment import Band
@@ -137,22 +133,10 @@ def compare_runs(
         pairs.append(_compare(a, b, band))
         if progress is not None and progress(done / len(todo)):
             raise Stopped("comparing")
-    corrected = holm([pair.p for pair in pairs])
+    corrected = inference.holm([pair.p for pair in pairs])
     return [
         dataclasses.replace(pair, p_holm=float(p)) for pair, p in zip(pairs, corrected, strict=True)
     ]
-
-
-def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Correct p-values for being several, by Holm's step-down method; NaN stays and counts not.
-
-    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
-    """
-    corrected = np.array(p, dtype=np.float64)
-    order = np.argsort(corrected)[: np.count_nonzero(~np.isnan(corrected))]  # NaN sorts last
-    raised = corrected[order] * np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
-    return corrected
 
 
 def _compare(a: Named, b: Named, band: Band) -> PairComparison:
@@ -170,11 +154,18 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
         return ""
     if a.experiment.data.sha256 != b.experiment.data.sha256:
         return "trained on different tables"
-    one, other = (record.experiment.validation.describe() for record in (a, b))
-    if one != other:
-        return f"split differently ({one} against {other})"
+    first, second = (record.experiment.validation.describe() for record in (a, b))
+    if first != second:
+        return f"split differently ({first} against {second})"
     if len(a.splits) != len(b.splits):
         return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
+    try:
+        for one, other in zip(a.splits, b.splits, strict=True):
+            inference.check_same_rows(
+                one.test_rows, one.test_positive, other.test_rows, other.test_positive
+            )
+    except inference.NotSameRows as reason:
+        return str(reason)
     return "scored on different rows"
 
 
@@ -190,19 +181,9 @@ def _one_split(a: SplitResult, b: SplitResult, band: Band) -> tuple[float, float
 def _several_splits(
     a: Sequence[SplitResult], b: Sequence[SplitResult], band: Band
 ) -> tuple[float, float, float, float]:
-    differences = [_area(x, band) - _area(y, band) for x, y in zip(a, b, strict=True)]
-    train, test = len(a[0].train_rows), len(a[0].test_rows)
-    found = inference.splits_interval(
-        differences, LEVEL, test_fraction=test / (train + test), bounds=(-1.0, 1.0)
-    )
-    k = len(differences)
-    if found.se > 0:
-        p = 2 * float(stdtr(k - 1, -abs(found.value) / found.se))
-        return found.value, found.low, found.high, p
-    if found.value == 0:
-        return 0.0, 0.0, 0.0, 1.0
-    # Equal differences leave t without a variance; that they all have one sign still counts.
-    return found.value, math.nan, math.nan, 2.0 ** (1 - k)
+    ours, theirs = ([_area(split, band) for split in splits] for splits in (a, b))
+    found = inference.splits_test(ours, theirs, len(a[0].train_rows), len(a[0].test_rows), LEVEL)
+    return found.difference, found.low, found.high, found.p
 
 
 def _area(split: SplitResult, band: Band) -> float:
@@ -219,7 +200,7 @@ def verdict(pair: PairComparison) -> str:
     if pair.refused:
         return pair.refused
     if math.isnan(pair.p):
-        return "too few rows to tell"
+        return "too little to tell by"
     return f"{pair.better} is better" if pair.settled else "not told apart"
 
 

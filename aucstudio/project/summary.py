@@ -112,6 +112,13 @@ def _summarise(
 
 
 @_remembered
+def measures(record: RunRecord, band: Band) -> dict[str, float]:
+    """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
+    found = [roc.describe(s.test_positive, s.test_scores, band) for s in record.splits]
+    return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
+
+
+@_remembered
 def train_auc(record: RunRecord) -> float:
     """Give the mean AUC on the training parts."""
     values = [roc.auc(s.train_positive, s.train_scores) for s in record.splits]
@@ -157,6 +164,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
             "per_split": list(area.per_split),
         },
         "pauc": _pauc_json(record, band),
+        "measures": {name: number(value) for name, value in measures(record, band).items()},
         "train_auc": number(train_auc(record)),
         "objective": [split.objective for split in record.splits],
         "gap": [split.gap for split in record.splits],
