@@ -339,9 +339,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
+    classes = np.unique(y)
+    if len(classes) == 2 and y.dtype.kind in "biuUS":
+        return classes, y == classes[1]
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
-    classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
 from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods.class_moments import class_moments
 from aucstudio.engine.methods.least_squares import RLS
 from aucstudio.engine.methods.rls_path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor
@@ -255,3 +256,26 @@ def test_the_path_hears_a_stop(monkeypatch):
     X, y = overlapping()
     with pytest.raises(Stopped):
         AUCRLSPath(X, y == 1, Kernel("rbf", 0.3), Monitor(lambda step: True))
+
+
+# --- moments taken from 0 --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.97])
+@pytest.mark.parametrize("offset", [0.0, 0.5, 30.0])
+@pytest.mark.parametrize("spread", [1.0, 1e-6])
+def test_moments_keep_their_digits_wherever_they_are_measured(share, offset, spread):
+    rng = np.random.default_rng(8)
+    positive = rng.permutation(np.arange(3000) < share * 3000)
+    X = rng.standard_normal((3000, 5)) * np.where(positive, 1.0, spread)[:, None]
+    X += offset * (np.arange(5) == 2)
+    origin, means, found = class_moments(X, positive, (0.3, 0.8), Monitor())
+    scatter = np.zeros((5, 5))
+    for label, weight in ((False, 0.3), (True, 0.8)):
+        rows = X[positive == label].astype(np.longdouble)
+        centred = rows - rows.mean(axis=0)
+        scatter += weight * (centred.T @ centred).astype(float)
+        np.testing.assert_allclose(
+            (origin + means[int(label)]), rows.mean(axis=0).astype(float), atol=1e-13 * (1 + offset)
+        )
+    np.testing.assert_allclose(found, scatter, rtol=1e-10, atol=1e-12 * np.abs(scatter).max())

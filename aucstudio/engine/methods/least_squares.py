@@ -21,12 +21,11 @@ from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.auc_rls_hold_out import HoldOut
+from aucstudio.engine.methods.class_moments import add_products, class_moments
 from aucstudio.engine.methods.rls_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.rls_systems import (
     Mixing,
     Solution,
-    add_products,
-    class_moments,
     pair_mixing,
     solve_direction,
     solve_rows,

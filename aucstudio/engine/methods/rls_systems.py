@@ -17,6 +17,7 @@ from scipy import sparse
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.methods.class_moments import add_products
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers.cholesky import BLOCK, Symmetric
@@ -25,87 +26,6 @@ Index = NDArray[np.intp]
 Solution = tuple[Scorer, float, float | None]
 
 _EPS = float(np.finfo(float).eps)
-_NUMBERS_PER_CHUNK = 50_000
-
-
-def class_moments(
-    X: Array, positive: Mask, weights: tuple[float, float], monitor: Monitor
-) -> tuple[Array, Array, Array]:
-    """Take class means and weighted class scatters in one pass over the rows.
-
-    Rows are measured from the first row of their class: an offset far from 0 costs no digits,
-    and a constant feature gives exact zeros.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    positive : ndarray of shape (n_samples,)
-    weights : tuple of float
-        Weights of a negative and of a positive row.
-    monitor : Monitor
-
-    Returns
-    -------
-    origin : ndarray of shape (n_features,)
-        A negative row.
-    means : ndarray of shape (2, n_features)
-        Means of the negatives and of the positives, measured from ``origin``.
-    spread : ndarray of shape (n_features, n_features)
-        Weighted sum of products of the rows, each measured from the mean of its class.
-    """
-    if sparse.issparse(X):
-        return _sparse_moments(X, positive, weights, monitor)
-    spread = np.zeros((X.shape[1], X.shape[1]))
-    look = functools.partial(monitor.stage, "class moments")
-    origins, means = [], []
-    for label, weight in enumerate(weights):
-        rows = np.flatnonzero(positive == label)
-        origins.append(X[rows[0]])
-        spread /= weight
-        means.append(_add_scatter(spread, X, rows, look))
-        spread *= weight
-    means[1] += origins[1] - origins[0]
-    return origins[0], np.stack(means), spread
-
-
-def _sparse_moments(
-    X: Any, positive: Mask, weights: tuple[float, float], monitor: Monitor
-) -> tuple[Array, Array, Array]:
-    """Take the same of sparse rows, measured from 0 so that they stay sparse."""
-    spread, means = np.zeros((X.shape[1], X.shape[1])), []
-    for label, weight in enumerate(weights):
-        monitor.stage("class moments", label / 2)
-        rows = X[np.flatnonzero(positive == label)]
-        mean = np.asarray(rows.sum(axis=0)).ravel() / rows.shape[0]
-        spread += weight * (rows.T @ rows).toarray()
-        spread -= weight * rows.shape[0] * np.outer(mean, mean)
-        means.append(mean)
-    return np.zeros(X.shape[1]), np.stack(means), spread
-
-
-def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
-    """Add the scatter of some rows about their mean; give that mean, from the first of them."""
-    height = max(ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1])
-    chunk, ones = np.empty((min(height, len(rows)), X.shape[1])), np.ones(height)
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(rows), height):
-        taken = rows[start : start + height]
-        # Unlike "raise", "clip" writes straight into the chunk; no index is out of range.
-        Z = np.take(X, taken, axis=0, out=chunk[: len(taken)], mode="clip")
-        Z -= X[rows[0]]
-        total += ones[: len(Z)] @ Z
-        add_products(square, Z.T, look)
-    shifted = total / np.sqrt(len(rows))
-    square -= np.outer(shifted, shifted)
-    return total / len(rows)
-
-
-def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
-    """Add Z Z' block by block, with a look at the monitor before each."""
-    for start in range(0, len(Z), BLOCK):
-        look()
-        rows = slice(start, start + BLOCK)
-        square[rows] += Z[rows] @ Z.T
 
 
 def solve_direction(
