@@ -1,0 +1,102 @@
+"""Nystrom features and k-means landmarks."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.kernel_approximation import Nystroem
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.nystrom import k_means, nystrom_map
+from aucstudio.engine.scorers import restore
+
+GAUSSIAN = Kernel("rbf", gamma=0.3)
+
+
+def rows(count=60, features=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, features))
+
+
+def landmarks_of(X, count, seed=0):
+    return k_means(X, count, np.random.default_rng(seed), Monitor())
+
+
+def test_products_of_features_are_the_nystrom_approximation():
+    X, U = rows(), rows(20, seed=1)
+    phi = nystrom_map(GAUSSIAN, U)(X)
+    E = GAUSSIAN(X, U)
+    assert_allclose(phi @ phi.T, E @ np.linalg.pinv(GAUSSIAN(U, U)) @ E.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [GAUSSIAN, Kernel("poly", 0.5, 2, 1.0)])
+def test_all_rows_as_landmarks_give_the_kernel_itself(kernel):
+    X = rows()
+    phi = nystrom_map(kernel, X)(X)
+    assert_allclose(phi @ phi.T, kernel(X, X), atol=1e-7)
+    if kernel.kind == "poly":
+        assert phi.shape[1] == 10  # the monomials of degree 2 at most of three features
+
+
+def test_it_agrees_with_scikit_learn_on_the_same_landmarks():
+    X = rows(80)
+    peer = Nystroem(gamma=0.3, n_components=15, random_state=0).fit(X)
+    phi, theirs = nystrom_map(GAUSSIAN, peer.components_)(X), peer.transform(X)
+    assert_allclose(phi @ phi.T, theirs @ theirs.T, atol=1e-9)
+
+
+def test_scorer_and_projection_are_inverse():
+    X, U = rows(), rows(20, seed=1)
+    features = nystrom_map(GAUSSIAN, U)
+    w = np.random.default_rng(2).normal(size=features.whitener.shape[1])
+    scorer = features.scorer(w)
+    assert_allclose(scorer(X), features(X) @ w, atol=1e-7)
+    assert_allclose(features.project(scorer(U)), w, atol=1e-6)
+    again = restore(scorer.kind, scorer.settings(), scorer.arrays())
+    assert_array_equal(again(X), scorer(X))
+
+
+def test_progress_is_told_in_fractions():
+    told = []
+    nystrom_map(GAUSSIAN, rows(5))(rows(1200), told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_landmarks_are_the_centres_of_separate_clouds():
+    rng = np.random.default_rng(3)
+    centres = 100 * np.arange(5)[:, None] * np.ones(2) + 1e6
+    X = np.repeat(centres, 40, axis=0) + rng.normal(size=(200, 2))
+    found = landmarks_of(X, 5)
+    means = X.reshape(5, 40, 2).mean(axis=1)
+    assert_allclose(found[np.argsort(found[:, 0])], means, rtol=1e-12)
+
+
+def test_clusters_are_better_than_drawn_rows():
+    X = rows(3000, 4)
+    drawn = X[np.random.default_rng(0).choice(3000, 30, replace=False)]
+
+    def inertia(U):
+        return ((X[:, None] - U[None]) ** 2).sum(axis=2).min(axis=1).sum()
+
+    assert inertia(landmarks_of(X, 30)) < 0.9 * inertia(drawn)
+
+
+def test_equal_rows_make_one_landmark():
+    X = np.repeat(rows(7), 30, axis=0)
+    found = landmarks_of(X, 50)
+    assert found.shape == (7, 3)
+    assert_allclose(np.unique(np.round(found, 9), axis=0), np.unique(np.round(X, 9), axis=0))
+    assert_allclose(landmarks_of(np.full((9, 2), 3.0), 4), [[3.0, 3.0]])
+
+
+def test_many_rows_are_drawn_from_and_the_seed_decides():
+    X = rows(25_000, 2)
+    one, two, other = landmarks_of(X, 10), landmarks_of(X, 10), landmarks_of(X, 10, seed=1)
+    assert_array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_a_stop_is_heeded(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    with pytest.raises(Stopped):
+        k_means(rows(100), 5, np.random.default_rng(0), Monitor(lambda step: True))
