@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-_PULSE_ROWS = 2_048
+_PULSE_ROWS = 1_024
 _ROWS_TIMES_TREES = 1 << 15
 
 

@@ -101,7 +101,7 @@ class RunDetails(Card):
 
 
 def _measures_line(found: Mapping[str, float]) -> str:
-    shown = {"h": "H", "ks": "KS", "eer": "EER", "ap": "average precision"}
+    shown = {"h": "H", "ks": "KS", "eer": "EER", "ap": "AP"}
     return ", ".join(f"{title} {found[name]:.3f}" for name, title in shown.items())
 
 

@@ -39,6 +39,7 @@ _WORK_PER_REFRESH = 8  # for each entry of K: computing all scores afresh then a
 _LEAST_LIMIT = 3e8
 _SHARE = 0.1  # of the last sweep's largest gain: a smaller gain waits for a later sweep
 _FLATNESS = 1e-15  # of the largest kernel value: a curvature as small as this is rounding
+_PAIRS_PER_BLOCK = 1 << 18
 _ROWS_PER_BLOCK = 512
 _FLOPS_PER_BLOCK = 1e9
 
@@ -118,7 +119,8 @@ def solve_pair_descent(
         tolerance.
     """
     limit = max(_LEAST_LIMIT, float(len(K)) ** 3) if limit is None else limit
-    first = _descend(_Descent(pairs, K, c, margin), tol, limit, monitor, scorer)
+    begin = _Descent(pairs, K, c, margin, functools.partial(monitor.stage, "pairs"))
+    first = _descend(begin, tol, limit, monitor, scorer)
     if first.converged or monitor.stopped:
         return first
     onward = _Onward(monitor, first, scorer)
@@ -163,10 +165,12 @@ def _descend(
 class _Descent:
     """The iterate, its scores, and the best of the iterates seen."""
 
-    def __init__(self, pairs: Pairs, K: Array, c: float, margin: float) -> None:
+    def __init__(
+        self, pairs: Pairs, K: Array, c: float, margin: float, pause: Callable[[], None]
+    ) -> None:
         self._pairs, self._K, self._c, self._margin = pairs, K, c, margin
         self._i, self._j = pairs.rows(np.arange(pairs.count))
-        self._q = _curvatures(K, self._i, self._j)
+        self._q = _curvatures(K, self._i, self._j, pause)
         self._a, self._s = np.zeros(pairs.count), np.zeros(len(K))
         self._walk = np.zeros(3)
         self.best = KernelSolution(self._a.reshape(pairs.shape), self._s, np.inf, np.inf)
@@ -236,14 +240,17 @@ def gram_matrix(F: Array, pause: Callable[[], None]) -> Array:
     return K
 
 
-def _curvatures(K: Array, i: Index, j: Index) -> Array:
+def _curvatures(K: Array, i: Index, j: Index, pause: Callable[[], None]) -> Array:
     """Give q of each pair, above 0: a pair without curvature then goes to a bound in one move."""
-    diagonal = K.diagonal()
-    q = diagonal[i] + diagonal[j]
-    q -= 2.0 * K[i, j]
+    diagonal, q = K.diagonal(), np.empty(len(i))
     floor = max(_FLATNESS * float(diagonal.max()), float(np.finfo(np.float64).tiny))
+    for start in range(0, len(i), _PAIRS_PER_BLOCK):
+        part = slice(start, start + _PAIRS_PER_BLOCK)
+        first, second = i[part], j[part]
+        q[part] = diagonal[first] + diagonal[second] - 2.0 * K[first, second]
+        pause()
     np.maximum(q, floor, out=q)
-    return np.asarray(q, dtype=np.float64)
+    return q
 
 
 @kernel
