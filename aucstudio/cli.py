@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser("train", help="train and validate one method on a table")
     run = commands.add_parser("run", help="run an experiment file")
     score = commands.add_parser("score", help="apply a saved model to a table")
+    export = commands.add_parser("export", help="write a saved model for other programs")
     compare = commands.add_parser("compare", help="compare the runs of a project")
     demo = commands.add_parser("demo", help="run a small study on bundled data, without a window")
 
@@ -100,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL")
     score.add_argument("data", metavar="DATA")
     score.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    export.add_argument("model", metavar="MODEL")
+    export.add_argument("--to", metavar="FORMAT", required=True, help="onnx, script or json")
+    export.add_argument("-o", "--output", metavar="FILE", required=True)
     compare.add_argument("project", metavar="PROJECT")
     demo.add_argument("--out", metavar="DIR", default="aucstudio-demo")
     return parser
@@ -366,6 +370,14 @@ def _write_scores(target: IO[str], rows: Any) -> None:
     writer.writerows((row, repr(score), name) for row, score, name in rows)
 
 
+def _export(options: argparse.Namespace) -> int:
+    from aucstudio.project.export import export_model
+    from aucstudio.project.model import load_model
+
+    export_model(load_model(options.model), options.to, options.output)
+    return DONE
+
+
 def _compare(options: argparse.Namespace) -> int:
     from aucstudio.project import comparison, headless
 
@@ -405,6 +417,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "train": _train,
     "run": _run,
     "score": _score,
+    "export": _export,
     "compare": _compare,
     "demo": _demo,
 }

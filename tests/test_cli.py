@@ -260,6 +260,58 @@ def test_a_model_on_the_wrong_table(run, table_file, tmp_path):
     assert "'x2', 'x3'" in err
 
 
+@pytest.fixture
+def model_file(run, table_file, tmp_path):
+    model = tmp_path / "m.aucmodel"
+    run("train", table_file, "--method", "auc-rls", "--save-model", model)
+    return model
+
+
+def test_an_exported_script_writes_what_score_writes(run, table_file, model_file, tmp_path):
+    script = tmp_path / "scores.py"
+    assert run("export", model_file, "--to", "script", "-o", script) == (0, "", "")
+    _, expected, _ = run("score", model_file, table_file)
+    done = subprocess.run(
+        [sys.executable, "-I", str(script), str(table_file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows, expected_rows = (list(csv.DictReader(t.splitlines())) for t in (done.stdout, expected))
+    assert list(rows[0]) == ["row", "score", "predicted"]
+    for row, expected_row in zip(rows, expected_rows, strict=True):
+        assert float(row.pop("score")) == pytest.approx(float(expected_row.pop("score")), rel=1e-12)
+        assert row == expected_row
+
+
+@pytest.mark.parametrize("form", ["json", "onnx"])
+def test_a_model_is_exported(run, model_file, tmp_path, form):
+    if form == "onnx":
+        pytest.importorskip("onnx")
+    target = tmp_path / f"model.{form}"
+    assert run("export", model_file, "--to", form, "-o", target) == (0, "", "")
+    assert b"auc-rls" in target.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"--to": "pmml"}, "'pmml'"),
+        ({"model": "absent.aucmodel"}, "absent.aucmodel"),
+        ({"model": __file__}, "not an AUC Studio model"),
+        ({"-o": "absent/folder/model.json"}, "cannot write"),
+    ],
+)
+def test_an_export_that_cannot_be_is_one_line(run, model_file, tmp_path, changes, words):
+    chosen = {"model": model_file, "--to": "json", "-o": tmp_path / "model.json"} | changes
+    model = chosen.pop("model")
+    status, out, err = run("export", model, *[part for pair in chosen.items() for part in pair])
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert words in err
+    assert not (tmp_path / "model.json").exists()
+
+
 def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     status, _, err = run(

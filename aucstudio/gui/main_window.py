@@ -31,6 +31,7 @@ from aucstudio.gui.progress_strip import ProgressStrip
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.runs_panel import RunsPanel
 from aucstudio.gui.scores_view import ScoresView
+from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.training_view import TrainingView
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         self.views: list[View] = [
             RocView(self.session),
             TrainingView(self.session),
+            SearchView(self.session),
             FeatureView(self.session),
             DifferenceView(self.session),
             ScoresView(self.session),

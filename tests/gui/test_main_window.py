@@ -63,6 +63,7 @@ def test_the_names_that_automation_relies_on(window):
     assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [
         "roc_view",
         "training_view",
+        "search_view",
         "feature_view",
         "difference_view",
         "scores_view",
@@ -205,6 +206,27 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     assert fpr <= 0.05
     assert f"FPR {fpr:.3f} on the held-out rows" in dialog.effect.text()
     dialog.deleteLater()
+
+
+def test_a_model_is_taken_away_for_other_programs(
+    window, answers, run_to_end, table_file, tmp_path
+):
+    window.open_data(table_file)
+    run_to_end(window)
+    (shown,) = window.session.shown_runs()
+    answers.save_path = str(tmp_path / "model")
+    for key, content in (("script", b"def score("), ("json", b'"intercept"')):
+        dialog = ExportModelDialog(window.session, shown, window)
+        combo = dialog.findChild(QComboBox, "format_combo")
+        assert combo.currentText() == "AUC Studio model"
+        before = dialog.about.text()
+        combo.setCurrentIndex(combo.findData(key))
+        assert dialog.about.text() != before
+        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+        saved = tmp_path / f"model{dialog.chosen_format().ending}"
+        assert content in saved.read_bytes()
+        dialog.deleteLater()
+    assert sorted(path.name for path in tmp_path.glob("model*")) == ["model.json", "model.py"]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])

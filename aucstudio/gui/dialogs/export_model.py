@@ -23,6 +23,8 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
+from aucstudio.project.export import FORMATS, NATIVE, Format
+from aucstudio.project.files import write_atomically
 from aucstudio.project.headless import rethresholded, validated_model
 from aucstudio.project.job import Job
 from aucstudio.project.model import Model
@@ -34,7 +36,6 @@ _RULES = {
     "cost": "at least cost; a miss costs × false alarms",
     "min-max": "midway between the classes",
 }
-MODELS = "AUC Studio models (*.aucmodel)"
 
 
 class ExportModelDialog(QDialog):
@@ -58,15 +59,15 @@ class ExportModelDialog(QDialog):
             layout.addWidget(button)
         self.kinds.button(0).setChecked(True)
         self.kinds.button(1).setEnabled(session.table is not None)
-        layout.addLayout(self._threshold_row())
-        layout.addWidget(
-            label(
-                "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
-                "Score a new table with: aucstudio score MODEL TABLE",
-                "muted",
-                wrap=True,
-            )
-        )
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        self._add_threshold(grid)
+        self._add_format(grid)
+        layout.addLayout(grid)
+        self.about = label("", "muted", wrap=True, name="format_about")
+        layout.addWidget(self.about)
+        self._show_about()
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
         layout.addWidget(self.words)
@@ -79,7 +80,7 @@ class ExportModelDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)
 
-    def _threshold_row(self) -> QGridLayout:
+    def _add_threshold(self, grid: QGridLayout) -> None:
         self.rule = named(QComboBox(), "threshold_combo", "Threshold")
         self.rule.addItem("as the method chose it", None)
         for key, words in _RULES.items():
@@ -99,16 +100,29 @@ class ExportModelDialog(QDialog):
         self.ratio.valueChanged.connect(self._show_effect)
         title = label("Says positive")
         title.setBuddy(self.rule)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
         grid.addWidget(title, 0, 0)
         grid.addWidget(self.rule, 0, 1)
         grid.addWidget(self.bound, 0, 2)
         grid.addWidget(self.ratio, 0, 2)
         grid.addWidget(self.effect, 1, 1, 1, 2)
-        grid.setColumnStretch(1, 1)
         self._show_effect()
-        return grid
+
+    def _add_format(self, grid: QGridLayout) -> None:
+        self.format = named(QComboBox(), "format_combo", "Format")
+        for made in (NATIVE, *FORMATS.values()):
+            self.format.addItem(made.title, made.key)
+        self.format.currentIndexChanged.connect(self._show_about)
+        title = label("Format")
+        title.setBuddy(self.format)
+        grid.addWidget(title, 2, 0)
+        grid.addWidget(self.format, 2, 1)
+
+    def chosen_format(self) -> Format:
+        """Give the format that is chosen."""
+        return FORMATS.get(self.format.currentData(), NATIVE)
+
+    def _show_about(self) -> None:
+        self.about.setText(self.chosen_format().about)
 
     def threshold_rule(self) -> ThresholdRule | None:
         """Give the rule that is chosen; None leaves the threshold as it is."""
@@ -160,13 +174,17 @@ class ExportModelDialog(QDialog):
             tell(self.words, str(job.error), "error")
 
     def _save(self, model: Model) -> None:
+        chosen = self.chosen_format()
         path = prompts.ask_save_path(
-            self, "Save the model", f"{self._run.look.name}.aucmodel", MODELS
+            self,
+            "Save the model",
+            f"{self._run.look.name}{chosen.ending}",
+            f"{chosen.title} (*{chosen.ending})",
         )
         if not path:
             return
         try:
-            model.save(Path(path).with_suffix(".aucmodel"))
+            write_atomically(Path(path).with_suffix(chosen.ending), chosen.write(model))
         except InputError as error:
             tell(self.words, str(error), "error")
             return

@@ -1,0 +1,291 @@
+"""The program of an exported model, without one.
+
+Export copies the sections that a model needs and puts its numbers in the place of those here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import csv
+import functools
+import io
+import math
+import re
+import sys
+import zlib
+from typing import IO, Any
+
+import numpy as np
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# More digits than a double holds: a code, not a number.
+CODE = re.compile(r"\s*[0-9]{16,}\s*")
+BLANKS = " \t\r\n\u00a0"
+
+
+def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
+    """Score rows, given as columns; a row is positive where its score exceeds 0.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+        The cells of each column: numbers, or text as in a CSV file; None or NaN is a gap.
+    decimal : {".", ","}
+        The decimal mark of numbers that are text.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a cell should be a number and is none.
+    """
+    X = prepare(columns, decimal)
+    scores = np.empty(len(X))
+    for start in range(0, len(X), 65_536):
+        rows = slice(start, start + 65_536)
+        scores[rows] = rank(X[rows])
+    return scores + INTERCEPT
+
+
+def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
+    """Fill gaps, standardise numbers, and make a column of 0 and 1 for each level."""
+    absent = [name for name in (*NUMBERS, *CATEGORIES) if name not in columns]
+    if absent:
+        raise ValueError(f"the model needs columns that are missing: {', '.join(absent)}")
+    sizes = {len(columns[name]) for name in (*NUMBERS, *CATEGORIES)}
+    if len(sizes) != 1:
+        raise ValueError("all columns must have the same number of cells")
+    X = np.empty((sizes.pop(), len(NUMBERS) + sum(map(len, CATEGORIES.values()))))
+    for k, (name, (median, mean, scale)) in enumerate(NUMBERS.items()):
+        cells = read_numbers(name, columns[name], decimal)
+        if not KEEP_GAPS:
+            cells[np.isnan(cells)] = median
+        X[:, k] = (cells - mean) / scale
+    place = len(NUMBERS)
+    for name, levels in CATEGORIES.items():
+        texts = np.array(spell(columns[name], decimal), dtype=np.str_)
+        for level in levels:
+            X[:, place] = texts == level
+            place += 1
+    return X
+
+
+def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
+    values = [read_number(cell, decimal) for cell in cells]
+    for row, value in enumerate(values, 1):
+        if value is None:
+            raise ValueError(
+                f"column {name}, row {row}: {cells[row - 1]!r} is not a number with the decimal "
+                f"mark {decimal!r}"
+            )
+    return np.array(values, dtype=np.float64)
+
+
+def read_number(cell: Any, decimal: str) -> float | None:
+    """Read a cell: NaN where it is a gap, None where it is no finite number."""
+    if isinstance(cell, str):
+        text = cell.strip(BLANKS)
+        if text.lower() in NUMBER_GAPS:
+            return math.nan
+        if decimal != "." and "." in text:
+            return None
+        text = text.replace(decimal, ".")
+        if not NUMBER.fullmatch(text):
+            return None
+        cell = float(text)
+    value = math.nan if cell is None else float(cell)
+    return None if math.isinf(value) else value
+
+
+def spell(cells: list[Any], decimal: str) -> list[str]:
+    """Give cells as levels; if all of them are numbers, 1.0 and 01 are the level 1."""
+    values = (read_number(cell, decimal) for cell in cells)
+    numbers = [value for value in values if value is not None]
+    has_codes = any(isinstance(cell, str) and CODE.fullmatch(cell) for cell in cells)
+    if has_codes or len(numbers) < len(cells):
+        return [spell_text(cell) for cell in cells]
+    return [MISSING if math.isnan(value) else f"{value:.15g}" for value in numbers]
+
+
+def spell_text(cell: Any) -> str:
+    if not isinstance(cell, str):
+        return MISSING if cell is None or cell != cell else f"{cell:.15g}"
+    text = cell.strip(BLANKS)
+    return MISSING if text.lower() in TEXT_GAPS else text
+
+
+# section linear
+def linear(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Give <weights, x>."""
+    scores: np.ndarray = X @ weights
+    return scores
+
+
+# section kernel
+def kernel(
+    X: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    kind: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+) -> np.ndarray:
+    """Add up weights_l k(points_l, x)."""
+    # Distances are taken about a point of the data, where they keep their digits.
+    centre = np.zeros(X.shape[1])
+    if kind == "rbf" and len(points):
+        centre = points.mean(axis=0)
+    Z = np.ascontiguousarray((points - centre).T)
+    scores = np.empty(len(X))
+    for start in range(0, len(X), 512):
+        rows = X[start : start + 512] - centre
+        K = rows @ Z
+        if kind == "rbf":
+            a, b = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->j", Z, Z)
+            K = np.exp(-gamma * np.maximum(-2.0 * K + b + a[:, None], 0.0))
+        elif kind == "poly":
+            K = np.power(gamma * K + coef0, degree)
+        scores[start : start + 512] = K @ weights
+    return scores
+
+
+# section trees
+def trees(
+    X: np.ndarray,
+    roots: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    value: np.ndarray,
+    gaps_left: np.ndarray,
+    base: float,
+) -> np.ndarray:
+    """Add up the values of the leaves that a row comes to; a leaf leads to itself."""
+    scores = np.full(len(X), base)
+    rows = np.arange(len(X))
+    for root in roots:
+        node, following = np.full(len(X), -1), np.full(len(X), root)
+        while not np.array_equal(node, following):
+            node = following
+            cells = X[rows, feature[node]]
+            goes_left = (cells <= threshold[node]) | (np.isnan(cells) & gaps_left[node])
+            following = np.where(goes_left, left[node], right[node])
+        scores += value[node]
+    return scores
+
+
+# section additive
+def additive(
+    X: np.ndarray,
+    feature: np.ndarray,
+    n_breaks: np.ndarray,
+    breaks: np.ndarray,
+    origins: np.ndarray,
+    coefficients: np.ndarray,
+) -> np.ndarray:
+    """Add up a function of each feature that is cubic between breaks; a gap adds 0."""
+    scores = np.zeros(len(X))
+    first = 0
+    for c, k in enumerate(feature):
+        known = np.flatnonzero(~np.isnan(X[:, k]))
+        cells = X[known, k]
+        piece = np.searchsorted(breaks[first : first + n_breaks[c]], cells) + first + c
+        t, a = cells - origins[piece], coefficients[piece]
+        scores[known] += ((a[:, 3] * t + a[:, 2]) * t + a[:, 1]) * t + a[:, 0]
+        first += n_breaks[c]
+    return scores
+
+
+# section command
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Score the rows of a CSV file.")
+    parser.add_argument("table", help="a CSV file with a header row")
+    parser.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    parser.add_argument("--delimiter", help="what separates cells; found if not given")
+    parser.add_argument("--decimal", choices=".,", default=".", help="the decimal mark")
+    options = parser.parse_args()
+    try:
+        scores = score(read_table(options.table, options.delimiter), options.decimal)
+        if options.output is None:
+            write_scores(sys.stdout, scores)
+        else:
+            with open(options.output, "w", encoding="utf-8", newline="") as file:
+                write_scores(file, scores)
+    except (ValueError, OSError, TypeError, csv.Error) as error:
+        sys.stderr.write(f"{options.table}: {error}\n")
+        return 2
+    return 0
+
+
+def read_table(path: str, delimiter: str | None = None) -> dict[str, list[str]]:
+    """Read the columns of a file; rows that are too long or too short are left out, and said."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter or find_delimiter(file))
+        names = read_names(reader)
+        rows, left_out = [], 0
+        for cells in reader:
+            if len(cells) == len(names):
+                rows.append(cells)
+            elif cells:
+                left_out += 1
+                sys.stderr.write(
+                    f"{path}, line {reader.line_num} is left out: it has {len(cells)} cells, the "
+                    f"header {len(names)}\n"
+                )
+    if left_out > len(rows):
+        raise ValueError("most rows do not have as many cells as the header: try --delimiter")
+    # Of columns with the same name the first counts.
+    return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
+
+
+def find_delimiter(file: IO[str]) -> str:
+    """Choose the delimiter that finds most of the model's columns in the header."""
+    found = {}
+    for delimiter in ",;\t|":
+        file.seek(0)
+        names = read_names(csv.reader(file, delimiter=delimiter))
+        found[delimiter] = len({*NUMBERS, *CATEGORIES}.intersection(names))
+    file.seek(0)
+    return max(found, key=lambda delimiter: found[delimiter])
+
+
+def read_names(reader: Any) -> list[str]:
+    names = [name.strip(BLANKS) for name in next(reader, [])]
+    return [name or (f"c{k}" if k > 1 else "row") for k, name in enumerate(names, 1)]
+
+
+def write_scores(target: IO[str], scores: np.ndarray) -> None:
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(["row", "score", "predicted"])
+    for row, value in enumerate(scores.tolist(), 1):
+        writer.writerow([row, repr(value), POSITIVE if value > 0 else NEGATIVE])
+
+
+# section packed
+def unpack(text: str) -> np.ndarray:
+    """Read an array that is packed: base64 of zlib of numpy's npy format."""
+    data = zlib.decompress(base64.b64decode(text))
+    array: np.ndarray = np.load(io.BytesIO(data), allow_pickle=False)
+    return array
+
+
+# section model
+POSITIVE = "positive"
+NEGATIVE = "negative"
+INTERCEPT = 0.0
+# Name: what a gap becomes, then what is subtracted, then what it is divided by.
+NUMBERS: dict[str, tuple[float, float, float]] = {}
+KEEP_GAPS = False
+# Name: its levels; any other text is none of them.
+CATEGORIES: dict[str, tuple[str, ...]] = {}
+MISSING = "(missing)"
+TEXT_GAPS = {""}
+NUMBER_GAPS = {""}
+rank = functools.partial(linear, weights=np.zeros(0))
+
+
+# section end
+if __name__ == "__main__":
+    sys.exit(main())

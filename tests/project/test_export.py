@@ -1,0 +1,474 @@
+"""Exported models against the model itself: every method, every kind of scorer, odd cells."""
+
+import ast
+import csv
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.scorers import EnsembleScorer, KernelScorer, LinearScorer
+from aucstudio.engine.splines import AdditiveScorer
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.export import FORMATS, export_model
+from aucstudio.project.model import Model
+from aucstudio.project.prepare import MISSING, Preparation
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from tests.conftest import write_table
+
+KERNELS = {
+    f"auc-rls {kernel}": ("auc-rls", {"kernel": kernel, "gamma": 0.1}) for kernel in ("rbf", "poly")
+}
+TRAINED = {key: (key, {}) for key in METHODS} | KERNELS
+SPELLINGS = {"1": " 1.50 ", "2": "?", "3": "1e-3", "4": "NaN", "5": "-.25", "6": "+2."}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return read_table(write_table(tmp_path_factory.mktemp("study") / "study.csv"))
+
+
+@pytest.fixture(scope="module")
+def odd_file(tmp_path_factory):
+    """Rows to score: gaps and numbers spelled in many ways, towns never seen or missing."""
+    path = tmp_path_factory.mktemp("odd") / "odd.csv"
+    rng = np.random.default_rng(7)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["town", "note", "x3", "x2", "x1", "x0"])
+        for i in range(40):
+            cells = [f"{value:.4f}" for value in rng.normal(size=4)]
+            cells[i % 4] = SPELLINGS.get(str(i), cells[i % 4])
+            town = ("north", "south", "Atlantis", "", "N/A", " north ")[i % 6]
+            writer.writerow([town, 'a "b", c', *cells])
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(study):
+    """Train each method once."""
+    models = {}
+
+    def model_of(name):
+        if name not in models:
+            method, settings = TRAINED[name]
+            validation = Validation(test_size=0.5)
+            plan = plan_experiment(DataReference.to_table(study), method, settings, validation)
+            models[name] = execute(plan, study).splits[0].model
+        return models[name]
+
+    return model_of
+
+
+def prepared(**changes):
+    """Columns x and y, a category of text and one of numbers."""
+    return Preparation(
+        ("x", "y"),
+        np.array([0.5, -1.0]),
+        np.array([0.1, 2.0]),
+        np.array([3.0, 0.7]),
+        ("town", "zone"),
+        (("north", 'so"uth\\', MISSING), ("1", "2.5")),
+        **changes,
+    )
+
+
+def model_with(scorer, **changes):
+    made = Model(prepared(), scorer, 0.25, "by-hand", {}, "out", "yes", "no", "rows by hand")
+    return dataclasses.replace(made, **changes)
+
+
+def cubic_pieces():
+    """Functions of features 1 and 0, with two breaks and with none."""
+    rng = np.random.default_rng(3)
+    return AdditiveScorer(
+        np.array([1, 0]), np.array([2, 0]), np.array([-4.0, -3.0]),
+        rng.normal(size=4), rng.normal(size=(4, 4)),
+    )  # fmt: skip
+
+
+def two_trees():
+    """A stump that knows where gaps go, and a tree that is one leaf."""
+    return EnsembleScorer(
+        roots=np.array([0, 3]),
+        feature=np.zeros(4, dtype=np.intp),
+        threshold=np.array([0.2, 0.0, 0.0, np.inf]),
+        left=np.array([1, 1, 2, 3]),
+        right=np.array([2, 1, 2, 3]),
+        value=np.array([0.0, -1.5, 2.5, 0.125]),
+        base=0.5,
+        gaps_left=np.array([True, False, False, False]),
+    )
+
+
+POINTS = np.random.default_rng(5).normal(size=(3, 7))
+WEIGHTS = np.array([0.3, -1.0, 0.9])
+SCORERS = {
+    "linear": LinearScorer(np.linspace(-1.0, 1.0, 7)),
+    "linear kernel": KernelScorer(Kernel("linear"), POINTS, WEIGHTS),
+    "rbf": KernelScorer(Kernel("rbf", gamma=0.2), POINTS, WEIGHTS),
+    "poly": KernelScorer(Kernel("poly", gamma=0.3, degree=2), POINTS, WEIGHTS),
+    "no points": KernelScorer(Kernel("rbf"), POINTS[:0], WEIGHTS[:0]),
+    "trees": two_trees(),
+    "additive": cubic_pieces(),
+    "no function": AdditiveScorer(
+        np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0),
+        np.zeros((0, 4)),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(params=SCORERS)
+def by_hand(request):
+    gaps = request.param in ("trees", "additive")
+    return model_with(SCORERS[request.param], preparation=prepared(keep_gaps=gaps))
+
+
+@pytest.fixture
+def hand_file(tmp_path):
+    path = tmp_path / "hand.csv"
+    path.write_text(
+        'y,x,zone,town\n1,0.7,1.0,north\n-2,,02.5,"so""uth\\"\n,1e1,,\n0.25,.2,7,\n0,-9,1,west\n'
+    )
+    return path
+
+
+# ------------------------------------------------------------------ script
+
+
+def run_script(script, *arguments):
+    """Run in a clean environment: nothing but the standard library and what is installed."""
+    return subprocess.run(
+        [sys.executable, "-I", str(script), *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+def script_scores(model, file, tmp_path):
+    script = tmp_path / "exported.py"
+    export_model(model, "script", script)
+    done = run_script(script, file)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [int(row["row"]) for row in rows] == list(range(1, len(rows) + 1))
+    scores = np.array([float(row["score"]) for row in rows])
+    expected = np.where(scores > 0, model.positive, model.negative)
+    assert [row["predicted"] for row in rows] == expected.tolist()
+    return scores
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_script_scores_as_its_model(trained, odd_file, tmp_path, name):
+    expected = trained(name).score(read_table(odd_file, need_label=False))
+    scores = script_scores(trained(name), odd_file, tmp_path)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
+
+
+def load(model, tmp_path):
+    path = tmp_path / "loaded.py"
+    export_model(model, "script", path)
+    names = {"__name__": "loaded"}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+    return names
+
+
+def columns_of(path):
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_every_kind_of_scorer_in_a_script(by_hand, hand_file, tmp_path):
+    expected = by_hand.score(read_table(hand_file, need_label=False))
+    scores = load(by_hand, tmp_path)["score"](columns_of(hand_file))
+    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_script_imports_numpy_and_the_standard_library_alone(trained, tmp_path):
+    for name in ("auc-rls", "gradient-boosting"):
+        path = tmp_path / "model.py"
+        export_model(trained(name), "script", path)
+        imported = {
+            alias.name if isinstance(node, ast.Import) else node.module
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        assert {part.split(".")[0] for part in imported} <= sys.stdlib_module_names | {"numpy"}
+
+
+def test_cells_that_are_no_text(tmp_path):
+    model = model_with(SCORERS["linear"])
+    score = load(model, tmp_path)["score"]
+    texts = {"x": ["1.5", ""], "y": ["2", "-"], "town": ["north", "na"], "zone": ["1.0", "2.5"]}
+    plain = {"x": [1.5, None], "y": [2, math.nan], "town": ["north", None], "zone": [1, 2.5]}
+    comma = texts | {"x": ["1,5", ""], "zone": ["1,0", "2,50"]}
+    np.testing.assert_array_equal(score(plain), score(texts))
+    np.testing.assert_array_equal(score(comma, decimal=","), score(texts))
+
+
+def test_codes_are_no_numbers(tmp_path):
+    code = "1234567890123456789"
+    preparation = dataclasses.replace(prepared(), levels=(("north",), (code,)))
+    scorer = LinearScorer(np.array([0.0, 0.0, 0.0, 1.0]))
+    score = load(model_with(scorer, preparation=preparation), tmp_path)["score"]
+    columns = {"x": [0, 0], "y": [0, 0], "town": ["a", "b"], "zone": [code, code[:-1] + "8"]}
+    np.testing.assert_array_equal(score(columns), [1.25, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "words"),
+    [
+        ("x,y,town", "1,2,north", "missing: zone"),
+        ("x,y,town,zone", "1,two,north,1", "column y, row 1: 'two'"),
+        ("x,y,town,zone", "1,inf,north,1", "column y, row 1: 'inf'"),
+        ("x;y;town;zone", "1,5;1;north;1", "decimal mark '.'"),
+        ("x,y,town,zone", "1,2\n1,2\n1,2,north,1", "--delimiter"),
+    ],
+)
+def test_a_script_says_what_is_wrong_with_a_table(tmp_path, header, row, words):
+    script, table = tmp_path / "model.py", tmp_path / "t.csv"
+    export_model(model_with(SCORERS["linear"]), "script", script)
+    table.write_text(f"{header}\n{row}\n")
+    done = run_script(script, table)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
+    script, table, scores = (tmp_path / name for name in ("model.py", "t.csv", "scores.csv"))
+    model = model_with(SCORERS["linear"])
+    export_model(model, "script", script)
+    table.write_text(
+        "x;y;town;zone\n1,5;2;north;1\n3;4\n\n0;-1,25;west;2,5\n", encoding="utf-8-sig"
+    )
+    done = run_script(script, table, "--decimal", ",", "-o", scores)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.count("\n") == 1
+    assert "line 3 is left out" in done.stderr
+    found = [float(row["score"]) for row in csv.DictReader(scores.read_text().splitlines())]
+    expected = model.score(read_table(table, need_label=False))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+NASTY = '"""\nraise SystemExit("ran")\n\\'
+
+
+def test_names_cannot_become_code(tmp_path):
+    made = dataclasses.replace(prepared(), numbers=(NASTY, "{y}"), categories=("'", "\ud800"))
+    words = dict.fromkeys(("method", "label", "positive", "negative", "trained_on"), NASTY)
+    model = model_with(SCORERS["linear"], preparation=made, params={NASTY: NASTY}, **words)
+    loaded = load(dataclasses.replace(model, threshold=NASTY + '"'), tmp_path)
+    assert loaded["POSITIVE"] == NASTY
+    assert list(loaded["NUMBERS"]) == [NASTY, "{y}"]
+    assert 'raise SystemExit("ran")' in loaded["__doc__"]
+
+
+# ------------------------------------------------------------------ JSON
+
+
+def apply_formula(document, columns):
+    """Score by what the document says, row by row."""
+    return [
+        score_row(document, {name: cells[i] for name, cells in columns.items()})
+        for i in range(len(next(iter(columns.values()))))
+    ]
+
+
+def score_row(document, row):
+    preparation, x = document["preparation"], []
+    for number in preparation["numbers"]:
+        cell = row[number["name"]]
+        if math.isnan(cell) and not preparation["keep_gaps"]:
+            cell = number["median"]
+        x.append((cell - number["mean"]) / number["scale"])
+    for category in preparation["categories"]:
+        x += [float(row[category["name"]] == level) for level in category["levels"]]
+    scorer = document["scorer"]
+    return document["intercept"] + FORMULAS[scorer["kind"]](scorer, x)
+
+
+def dot(a, b):
+    return math.fsum(p * q for p, q in zip(a, b, strict=True))
+
+
+def kernel_formula(scorer, x):
+    return dot(scorer["weights"], [kernel_value(scorer["kernel"], z, x) for z in scorer["points"]])
+
+
+def kernel_value(kernel, z, x):
+    if kernel["kind"] == "rbf":
+        return math.exp(-kernel["gamma"] * math.dist(z, x) ** 2)
+    if kernel["kind"] == "poly":
+        return (kernel["gamma"] * dot(z, x) + kernel["coef0"]) ** kernel["degree"]
+    return dot(z, x)
+
+
+def trees_formula(scorer, x):
+    return scorer["base"] + math.fsum(scorer["value"][leaf(scorer, p, x)] for p in scorer["roots"])
+
+
+def leaf(scorer, p, x):
+    cell = x[scorer["feature"][p]]
+    if math.isnan(cell):
+        side = "left" if scorer["gaps_left"][p] else "right"
+    else:
+        side = "left" if cell <= float(scorer["threshold"][p]) else "right"
+    following = scorer[side][p]
+    return p if following == p else leaf(scorer, following, x)
+
+
+def additive_formula(scorer, x):
+    total, start = 0.0, 0
+    for c, (k, count) in enumerate(zip(scorer["feature"], scorer["n_breaks"], strict=True)):
+        q = start + c + sum(b < x[k] for b in scorer["breaks"][start : start + count])
+        t = x[k] - scorer["origins"][q]
+        if not math.isnan(t):
+            total += dot(scorer["coefficients"][q], [1.0, t, t**2, t**3])
+        start += count
+    return total
+
+
+FORMULAS = {
+    "linear": lambda scorer, x: dot(scorer["weights"], x),
+    "kernel": kernel_formula,
+    "trees": trees_formula,
+    "additive": additive_formula,
+}
+
+
+def cells_for_others(model, table):
+    """Cells as an importer hands them on: numbers, or texts."""
+    columns = {column.name: column for column in table.columns}
+    cells = {name: columns[name].values.tolist() for name in model.preparation.numbers}
+    for name in model.preparation.categories:
+        cells[name] = [spelled(cell) for cell in columns[name].values.tolist()]
+    return cells
+
+
+def spelled(cell):
+    if cell is None or cell != cell:
+        return MISSING
+    return cell if isinstance(cell, str) else f"{cell:.15g}"
+
+
+def formula_scores(model, table, tmp_path):
+    path = tmp_path / "model.json"
+    export_model(model, "json", path)
+    document = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert document["format"] == 1
+    return apply_formula(document, cells_for_others(model, table))
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_formula_in_json_scores_as_its_model(trained, odd_file, tmp_path, name):
+    table = read_table(odd_file, need_label=False)
+    scores = formula_scores(trained(name), table, tmp_path)
+    np.testing.assert_allclose(scores, trained(name).score(table), rtol=1e-9, atol=1e-11)
+
+
+def test_every_kind_of_scorer_in_json(by_hand, hand_file, tmp_path):
+    table = read_table(hand_file, need_label=False)
+    scores = formula_scores(by_hand, table, tmp_path)
+    np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-9, atol=1e-12)
+
+
+def test_json_says_what_it_is(trained, tmp_path):
+    path = tmp_path / "model.json"
+    model = trained("auc-rls")
+    export_model(model, "json", path)
+    document = json.loads(path.read_text())
+    assert document["method"] == "auc-rls"
+    assert (document["positive"], document["negative"]) == ("yes", "no")
+    assert document["scorer"]["weights"] == model.scorer.weights.tolist()
+    assert any("weights[k] * x[k]" in sentence for sentence in document["how"])
+
+
+# ------------------------------------------------------------------ ONNX
+
+
+def graph_scores(model, table, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    path = tmp_path / "model.onnx"
+    export_model(model, "onnx", path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    columns = {column.name: column for column in table.columns}
+    feed = {}
+    for given in session.get_inputs():
+        cells = columns[given.name.rstrip("_")].values
+        if given.type == "tensor(double)":
+            feed[given.name] = cells.astype(np.float64)[:, None]
+        else:
+            texts = [spelled(cell).replace(MISSING, "") for cell in cells.tolist()]
+            feed[given.name] = np.array(texts, dtype=object)[:, None]
+    score, label = session.run(["score", "label"], feed)
+    assert score.shape == label.shape == (table.rows,)
+    expected = np.where(score > 0, model.positive, model.negative)
+    assert label.tolist() == expected.tolist()
+    return score
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_graph_scores_as_its_model(trained, odd_file, tmp_path, name):
+    table = read_table(odd_file, need_label=False)
+    scores = graph_scores(trained(name), table, tmp_path)
+    np.testing.assert_allclose(scores, trained(name).score(table), rtol=1e-11, atol=1e-12)
+
+
+def test_every_kind_of_scorer_in_a_graph(by_hand, hand_file, tmp_path):
+    table = read_table(hand_file, need_label=False)
+    scores = graph_scores(by_hand, table, tmp_path)
+    np.testing.assert_allclose(scores, by_hand.score(table), rtol=1e-11, atol=1e-12)
+
+
+def test_columns_that_are_called_as_the_outputs_are(hand_file, tmp_path):
+    made = dataclasses.replace(prepared(), numbers=("score", "label"), categories=(), levels=())
+    model = model_with(LinearScorer(np.array([1.0, -2.0])), preparation=made)
+    path = tmp_path / "t.csv"
+    path.write_text("score,label\n1,2\n,4\n")
+    table = read_table(path, need_label=False)
+    np.testing.assert_allclose(graph_scores(model, table, tmp_path), model.score(table))
+
+
+def test_without_the_package_a_graph_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match=r"pip install 'aucstudio\[onnx\]'"):
+        export_model(model_with(SCORERS["linear"]), "onnx", tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------ refusals
+
+
+class Oracle:
+    kind = "oracle"
+
+    def __call__(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize("key", FORMATS)
+def test_a_kind_that_is_not_known_is_refused(tmp_path, key):
+    with pytest.raises(InputError, match="'oracle'"):
+        export_model(model_with(Oracle()), key, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_format_that_is_not_known_is_refused(tmp_path):
+    with pytest.raises(InputError, match="choose one of script, onnx, json"):
+        export_model(model_with(SCORERS["linear"]), "abacus", tmp_path / "model")
+
+
+def test_a_file_that_cannot_be_written_is_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot write"):
+        export_model(model_with(SCORERS["linear"]), "json", tmp_path / "absent" / "model.json")
