@@ -195,6 +195,37 @@ def test_the_threshold_of_a_saved_model(run, table_file, tmp_path, rule, bound):
     assert bound - 1 / negative.sum() < called[negative].mean() <= bound
 
 
+def test_an_experiment_file_runs_to_the_same_numbers(run, table_file, tmp_path):
+    text = '[data]\nfile = "study.csv"\n[[runs]]\nmethod = "auc-rls"\n[[runs]]\nmethod = "svm"\n'
+    (tmp_path / "two.toml").write_text(text)
+    project = tmp_path / "two.aucproj"
+    status, out, err = run("run", tmp_path / "two.toml", "--project", project, "--json")
+    assert (status, err) == (0, "")
+    results = json.loads(out)["runs"]
+    assert [result["method"] for result in results] == ["auc-rls", "svm"]
+    alone = json.loads(run("train", table_file, "--method", "svm", "--json")[1])["runs"][0]
+    assert results[1]["auc"] == alone["auc"]
+    assert run("compare", project)[0] == 0
+    assert "svm" in run("run", tmp_path / "two.toml")[1].lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "names"),
+    [
+        ("[data", [], "not valid TOML"),
+        ('[data]\nfile = "study.csv"\n', [], "[[runs]]"),
+        ('[data]\nfile = "study.csv"\n[[runs]]\nmethod = "x"', [], "'x'"),
+        ("", ["--jobs", "0"], "--jobs"),
+    ],
+)
+def test_bad_experiment_files_are_one_line(run, table_file, tmp_path, text, arguments, names):
+    (tmp_path / "bad.toml").write_text(text)
+    status, out, err = run("run", tmp_path / "bad.toml", *arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert names in err
+
+
 BAD = [
     (["--method", "perceptron"], "perceptron"),
     (["--method", "auc-svm", "--set", "C=0"], "C must be"),

@@ -35,7 +35,7 @@ class Actions(QObject):
         self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
         self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
-        self.export_script = self._make("export_script", "Save as &command…", "Ctrl+Shift+E")
+        self.export_script = self._make("export_script", "Save as e&xperiment…", "Ctrl+Shift+E")
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")

@@ -42,6 +42,8 @@ from aucstudio.gui.widgets import Card, named
 from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_VALIDATION, sample_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.files import write_atomically
+from aucstudio.project.experiment import Experiment
+from aucstudio.project.experiment_file import write_study
 from aucstudio.project.headless import command_line
 from aucstudio.project.report import write_report
 from aucstudio.project.table import Table
@@ -353,10 +355,13 @@ class MainWindow(QMainWindow):
         if chosen is None:
             return
         path = prompts.ask_save_path(
-            self, "Save the command that repeats this run", "run.sh", "Shell script (*.sh)"
+            self,
+            "Save what repeats this run",
+            "run.toml",
+            "Experiment (*.toml);;Shell script (*.sh)",
         )
         if path:
-            text = f"#!/bin/sh\n{command_line(chosen.record.experiment)}\n"
+            text = _script(chosen.record.experiment, Path(path))
             self._try_to_write(lambda: write_atomically(Path(path), text), path)
 
     def _try_to_write(self, write: object, path: str) -> None:
@@ -382,6 +387,13 @@ class MainWindow(QMainWindow):
         urls = event.mimeData().urls()
         if urls and urls[0].isLocalFile():
             self.open_path(urls[0].toLocalFile())
+
+
+def _script(experiment: Experiment, path: Path) -> str:
+    """Write what repeats an experiment: a command for a shell script, else an experiment file."""
+    if path.suffix == ".sh":
+        return f"#!/bin/sh\n{command_line(experiment)}\n"
+    return write_study([experiment], path.resolve().parent)
 
 
 def _card_around(widget: QWidget) -> QWidget:

@@ -23,6 +23,7 @@ from aucstudio.gui.app import create_window
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
 from aucstudio.project.demo import SAMPLE_METHODS
+from aucstudio.project.experiment_file import read_study
 from aucstudio.project.model import load_model
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.samples import make_sample
@@ -271,6 +272,10 @@ def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tm
     window.findChild(QAction, "action_export_script").trigger()
     text = (tmp_path / "run.sh").read_text(encoding="utf-8")
     assert f"aucstudio train {table_file} --method auc-svm" in text
+    answers.save_path = str(tmp_path / "run.toml")
+    window.findChild(QAction, "action_export_script").trigger()
+    (experiment,) = read_study(tmp_path / "run.toml").experiments
+    assert experiment.id == window.session.shown_runs()[0].record.experiment.id
 
 
 def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
