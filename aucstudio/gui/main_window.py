@@ -41,9 +41,9 @@ from aucstudio.gui.welcome import WelcomePage
 from aucstudio.gui.widgets import Card, named
 from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_VALIDATION, sample_study
 from aucstudio.project.errors import InputError
-from aucstudio.project.files import write_atomically
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.experiment_file import write_study
+from aucstudio.project.files import write_atomically
 from aucstudio.project.headless import command_line
 from aucstudio.project.report import write_report
 from aucstudio.project.table import Table

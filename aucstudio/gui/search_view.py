@@ -857,7 +857,7 @@ class HeatMap:
 
 def sequential(theme: Theme) -> pg.ColorMap:
     """Make the colours of low to high: one hue, its lightness going one way."""
-    low, high = _mixed(theme.card, theme.positive, 0.12), _mixed(theme.positive, theme.text, 0.45)
+    low, high = _mixed(theme.card, theme.positive, 0.18), _mixed(theme.positive, theme.text, 0.45)
     return pg.ColorMap((0.0, 0.55, 1.0), (low, QColor(theme.positive), high))
 
 
