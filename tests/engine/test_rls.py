@@ -279,3 +279,10 @@ def test_moments_keep_their_digits_wherever_they_are_measured(share, offset, spr
             (origin + means[int(label)]), rows.mean(axis=0).astype(float), atol=1e-13 * (1 + offset)
         )
     np.testing.assert_allclose(found, scatter, rtol=1e-10, atol=1e-12 * np.abs(scatter).max())
+
+
+def test_golden_sum_of_the_class_covariances():
+    X = [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
+    positive = np.arange(10) < 4
+    _, _, found = class_moments(np.array(X, float), positive, (1 / 6, 1 / 4), Monitor())
+    np.testing.assert_allclose(found, [[2.1666667, -0.75], [-0.75, 2.0555556]], atol=5e-8)
