@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
-
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Kernel:
+    """A function that is compiled when it is first called.
+
+    The compiler itself takes half a second to load, which programs that call no kernel save.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return self._compiled(*arguments)
+
+    @functools.cached_property
+    def _compiled(self) -> Any:
+        import numba
+
+        return numba.njit(nogil=True, cache=True, error_model="numpy")(self._function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Let a kernel call another one."""
+        return self._compiled._numba_type_
 
 
 def kernel(function: F) -> F:
@@ -16,4 +41,4 @@ def kernel(function: F) -> F:
     The machine code is kept on disk: only the first call after an installation waits for the
     compiler. Floating-point operations keep their order, so that results repeat bit for bit.
     """
-    return cast("F", numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+    return cast("F", Kernel(function))

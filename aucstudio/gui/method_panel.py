@@ -113,7 +113,7 @@ class MethodPanel(Card):
         tell(self.problem, "")
 
     def _cost(self) -> str:
-        """Say how many pairs the training part of one split makes."""
+        """Say how many rows and pairs the training part of one split makes."""
         table = self.session.table
         if table is None or table.positive is None:
             return ""
@@ -123,7 +123,7 @@ class MethodPanel(Card):
         m = round(share * positives)
         n = round(share * (sum(table.classes.values()) - positives))
         fits = "one fit" if validation.splits == 1 else f"{validation.splits} fits"
-        return f"{fits} on {m + n:,} rows: {m:,} × {n:,} = {m * n:,} pairs"
+        return f"{fits} on {m + n:,} rows, {m * n:,} pairs"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Say what is wrong, beside the setting if it is one of the form's."""

@@ -38,6 +38,16 @@ CASES = [
     ("svm", {}),
     ("svm", {"kernel": "rbf"}),
     ("logistic", {}),
+    ("svm-auc", {}),
+    ("svm-pauc", {"kernel": "rbf"}),
+    ("svm-pauc-tight", {"fpr_range": (0.02, 0.2), "surrogate": "dc"}),
+    ("asvm", {}),
+    ("pauc-boost", {}),
+    ("greedy-pauc", {}),
+    ("rankboost", {}),
+    ("auc-split", {}),
+    ("svm-2norm", {}),
+    ("gradient-boosting", {}),
 ]
 
 
@@ -104,6 +114,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--methods", nargs="+", help="only these")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     os.environ["AUCSTUDIO_HOME"] = str(folder / "home")
@@ -137,7 +148,8 @@ def main():
             0,
         )
     )
-    for method, params in CASES:
+    chosen = [case for case in CASES if not options.methods or case[0] in options.methods]
+    for method, params in chosen:
         session = window.session
         plan = dataclasses.replace(
             session.plan,
