@@ -140,6 +140,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         check_settings(type(self), self.get_params(deep=False))
         rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
+        m = int(np.count_nonzero(positive))
+        self.check_size(m, len(positive) - m, rows.shape[1])
         if self._is_given_kernel():
             monitor = Monitor(heard_on_columns(callback, len(rows)))
             with self._given(rows) as numbers:
@@ -151,6 +153,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self._keep(done, rows, positive, monitor)
         self.converged_ = done.converged and not monitor.stopped
         return self
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse what would not fit the memory of an ordinary machine; ``fit`` does so itself.
+
+        Raises
+        ------
+        InvalidSetting
+            With what it would take and what to use instead.
+        """
 
     def fit_path(
         self,

@@ -24,7 +24,7 @@ from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import delayed, ticking
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
+from aucstudio.project.experiment import DataReference, Experiment, check_size, plan_experiment
 from aucstudio.project.headless import read_test_table
 from aucstudio.project.job import Job, Outcome, RunJob, describe_failure, run_job
 from aucstudio.project.record import FAILED, RunRecord
@@ -317,6 +317,7 @@ class Session(QObject):
         experiment = plan_experiment(
             data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
         )
+        check_size(experiment, self.table)
         waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
         title = METHODS[method].title + (", tuned" if tuned else "")
         look = plan.free_look(title, waiting)

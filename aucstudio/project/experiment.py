@@ -11,6 +11,7 @@ from typing import Any
 from aucstudio.engine import METHODS, AUCClassifier
 from aucstudio.engine.params import check_settings, declared_params
 from aucstudio.project.errors import InputError
+from aucstudio.project.prepare import MAX_LEVELS
 from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import Tuning, check_tuning
@@ -192,6 +193,25 @@ def _check_validation(
             "another scheme to tune, or give the settings",
             setting="validation",
         )
+
+
+def check_size(experiment: Experiment, table: Table) -> None:
+    """Refuse, before it starts, a run whose training part would not fit in memory.
+
+    Raises
+    ------
+    InvalidSetting
+        With what it would take and what to use instead.
+    """
+    share = experiment.validation.train_share
+    positives = table.classes[experiment.data.positive]
+    negatives = sum(table.classes.values()) - positives
+    features = sum(
+        1 if column.role == "number" else min(column.distinct, MAX_LEVELS)
+        for column in table.features
+    )
+    method = METHODS[experiment.method](**experiment.params)
+    method.check_size(round(share * positives), round(share * negatives), features)
 
 
 def check_band(band: Band) -> None:

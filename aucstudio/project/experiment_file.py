@@ -32,7 +32,13 @@ from typing import Any
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import Band, DataReference, Experiment, plan_experiment
+from aucstudio.project.experiment import (
+    Band,
+    DataReference,
+    Experiment,
+    check_size,
+    plan_experiment,
+)
 from aucstudio.project.split import FILE, Validation
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import Tuning
@@ -106,6 +112,8 @@ def _study(path: Path, document: Mapping[str, Any]) -> Study:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     reference = DataReference.to_table(table)
     planned = [_experiment(path, run, reference, validation, band) for run in runs]
+    for experiment in planned:
+        check_size(experiment, table)
     return Study(table, tuple(planned))
 
 

@@ -16,7 +16,13 @@ from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import Progress, refit
-from aucstudio.project.experiment import Band, DataReference, Experiment, plan_experiment
+from aucstudio.project.experiment import (
+    Band,
+    DataReference,
+    Experiment,
+    check_size,
+    plan_experiment,
+)
 from aucstudio.project.job import RunJob, run_job
 from aucstudio.project.model import Model
 from aucstudio.project.record import RunRecord
@@ -66,6 +72,7 @@ def plan_run(
     table = read_table(data, label=label, positive=positive, ignore=ignore)
     data_reference = DataReference.to_table(table)
     experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
+    check_size(experiment, table)
     return Plan(experiment, table, read_test_table(experiment))
 
 

@@ -1,5 +1,7 @@
 """The window driven as a person would: real widgets, real actions, real data."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -329,6 +331,19 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
     window.actions_.tune.trigger()
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     assert window.session.shown_runs()[-1].record.searches[0].metric == "leave-pair-out"
+
+
+def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.methods.pair_svm.MAX_DENSE_PAIRS", 100)
+    window.open_data(table_file)
+    choose_method(window, "auc-svm")
+    window.session.edit(
+        dataclasses.replace(window.session.plan, params={"auc-svm": {"kernel": "rbf"}}), "kernel"
+    )
+    window.actions_.run.trigger()
+    assert not window.session.busy
+    assert window.session.records == {}
+    assert "pairs would take about" in window.method_panel.form._hints["n_neighbors"].text()
 
 
 def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):

@@ -166,13 +166,14 @@ class ASVM(KernelSettings, AUCClassifier):
         points = X - X.mean(axis=0) if kernel.is_linear else X
         if kernel.is_linear and points.shape[1] <= len(points):
             return points, lambda w, beta: LinearScorer(w)
-        self._check_size(len(X))
         K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
         factor = kernel_factor(K, monitor)
         return factor.F, lambda w, beta: trimmed(kernel, points, factor.represent(w, beta))
 
-    def _check_size(self, n_rows: int) -> None:
-        if n_rows <= MAX_KERNEL_ROWS:
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices that would take hours; see the base class."""
+        n_rows = positives + negatives
+        if n_rows <= MAX_KERNEL_ROWS or (self.kernel == "linear" and features <= n_rows):
             return
         what, advice = f"the {self.kernel} kernel", "take the linear kernel or"
         if self.kernel == "linear":

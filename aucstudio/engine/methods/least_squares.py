@@ -58,10 +58,7 @@ class _LeastSquares(KernelSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
-        rows, features = X.shape
-        if not kernel.is_linear or rows < features:
-            _refuse_large(rows)
-        if kernel.is_linear and features <= rows:
+        if kernel.is_linear and X.shape[1] <= X.shape[0]:
             scorer, objective, gap = self._primal(X, positive, monitor)
         else:
             scorer, objective, gap = self._dual(kernel, X, positive, monitor)
@@ -71,6 +68,11 @@ class _LeastSquares(KernelSettings, AUCClassifier):
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; see the base class."""
+        if self.kernel != "linear" or positives + negatives < features:
+            _refuse_large(positives + negatives)
 
     @abstractmethod
     def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:

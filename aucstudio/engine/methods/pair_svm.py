@@ -101,6 +101,11 @@ class PairSVM(KernelSettings, AUCClassifier):
     def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
         return self.kernel != "linear" or X.shape[1] > n_rows
 
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse all pairs under a kernel beyond memory; see the base class."""
+        if self.n_neighbors is None and self.kernel != "linear":
+            self._check_size(positives * negatives, positives + negatives)
+
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear" and self.n_neighbors is None
 
@@ -112,7 +117,6 @@ class PairSVM(KernelSettings, AUCClassifier):
         pairs = AllPairs(positive)
         if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
             return self._fit_by_cutting_planes(X, positive, monitor)
-        self._check_size(pairs.count, len(X))
         return self._fit_pairs(X, positive, np.arange(len(X)), pairs, monitor)
 
     def _fit_neighbours(self, X: Array, positive: Mask, k: int, monitor: Monitor) -> Fit:

@@ -80,16 +80,17 @@ class SAUCSVM(PairSVM):
     def _takes_sparse(self) -> bool:
         return False  # the covariance is not sparse
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        # Neighbour pairs use few rows, the covariance all.
-        if self.structure > 0 and self.kernel != "linear" and len(X) > MAX_KERNEL_ROWS:
-            size = 3 * 8 * len(X) ** 2 / 1e9
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; neighbours use few rows, the covariance all."""
+        rows = positives + negatives
+        if self.structure > 0 and self.kernel != "linear" and rows > MAX_KERNEL_ROWS:
+            size = 3 * 8 * rows**2 / 1e9
             raise InvalidSetting(
                 "kernel",
-                f"the covariance of {len(X):,} rows under this kernel would take about "
+                f"the covariance of {rows:,} rows under this kernel would take about "
                 f"{size:.1f} GB; use the linear kernel, or structure 0 with neighbours",
             )
-        return super()._fit(X, positive, monitor)
+        super().check_size(positives, negatives, features)
 
     def _embed(
         self, X: Array, positive: Mask, rows: Index, monitor: Monitor

@@ -66,6 +66,11 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
     )
     summary: ClassVar[str] = "SVM with squared slack; said to maximise the AUC along the way."
 
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; see the base class."""
+        if self.kernel != "linear" or positives + negatives < features:
+            _refuse_large(positives + negatives)
+
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
         costs = self.C * self.weigh(self.classes_, positive)[positive.astype(int)]
@@ -75,7 +80,6 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
         if kernel.is_linear and X.shape[1] <= len(X):
             space: _Space = _Features(rows, y, costs, monitor)
         else:
-            _refuse_large(len(X))
             space = _Rows(kernel, rows, y, costs, monitor)
         done = _minimise(space, y, costs, monitor)
         scorer = space.scorer(done.w)
