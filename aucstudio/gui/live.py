@@ -8,11 +8,11 @@ import time
 import numpy as np
 
 from aucstudio.gui.plan import RunLook
-from aucstudio.project.execute import Look, Progress
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.headless import progress_words
 from aucstudio.project.prepare import Preparation
 from aucstudio.project.tuning import Search
+from aucstudio.project.watch import Look, Progress
 
 
 @dataclasses.dataclass(eq=False)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.engine.scorers import score_rows
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
 from aucstudio.project.prepare import Preparation, learn_preparation
@@ -30,71 +30,17 @@ from aucstudio.project.record import (
 from aucstudio.project.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.table import Table
 from aucstudio.project.tuning import Search, search
+from aucstudio.project.watch import Listener, Progress, Watch
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-
-# A look at the scorer costs a pass over the held-out rows: at most 1/25 of the time goes there.
-_LOOK_EVERY = 1 / 15
-_LOOK_SHARE = 25.0
-_LOOK_ROWS = 2_000
 
 _LEAVE_PAIR_OUT_NOTES = (
     "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
     "two. A row's score is its place among the negatives in these pairs; gaps and scales were "
     "learnt from all rows.",
 )
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Look:
-    """The scorer as it stands, on (a sample of) the held-out rows.
-
-    Attributes
-    ----------
-    positive : ndarray of bool
-    scores : ndarray of float
-    scorer : Scorer
-    """
-
-    positive: Mask
-    scores: Array
-    scorer: Scorer
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Progress:
-    """What a run tells while it goes.
-
-    Attributes
-    ----------
-    split, splits : int
-        Which fit is under way (from 0), and how many there are.
-    step : Step or None
-        The engine's step, without its scorer.
-    seconds : float
-        Time in this fit so far, without watching it.
-    look : Look or None
-        Present now and then.
-    finished : SplitResult or None
-        Present once at the end of each fit.
-    preparation : Preparation
-    search : Search or None
-        Present while settings are searched: what was found so far.
-    """
-
-    split: int
-    splits: int
-    step: Step | None
-    seconds: float
-    preparation: Preparation
-    look: Look | None = None
-    finished: SplitResult | None = None
-    search: Search | None = None
-
-
-Listener = Callable[[Progress], object]
 
 
 def execute(
@@ -161,7 +107,11 @@ class _Run:
 
     def _fit_split(self, k: int, count: int, part: _Part, table: Table) -> SplitResult:
         params = self._settle(k, count, part, table)
-        watch = _Watch(self, k, count, part)
+        # With leave-pair-out every row trains: a picture of them would flatter.
+        in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
+        looks = self.listen is not None and not in_sample
+        held = (part.test, part.test_positive) if looks else None
+        watch = Watch(self.tell, k, count, part.preparation, held)
         method: AUCClassifier = METHODS[self.experiment.method](**params)
         method.fit(part.train, part.train_positive, callback=watch)
         seconds = watch.seconds()
@@ -181,8 +131,7 @@ class _Run:
 
         def report(found: Search) -> bool:
             seconds = time.perf_counter() - began
-            self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
-            return self.stopped
+            return self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
 
         found = search(
             experiment.method,
@@ -197,17 +146,18 @@ class _Run:
         return {**experiment.params, **found.chosen}
 
     def _held_out_scores(
-        self, method: AUCClassifier, part: _Part, watch: _Watch
+        self, method: AUCClassifier, part: _Part, watch: Watch
     ) -> tuple[Array, tuple[str, ...]]:
         if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
             return score_rows(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
         (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
         return outcome.placements(part.train_positive), _LEAVE_PAIR_OUT_NOTES
 
-    def tell(self, message: Progress) -> None:
-        """Pass a message on; the answer may be to stop."""
+    def tell(self, message: Progress) -> bool:
+        """Pass a message on; answers whether to stop."""
         if self.listen is not None and self.listen(message):
             self.stopped = True
+        return self.stopped
 
     def record(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self.began
@@ -257,76 +207,6 @@ def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gap
         test_positive,
         preparation.apply(held, test_rows),
     )
-
-
-class _Watch:
-    """The engine's callback: keeps the curve, looks at the scorer at times, passes a stop on."""
-
-    def __init__(self, run: _Run, k: int, count: int, part: _Part) -> None:
-        self._run, self._k, self._count = run, k, count
-        self._preparation = part.preparation
-        # With leave-pair-out every row trains: a picture of them would flatter.
-        in_sample = run.experiment.validation.scheme == LEAVE_PAIR_OUT
-        self._shows = run.listen is not None and not in_sample
-        sample = _sample_rows(part.test_positive)
-        self._X, self._positive = part.test[sample], part.test_positive[sample]
-        self._steps: list[tuple[int, float, float, float]] = []
-        self._began = time.perf_counter()
-        self._watching = 0.0
-        self._next_look = 0.0
-
-    def __call__(self, step: Step) -> bool:
-        entered = time.perf_counter()
-        seconds = self.seconds()
-        if step.iteration > 0 and step.objective is not None:
-            gap = np.nan if step.gap is None else step.gap
-            self._steps.append((step.iteration, seconds, step.objective, gap))
-        look = self._look(step) if entered >= self._next_look else None
-        self._tell(dataclasses.replace(step, scorer=None), seconds, look)
-        self._watching += time.perf_counter() - entered
-        return self._run.stopped
-
-    def _look(self, step: Step) -> Look | None:
-        if not self._shows or step.scorer is None:
-            return None
-        began = time.perf_counter()
-        scorer = step.scorer()
-        look = Look(self._positive, scorer(self._X), scorer)
-        took = time.perf_counter() - began
-        self._next_look = began + max(_LOOK_EVERY, _LOOK_SHARE * took)
-        return look
-
-    def _tell(
-        self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
-    ) -> None:
-        self._run.tell(Progress(self._k, self._count, step, seconds, self._preparation, look, done))
-
-    def pulse(self, stage: str, fraction: float) -> None:
-        """Tell of the scoring that follows the fit."""
-        self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
-
-    def tell_finished(self, result: SplitResult) -> None:
-        self._tell(None, result.fit_seconds, None, result)
-
-    def seconds(self) -> float:
-        """Time since the fit began, without the time spent watching it."""
-        return time.perf_counter() - self._began - self._watching
-
-    def curve(self) -> TrainingCurve:
-        columns = np.array(self._steps, dtype=np.float64).reshape(-1, 4)
-        iteration = columns[:, 0].astype(np.int64)
-        return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3])
-
-
-def _sample_rows(positive: Mask) -> NDArray[np.intp]:
-    """Rows for the live picture: evenly spaced within each class, at most _LOOK_ROWS."""
-    if len(positive) <= _LOOK_ROWS:
-        return np.arange(len(positive))
-    parts = []
-    for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-        size = min(len(rows), _LOOK_ROWS // 2)
-        parts.append(rows[np.linspace(0, len(rows) - 1, size).astype(np.intp)])
-    return np.sort(np.concatenate(parts))
 
 
 def _model(

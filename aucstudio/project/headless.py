@@ -15,7 +15,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import Progress, refit
+from aucstudio.project.execute import refit
 from aucstudio.project.experiment import (
     Band,
     DataReference,
@@ -31,6 +31,7 @@ from aucstudio.project.storage import ProjectFile
 from aucstudio.project.summary import auc_summary, number, pauc_summary, run_as_json
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import METRICS, Search, Tuning, settings_words
+from aucstudio.project.watch import Progress
 
 Bar = Callable[[float | None, str], None]
 

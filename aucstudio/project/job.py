@@ -23,12 +23,13 @@ from threadpoolctl import threadpool_limits
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import Progress, execute
+from aucstudio.project.execute import execute
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table
 from aucstudio.project.tuning import Search
+from aucstudio.project.watch import Progress
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")

@@ -12,8 +12,8 @@ from aucstudio.gui import feature_view
 from aucstudio.gui.feature_view import FeatureView
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
+from aucstudio.project.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 

@@ -16,10 +16,10 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
-from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
 from aucstudio.project.summary import auc_summary, pauc_summary
 from aucstudio.project.table import read_table
+from aucstudio.project.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import make_record
 

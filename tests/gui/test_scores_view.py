@@ -10,8 +10,8 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.scores_view import ScoresView
 from aucstudio.project.distribution import Distribution, bin_edges
-from aucstudio.project.execute import Look
 from aucstudio.project.split import Validation
+from aucstudio.project.watch import Look
 from tests.gui.conftest import make_record, put, shown
 
 

@@ -10,9 +10,9 @@ from aucstudio.engine import roc
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.training_view import TrainingView, power_words
-from aucstudio.project.execute import Look
 from aucstudio.project.record import TrainingCurve
 from aucstudio.project.split import Validation
+from aucstudio.project.watch import Look
 from tests.gui.conftest import make_record, put, shown
 
 

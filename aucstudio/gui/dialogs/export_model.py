@@ -22,13 +22,14 @@ from aucstudio.gui.background import Background
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import Progress, refit
+from aucstudio.project.execute import refit
 from aucstudio.project.export import FORMATS, NATIVE, Format
 from aucstudio.project.files import write_atomically
 from aucstudio.project.headless import rethresholded, validated_model
 from aucstudio.project.job import Job
 from aucstudio.project.model import Model
 from aucstudio.project.split import LEAVE_PAIR_OUT
+from aucstudio.project.watch import Progress
 
 _RULES = {
     "equal-error": "where both error rates are equal",
