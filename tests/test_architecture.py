@@ -56,3 +56,15 @@ def test_nothing_that_users_exchange_is_pickled():
 def test_every_module_says_what_it_is_for():
     for path in MODULES:
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def test_compiled_code_lets_the_window_run_on():
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        if path.name != "compiled.py":
+            assert "numba" not in set(imports(path)), path
+
+
+def test_the_engine_loads_no_compiler_before_it_is_needed():
+    code = "import sys, aucstudio.engine; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

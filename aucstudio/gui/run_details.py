@@ -125,6 +125,8 @@ def settings_sentence(shown: ShownRun) -> str:
 def _spelled(declared: Any, value: Any) -> str:
     if value is None and declared.none:
         return str(declared.none)
+    if declared.kind == "range":
+        return f"{value[0]:g} … {value[1]:g}"
     return f"{value:.4g}" if isinstance(value, float) else str(declared.spell(value))
 
 
