@@ -11,13 +11,12 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QModelIndex, QPointF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QGraphicsRectItem,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -48,6 +47,7 @@ _ALL_SPLITS = -1
 _REACH = 24.0  # pixels from the pointer within which a point answers
 _MOST_TICKS = 8
 _LEAST_TABLE = 96
+_CELL_AIR = 16
 _CHARACTER, _NARROW = 7.0, 400.0  # pixels; of an axis in a small window
 _SAME = 1e-12
 
@@ -157,6 +157,20 @@ def _setting(declared: Param, tried: tuple[Any, ...]) -> Setting:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number_words(value: float) -> str:
+    """Write a setting: plainly where that is short, else with a power of ten."""
+    text = f"{value:.4g}"
+    if "e" not in text:
+        return text
+    if f"{value:.3e}".startswith("1.000e"):
+        return power_words(value).removeprefix("1·")
+    return power_words(value, 2)
+
+
+def _decade(power: float) -> str:
+    return power_words(10.0**power).removeprefix("1·")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -315,10 +329,12 @@ class SearchView(View):
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
         self.table.setTabKeyNavigation(False)
+        self.table.setCornerWidget(QWidget())  # else the style draws a mark of its own
         self.table.verticalHeader().setVisible(False)
         self.table.verticalHeader().setDefaultSectionSize(26)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
+        header.setStretchLastSection(True)
         self.table.setSortingEnabled(True)
         # Qt's own mark lies over the words: the model writes one.
         header.setSortIndicatorShown(False)
@@ -434,7 +450,9 @@ class SearchView(View):
         self.along_combo.clear()
         for setting in self._settings:
             self.along_combo.addItem(setting.title, setting.name)
-        self.along_combo.setCurrentIndex(max(0, self.along_combo.findData(kept)))
+        numeric = [setting.name for setting in self._settings if setting.is_numeric]
+        wanted = (self.along_combo.findData(name) for name in (kept, *numeric[:1]))
+        self.along_combo.setCurrentIndex(next((k for k in wanted if k >= 0), 0))
         del blockers
 
     def _show_controls(self) -> None:
@@ -475,8 +493,9 @@ class SearchView(View):
     def _draw(self, subject: Subject, standing: Standing) -> None:
         picture, along = self._picture(), self._along()
         unit = "split" if self._is_over_splits() else "fold"
-        picture.draw(standing, along, _area_title(subject.experiment, standing.search), unit)
-        picture.dress(run_colour(current_theme(), subject.look.colour))
+        title = area_title(subject.experiment, standing.search)
+        colour = run_colour(current_theme(), subject.look.colour)
+        picture.draw(standing, Shown(along, title, unit, colour))
         framed = (subject.key, self.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed
@@ -486,34 +505,35 @@ class SearchView(View):
         """Mark the chosen candidate in the picture and the table."""
         if self.chosen is None:
             self.table.clearSelection()
-        elif self.table.currentIndex().row() != self.model.order.index(self.chosen):
-            self.table.selectRow(self.model.order.index(self.chosen))
+        else:
+            self._mark_row(self.model.order.index(self.chosen))
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
         words = "" if self.chosen is None else self._words(self.chosen)
         self.use_button.setToolTip(f"Put {words} into the method card" if words else "")
         self._read(self.chosen)
 
+    def _mark_row(self, row: int) -> None:
+        """Select a row; the table moves there only if a person picked it."""
+        bar = self.table.verticalScrollBar()
+        place = bar.value()
+        if not self.table.selectionModel().isRowSelected(row, QModelIndex()):
+            self.table.selectRow(row)
+            if self._picked is None:
+                bar.setValue(place)
+
     def _words(self, candidate: int) -> str:
         assert self.standing is not None
         return candidate_words(self._settings, self.standing.search.candidates[candidate])
 
     def _read(self, candidate: int | None) -> None:
-        """Read out a candidate."""
-        standing = self.standing
-        if candidate is None or standing is None:
-            self.readout.setText("")
-            return
-        problem = standing.search.problems.get(candidate)
-        count = int(standing.counts[candidate])
-        parts = [problem or _mean_words(standing, candidate)]
-        if count and not problem and standing.search.areas.shape[1] > 1:
+        """Read out a candidate; what is least needed comes last, where a narrow page cuts it."""
+        words = ""
+        if candidate is not None and self.standing is not None:
             unit = "split" if self._is_over_splits() else "fold"
-            parts.append(f"{count} {unit}{'s' * (count > 1)}")
-        if standing.ranks[candidate]:
-            parts.append(f"rank {standing.ranks[candidate]} of {int((standing.ranks > 0).sum())}")
-        self.readout.setText(f"{self._words(candidate)}: {', '.join(parts)}")
-        self.readout.setToolTip(self.readout.text())
+            words = readout_words(self._settings, self.standing, candidate, unit)
+        self.readout.setText(words)
+        self.readout.setToolTip(words)
 
     def _tell(self, subject: Subject, standing: Standing) -> None:
         if subject.live is not None:
@@ -531,11 +551,22 @@ class SearchView(View):
         chosen = times_chosen(subject.searches) if several else None
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)
         if self.model.show_sheet(sheet):
-            header = self.table.horizontalHeader()
-            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-            header.setSectionResizeMode(len(sheet.heads) - 1, QHeaderView.ResizeMode.Stretch)
+            self._fit_columns(sheet)
             area = 1 + len(self._settings)
             self.table.sortByColumn(area, Qt.SortOrder.DescendingOrder)
+
+    def _fit_columns(self, sheet: Sheet) -> None:
+        """Make columns as wide as their words, and as the figures that are still to come.
+
+        Qt would ask for the looks of every cell: ten times slower.
+        """
+        font, head_font = self.table.font(), self.table.horizontalHeader().fontMetrics()
+        font.setBold(True)
+        measure = QFontMetrics(font).horizontalAdvance
+        for k, head in enumerate(sheet.heads[:-1]):
+            words = {"0.000", *(row.cells[k] for row in sheet.rows)}
+            wide = max(head_font.horizontalAdvance(f"{head} ▾"), *map(measure, words))
+            self.table.setColumnWidth(k, wide + _CELL_AIR)
 
     # ------------------------------------------------------------- the person
 
@@ -594,6 +625,7 @@ class _Stage(QWidget):
 
 def _combo(text: str, name: str, accessible: str) -> tuple[QLabel, QComboBox]:
     combo = named(QComboBox(), name, accessible)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     label = QLabel(text)
     label.setBuddy(combo)
     return label, combo
@@ -624,14 +656,51 @@ def _why_untuned(run: ShownRun | None) -> str:
 # ----------------------------------------------------------------- pictures
 
 
-def _plot(name: str) -> pg.PlotWidget:
-    plot = make_plot(name, "", "")
-    for side in ("left", "bottom"):
-        plot.getAxis(side).enableAutoSIPrefix(False)
-    return plot
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shown:
+    """What a picture needs beside the standing.
+
+    Attributes
+    ----------
+    along : list of Setting
+        That of the horizontal axis first.
+    title : str
+        The measure.
+    unit : {"fold", "split"}
+        What each area comes from.
+    colour : QColor
+        The run's.
+    """
+
+    along: list[Setting]
+    title: str
+    unit: str
+    colour: QColor
 
 
-class Profile:
+class _Picture:
+    """A plot whose axes and key are written only when they change."""
+
+    def __init__(self, name: str) -> None:
+        self.plot = make_plot(name, "", "")
+        self._worn: object = None
+        for side in ("left", "bottom"):
+            self.plot.getAxis(side).enableAutoSIPrefix(False)
+
+    def _wear(self, key: str, **titles: str) -> None:
+        """Write the titles of the sides, and what the marks mean on the figure itself."""
+        theme = current_theme()
+        worn = (theme, key, tuple(titles.items()))
+        if worn == self._worn:
+            return
+        self._worn = worn
+        dress_plot(self.plot)
+        for side, title in titles.items():
+            self.plot.setLabel(side, title, color=theme.muted)
+        self.plot.setTitle(key, color=theme.muted, size="9pt")
+
+
+class Profile(_Picture):
     """Mean areas along one setting.
 
     Attributes
@@ -645,7 +714,7 @@ class Profile:
     """
 
     def __init__(self) -> None:
-        self.plot = _plot("search_plot")
+        super().__init__("search_plot")
         self.spread = pg.ErrorBarItem()
         self.folds, self.means = pg.ScatterPlotItem(size=5), pg.ScatterPlotItem(size=8)
         self.best, self.ring = pg.ScatterPlotItem(symbol="d"), pg.ScatterPlotItem(size=18)
@@ -653,59 +722,53 @@ class Profile:
         for item in (self.folds, self.line, self.spread, self.means, self.best, self.ring):
             self.plot.addItem(item)
         self._places = np.empty((0, 2))
-        self._crowd = np.empty(0, dtype=bool)
-        self._standing: Standing | None = None
-        self._key = ""
 
-    def draw(self, standing: Standing, along: Sequence[Setting], title: str, unit: str) -> None:
+    def draw(self, standing: Standing, shown: Shown) -> None:
         """Hand the candidates to the items."""
-        setting, alone = along[0], len(along) == 1
+        setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
         places = setting.places[setting.index(standing.search.candidates)]
-        self._standing, self._places = standing, np.column_stack([places, standing.means])
+        self._places = np.column_stack([places, standing.means])
         high = _highest(places, standing.means)
-        self._crowd = np.full(len(places), not alone)
-        self._crowd[high] = False
-        self.line.setData(self._places[high] if setting.is_numeric else np.empty((0, 2)))
-        barred = np.flatnonzero(np.isfinite(standing.errors) & ~self._crowd)
-        bars = standing.errors[barred]
-        # An empty item would pull the axes to the origin.
-        ends = (places[barred], standing.means[barred]) if len(barred) else (None, None)
-        self.spread.setData(x=ends[0], y=ends[1], top=bars, bottom=bars, beam=None)
-        areas = standing.search.areas if alone and standing.search.areas.shape[1] > 1 else None
-        self.folds.setData(*([], []) if areas is None else _fold_points(places, areas))
-        axis = self.plot.getAxis("bottom")
+        line = self._places[high] if setting.is_numeric else np.empty((0, 2))
+        self.line.setData(line, pen=pen(colour, 2.0))
+        barred = high[np.isfinite(standing.errors[high])]
+        self._draw_spread(standing, barred, colour)
+        areas = standing.search.areas
+        dotted = alone and areas.shape[1] > 1
+        dots = _fold_points(places, areas) if dotted else ([], [])
+        self.folds.setData(*dots, pen=None, brush=faded(colour, 90))
+        self._draw_means(standing, high, colour, alone=alone)
         ticks = setting.ticks()
-        axis.setTicks(None if ticks is None else [ticks])
-        self.plot.setLabel("bottom", setting.title)
-        self.plot.setLabel("left", title)
-        self._key = _profile_key(alone, areas is not None, bool(len(barred)), unit)
+        self.plot.getAxis("bottom").setTicks(None if ticks is None else [ticks])
+        parts = ["diamond: best", "ring: chosen"]
+        parts[:0] = [f"dots: {shown.unit}s"] if dotted else []
+        parts[:0] = ["bars: ± 1 standard error"] if len(barred) else []
+        parts[:0] = [] if alone else ["line: best at each value"]
+        self._wear(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
 
-    def dress(self, colour: QColor) -> None:
-        """Take on the theme and the run's colour."""
-        assert self._standing is not None
-        theme, standing = current_theme(), self._standing
-        dress_plot(self.plot)
-        self.plot.setTitle(self._key, color=theme.muted, size="9pt")
-        self.line.setPen(pen(colour, 2.0))
-        self.spread.setData(pen=pen(faded(colour, 170), 1.5))
-        self.folds.setPen(None)
-        self.folds.setBrush(faded(colour, 90))
-        known = np.flatnonzero(standing.counts)
-        light, hollow = faded(colour, 110), QColor(theme.card)
-        # Judged less often than others is hollow: such a mean cannot be compared yet.
-        full = [light if self._crowd[k] else colour for k in known]
+    def _draw_spread(self, standing: Standing, barred: Counts, colour: QColor) -> None:
+        x, bars = self._places[barred, 0], standing.errors[barred]
+        # An empty item would pull the axes to the origin.
+        ends = (x, standing.means[barred]) if len(barred) else (None, None)
+        stroke = pen(faded(colour, 170), 1.5)
+        self.spread.setData(x=ends[0], y=ends[1], top=bars, bottom=bars, pen=stroke)
+
+    def _draw_means(self, standing: Standing, high: Counts, colour: QColor, *, alone: bool) -> None:
+        theme, known = current_theme(), np.flatnonzero(standing.counts)
+        # Points of one look share its pen and brush: each look is painted once and stamped.
+        shades = (colour, faded(colour, 110))
+        pens, hollow = [pen(shade, 1.5) for shade in shades], QBrush(QColor(theme.card))
+        fills = [QBrush(shade) for shade in shades]
+        far = np.zeros(len(known), dtype=int) if alone else 1 - np.isin(known, high)
         level = standing.ranks[known] > 0
+        # Judged less often than others is hollow: such a mean cannot be compared yet.
         self.means.setData(
             pos=self._places[known],
-            pen=[pen(edge, 1.5) for edge in full],
-            brush=[
-                fill if is_level else hollow for fill, is_level in zip(full, level, strict=True)
-            ],
+            pen=[pens[k] for k in far],
+            brush=[fills[k] if full else hollow for k, full in zip(far, level, strict=True)],
         )
-        top = [] if standing.top is None else [standing.top]
-        self.best.setData(
-            pos=self._places[top], size=15, pen=pen(theme.card, 1.5), brush=theme.text
-        )
+        top = self._places[[] if standing.top is None else [standing.top]]
+        self.best.setData(pos=top, size=15, pen=pen(theme.card, 1.5), brush=theme.text)
 
     def mark(self, candidate: int | None) -> None:
         """Ring a candidate."""
@@ -741,19 +804,7 @@ def _fold_points(places: Array, areas: Array) -> tuple[Array, Array]:
     return x[known], y[known]
 
 
-def _profile_key(alone: bool, dots: bool, bars: bool, unit: str) -> str:
-    """Say what the marks mean, on the figure itself."""
-    parts = [
-        "" if alone else "line: best at each value",
-        "bars: ± 1 standard error" if bars else "",
-        f"dots: {unit}s" if dots else "",
-        "diamond: best",
-        "ring: chosen",
-    ]
-    return " · ".join(part for part in parts if part).capitalize()
-
-
-class HeatMap:
+class HeatMap(_Picture):
     """Mean areas over the grid of two settings.
 
     Attributes
@@ -771,7 +822,7 @@ class HeatMap:
     """
 
     def __init__(self) -> None:
-        self.plot = _plot("search_heat_plot")
+        super().__init__("search_heat_plot")
         self.plot.showGrid(x=False, y=False)
         self.cells = pg.BarGraphItem(x0=[], y0=[], width=1, height=1)
         self.hatch = pg.PlotCurveItem(connect="pairs", antialias=True)
@@ -784,29 +835,28 @@ class HeatMap:
         self.plot.showAxis("right")
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
-        self._standing: Standing | None = None
-        self._title = ""
 
-    def draw(self, standing: Standing, along: Sequence[Setting], title: str, _unit: str) -> None:
-        """Hand the candidates to the items."""
-        across, up = along
+    def draw(self, standing: Standing, shown: Shown) -> None:
+        """Hand the candidates to the items; the run's colour stays with its lines elsewhere."""
+        across, up = shown.along
         found = standing.search.candidates
-        self._standing, self._title = standing, title
         self._of = np.column_stack([across.index(found), up.index(found)])
         self.values = np.full((len(across.values), len(up.values)), np.nan)
         self.values[self._of[:, 0], self._of[:, 1]] = standing.means
-        self.hatch.setData(*_hatching(np.argwhere(np.isnan(self.values))))
         for side, setting in (("bottom", across), ("left", up)):
             texts = [setting.tick(value) for value in setting.values]
-            self.plot.getAxis(side).setTicks([[(k, text) for k, text in enumerate(texts)]])
-            self.plot.setLabel(side, setting.title)
-        outline = ([], []) if standing.top is None else _outline(self._of[standing.top])
-        self.best.setData(*outline)
+            self.plot.getAxis(side).setTicks([list(enumerate(texts))])
+        self._draw_cells(standing)
+        gaps = " · hatched: not judged" if np.isnan(self.values).any() else ""
+        self._wear(
+            f"Outlined: best · ring: chosen{gaps}",
+            bottom=across.title,
+            left=up.title,
+            right=shown.title,
+        )
 
-    def dress(self, _colour: QColor) -> None:
-        """Take on the theme; the run's colour stays with its line in other views."""
+    def _draw_cells(self, standing: Standing) -> None:
         theme = current_theme()
-        dress_plot(self.plot)
         shades, levels = sequential(theme), _levels(self.values)
         judged = np.argwhere(np.isfinite(self.values))
         share = (self.values[judged[:, 0], judged[:, 1]] - levels[0]) / (levels[1] - levels[0])
@@ -816,16 +866,11 @@ class HeatMap:
             pen=pen(theme.card, 2.0),
             brushes=shades.map(share, mode=shades.QCOLOR),
         )
-        self.hatch.setPen(pen(theme.grid, 1.0))
-        self.best.setPen(pen(theme.text, 2.5))
+        blank = _hatching(np.argwhere(np.isnan(self.values)))
+        self.hatch.setData(*blank, pen=pen(theme.grid, 1.0))
+        outline = ([], []) if standing.top is None else _outline(self._of[standing.top])
+        self.best.setData(*outline, pen=pen(theme.text, 2.5))
         self._draw_scale(theme, shades, levels)
-        self.plot.setTitle(
-            "Outlined: best · ring: chosen · hatched: not judged"
-            if np.isnan(self.values).any()
-            else "Outlined: best · ring: chosen",
-            color=theme.muted,
-            size="9pt",
-        )
 
     def _draw_scale(self, theme: Theme, shades: pg.ColorMap, levels: tuple[float, float]) -> None:
         across, up = self.values.shape
@@ -836,7 +881,6 @@ class HeatMap:
         axis.setTicks([places])
         axis.setPen(None)
         axis.setTextPen(theme.muted)
-        axis.setLabel(self._title, color=theme.muted)
 
     def mark(self, candidate: int | None) -> None:
         """Ring a candidate."""
@@ -869,7 +913,10 @@ def _mixed(a: str, b: str, share: float) -> QColor:
 
 def _levels(values: Array) -> tuple[float, float]:
     """Give the ends of the colours; equal areas get some room."""
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
     return (low, high) if high - low > 1e-9 else (low - 0.001, low + 0.001)
 
 
@@ -899,7 +946,7 @@ def _hatching(cells: Counts) -> tuple[Array, Array]:
     return (cells[:, :1] + x).ravel(), (cells[:, 1:] + y).ravel()
 
 
-def _area_title(experiment: Experiment, search: Search) -> str:
+def area_title(experiment: Experiment, search: Search) -> str:
     """Name the measure for an axis."""
     if search.metric == PAUC:
         low, high = experiment.band
@@ -1064,28 +1111,12 @@ def _remark(standing: Standing, k: int, is_live: bool) -> str:
 # ----------------------------------------------------------------- words
 
 
-def number_words(value: float) -> str:
-    """Write a setting: plainly where that is short, else with a power of ten."""
-    text = f"{value:.4g}"
-    if "e" not in text:
-        return text
-    if f"{value:.3e}".startswith("1.000e"):
-        return power_words(value).removeprefix("1·")
-    return power_words(value, 2)
-
-
-def _decade(power: float) -> str:
-    return power_words(10.0**power).removeprefix("1·")
-
-
 def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
     """Write a candidate as ``C = 10, γ = 0.25``."""
     return ", ".join(f"{s.symbol} = {s.spell(candidate[s.name])}" for s in settings)
 
 
 def _mean_words(standing: Standing, k: int) -> str:
-    if not standing.counts[k]:
-        return "not judged"
     error = standing.errors[k]
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""
     return f"{figure_words(float(standing.means[k]))}{spread}"
@@ -1093,6 +1124,19 @@ def _mean_words(standing: Standing, k: int) -> str:
 
 def _area_words(standing: Standing, k: int) -> str:
     return f"({METRICS[standing.search.metric]} {_mean_words(standing, k)})"
+
+
+def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit: str) -> str:
+    """Write what is known of a candidate."""
+    words, count = candidate_words(settings, standing.search.candidates[k]), int(standing.counts[k])
+    problem = standing.search.problems.get(k)
+    if problem or not count:
+        return f"{words}: {problem or 'not judged yet'}"
+    facts = [f"{count} {unit}{'s' * (count > 1)}"] * (standing.search.areas.shape[1] > 1)
+    if standing.ranks[k]:
+        facts.append(f"rank {standing.ranks[k]} of {int((standing.ranks > 0).sum())}")
+    more = f" ({', '.join(facts)})" if facts else ""
+    return f"{_mean_words(standing, k)} with {words}{more}"
 
 
 def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
@@ -1209,4 +1253,5 @@ def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
                 found.append(f"no {setting.symbol} {side} {setting.spell(value)}")
     if not found:
         return []
-    return [f"It lies on the edge of the grid: {' and '.join(found)} was tried."]
+    words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return [f"It lies on the edge of the grid: {words} was tried."]

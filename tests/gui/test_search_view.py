@@ -1,0 +1,606 @@
+"""The Search page draws what was judged, says what it is worth, and hands settings to the form."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.search_view import (
+    SearchView,
+    Standing,
+    number_words,
+    over_splits,
+    searched_settings,
+    sequential,
+)
+from aucstudio.gui.theme import DARK, LIGHT, apply_theme
+from aucstudio.project.execute import execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.split import Validation
+from aucstudio.project.tuning import Search, Tuning
+from tests.gui.conftest import PATIENCE, choose, make_record, points, put, shown
+
+C_GRID = tuple(10.0**k for k in range(-2, 5))
+C_CANDIDATES = tuple({"C": C} for C in C_GRID)
+# Fold by fold, so that means and spreads are known: C = 10 leads, 100 is close behind.
+C_AREAS = np.array([0.70, 0.74, 0.78, 0.84, 0.83, 0.80, 0.75])[:, None] + np.array(
+    [-0.04, -0.02, 0.0, 0.02, 0.04]
+)
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(SearchView, session)
+
+
+def searched(candidates, areas, metric="auc", problems=None):
+    return Search(metric, tuple(candidates), np.asarray(areas, dtype=float), problems or {}, 1.0)
+
+
+@pytest.fixture
+def add(session):
+    """Put a run with the given searches into the list; its fit is a real but untuned one."""
+    base = make_record(session.table, "auc-svm")
+
+    def add(*searches, method="auc-svm", params=None, name="Run", **changes):
+        metric = searches[0].metric if searches else "auc"
+        experiment = plan_experiment(
+            DataReference.to_table(session.table),
+            method,
+            params or {},
+            Validation(),
+            (0.0, 0.2),
+            Tuning(metric),
+        )
+        made = dataclasses.replace(
+            base, id=experiment.id, experiment=experiment, searches=searches, **changes
+        )
+        return put(session, made, name)
+
+    return add
+
+
+def c_search(areas=C_AREAS, **changes):
+    return searched(C_CANDIDATES, areas, **changes)
+
+
+def product(**grids):
+    return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
+
+
+def leaf_search(areas_of=lambda k: 0.5 + 0.01 * k):
+    """Two settings, all combinations; the areas rise with the number of the candidate."""
+    grid = product(min_samples_leaf=(20, 10, 5), max_depth=(3, 5))
+    spread = np.array([-0.01, 0.01])
+    return searched(grid, [areas_of(k) + spread for k in range(len(grid))])
+
+
+def cells(view, column):
+    model = view.model
+    k = model.heads.index(column)
+    return [model.index(row, k).data() for row in range(model.rowCount())]
+
+
+def scene_place(picture, x, y):
+    return picture.plot.getViewBox().mapViewToScene(QPointF(x, y))
+
+
+def click(qtbot, picture, x, y):
+    QApplication.processEvents()  # the view's range settles when it is painted
+    plot = picture.plot
+    place = plot.mapFromScene(scene_place(picture, x, y))
+    qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.x(), place.y()))
+
+
+# ----------------------------------------------------------------- one setting
+
+
+def test_the_line_is_the_search_of_the_record(view, session, qtbot):
+    experiment = plan_experiment(
+        DataReference.to_table(session.table), "auc-svm", {}, Validation(), (0.0, 0.3), Tuning()
+    )
+    record = put(session, execute(experiment, session.table))
+    (found,) = record.searches
+    shown(view, qtbot)
+    x = [np.log10(one["C"]) for one in found.candidates]
+    picture = view.profile
+    np.testing.assert_allclose(points(picture.line), np.column_stack([x, found.means]))
+    np.testing.assert_allclose(points(picture.means), np.column_stack([x, found.means]))
+    np.testing.assert_allclose(picture.spread.opts["top"], found.errors)
+    folds = points(picture.folds)
+    np.testing.assert_allclose(folds[:, 1], found.areas.ravel())
+    np.testing.assert_allclose(folds[:, 0], np.repeat(x, found.areas.shape[1]))
+    np.testing.assert_allclose(points(picture.best), [[x[found.best], found.means[found.best]]])
+    assert picture.plot.isVisible()
+    assert not view.heat.plot.isVisible()
+
+
+def test_axes_carry_label_symbol_measure_and_powers(view, add, qtbot):
+    add(c_search(metric="pauc"))
+    shown(view, qtbot)
+    bottom, left = (view.profile.plot.getAxis(side) for side in ("bottom", "left"))
+    assert bottom.labelText == "Cost C"
+    assert left.labelText == "pAUC, FPR 0 … 0.2"
+    assert [text for _, text in bottom._tickLevels[0]] == [
+        "10⁻²",
+        "10⁻¹",
+        "10⁰",
+        "10¹",
+        "10²",
+        "10³",
+        "10⁴",
+    ]
+
+
+def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
+    add(c_search(), name="AUC-SVM, tuned")
+    error = C_AREAS[3].std(ddof=1) / np.sqrt(5)
+    near = sum(abs(row.mean() - 0.84) <= error for row in C_AREAS) - 1
+    assert shown(view, qtbot) == (
+        f"AUC-SVM, tuned: C = 10 ranks best in 5 folds (AUC 0.840 ± {error:.3f}). "
+        f"{near} of the 6 others lies within one standard error of it."
+    )
+
+
+def test_the_edge_of_the_grid_is_said(view, add, qtbot):
+    add(c_search(C_AREAS[::-1] + np.arange(7)[:, None]))
+    assert "It lies on the edge of the grid: no C above 10⁴ was tried." in shown(view, qtbot)
+
+
+def test_no_edge_where_the_setting_itself_ends(view, add, qtbot):
+    grid = [{"l2_regularization": value} for value in (10.0, 1.0, 0.1, 0.0)]
+    add(searched(grid, [[0.6], [0.7], [0.8], [0.9]]), method="gradient-boosting")
+    text = shown(view, qtbot)
+    assert "λ = 0 ranks best" in text
+    assert "edge" not in text
+    x = points(view.profile.means)[:, 0]
+    assert x.tolist() == [1.0, 0.0, -1.0, -2.0]  # zero one step below the rest
+
+
+def test_candidates_level_with_the_best(view, add, qtbot):
+    areas = C_AREAS.copy()
+    areas[4] = areas[3]
+    add(c_search(areas))
+    text = shown(view, qtbot)
+    assert "C = 10 ranks best" in text
+    assert (
+        "1 of the 6 others lies within one standard error of it, 1 of them level with it." in text
+    )
+    assert cells(view, "Rank")[:3] == ["1", "1", "3"]
+    assert cells(view, "Remark")[:2] == ["best", "level with the best"]
+
+
+def test_leave_pair_out_has_no_spread(view, add, qtbot):
+    grid = [{"regularization": 2.0**k} for k in range(10, -21, -2)]
+    add(searched(grid, np.linspace(0.9, 0.8, 16)[:, None], "leave-pair-out"), method="auc-rls")
+    text = shown(view, qtbot)
+    assert "λ = 1024 ranks best (leave-pair-out AUC 0.900). It lies" in text
+    assert view.model.heads == ("Rank", "λ", "Area", "Remark")
+    assert view.profile.spread.opts["x"] is None
+    low, high = view.profile.plot.viewRange()[1]
+    assert low > 0.7
+    assert high < 1.0
+
+
+# ----------------------------------------------------------------- two settings and more
+
+
+def test_two_settings_are_cells_of_the_means(view, add, qtbot):
+    found = leaf_search()
+    add(found, method="auc-split")
+    shown(view, qtbot)
+    heat = view.heat
+    assert heat.plot.isVisible()
+    assert not view.profile.plot.isVisible()
+    assert view.figure() is heat.plot
+    # Across: 5, 10, 20 rows in a leaf; up: depth 3, 5.
+    np.testing.assert_allclose(heat.values, found.means.reshape(3, 2)[::-1])
+    assert heat.plot.getAxis("bottom").labelText == "Rows in a leaf"
+    assert [text for _, text in heat.plot.getAxis("bottom")._tickLevels[0]] == ["5", "10", "20"]
+    x, y = heat.best.getData()
+    assert (x.min(), x.max(), y.min(), y.max()) == (-0.5, 0.5, 0.5, 1.5)
+    shades = [brush.lightness() for brush in heat.cells.opts["brushes"]]
+    order = np.argsort(heat.values.ravel())
+    assert np.all(np.diff(np.array(shades)[order]) < 0)
+
+
+def test_the_axes_can_be_exchanged(view, add, qtbot):
+    found = leaf_search()
+    add(found, method="auc-split")
+    shown(view, qtbot)
+    choose(view.along_combo, "max_depth")
+    np.testing.assert_allclose(view.heat.values, found.means.reshape(3, 2)[::-1].T)
+    assert view.heat.plot.getAxis("bottom").labelText == "Depth"
+    assert view.heat.plot.getAxis("left").labelText == "Rows in a leaf"
+
+
+def test_cells_that_were_not_judged_are_hatched(view, add, qtbot):
+    whole = leaf_search()
+    areas = whole.areas.copy()
+    areas[4:] = np.nan
+    add(dataclasses.replace(whole, areas=areas), method="auc-split", status="stopped")
+    assert "stopped after 8 of 12 fits" in shown(view, qtbot)
+    assert np.isnan(view.heat.values[0]).all()
+    assert len(view.heat.cells.opts["x0"]) == 4
+    x, y = view.heat.hatch.getData()
+    assert x.min() == -0.5
+    assert x.max() == 0.5  # the cells of the first column alone
+    assert y.max() == 1.5
+
+
+def test_the_scale_has_round_numbers_at_their_shades(view, add, qtbot):
+    add(leaf_search(), method="auc-split")
+    shown(view, qtbot)
+    (ticks,) = view.heat.plot.getAxis("right")._tickLevels
+    low, high = np.nanmin(view.heat.values), np.nanmax(view.heat.values)
+    assert [text for _, text in ticks] == ["0.50", "0.51", "0.52", "0.53", "0.54", "0.55"]
+    for place, text in ticks:
+        assert (place + 0.5) / 2 == pytest.approx((float(text) - low) / (high - low))
+
+
+def test_of_a_sampled_grid_the_best_at_each_value(view, add, qtbot):
+    grid = product(gamma=(0.25, 1.0, 4.0), regularization=(1.0, 4.0))[:-1]
+    means = [0.7, 0.6, 0.8, 0.9, 0.5]
+    add(searched(grid, [[m - 0.01, m + 0.01] for m in means]), method="auc-rls")
+    shown(view, qtbot)
+    assert view.profile.plot.isVisible()
+    np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.7, 0.9, 0.5])
+    np.testing.assert_allclose(np.sort(points(view.profile.means)[:, 1]), np.sort(means))
+    assert len(view.profile.spread.opts["x"]) == 3
+    choose(view.along_combo, "regularization")
+    np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.8, 0.9])
+    assert view.profile.plot.getAxis("bottom").labelText == "Regularisation λ"
+
+
+def test_words_lie_side_by_side_and_have_no_line(view, add, qtbot):
+    grid = product(class_weight=(None, "balanced"), C=(1.0, 10.0), gamma=(0.25, 1.0))
+    add(searched(grid, np.linspace(0.6, 0.9, 8)[:, None]), method="svm")
+    shown(view, qtbot)
+    assert view.along_combo.currentData() == "C"  # numbers first
+    choose(view.along_combo, "class_weight")
+    (ticks,) = view.profile.plot.getAxis("bottom")._tickLevels
+    assert ticks == [(0.0, "none"), (1.0, "balanced")]
+    assert view.profile.line.xData is None or not len(view.profile.line.xData)
+    assert cells(view, "Class weights")[0] == "balanced"
+
+
+# ----------------------------------------------------------------- several splits
+
+
+def test_all_splits_average_the_means(view, add, qtbot):
+    other = c_search(np.roll(C_AREAS, -1, axis=0))
+    third = c_search(C_AREAS + 0.01)
+    record = add(c_search(), other, third)
+    text = shown(view, qtbot)
+    assert [view.split_combo.itemText(k) for k in range(4)] == [
+        "All splits",
+        "Split 1",
+        "Split 2",
+        "Split 3",
+    ]
+    means = np.array([found.means for found in record.searches])
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], means.mean(axis=0))
+    np.testing.assert_allclose(
+        view.profile.spread.opts["top"], means.std(axis=0, ddof=1) / np.sqrt(3)
+    )
+    assert "C = 10 ranks best over 3 splits" in text
+    assert "2 chose C = 10, 1 chose C = 1." in text
+    by_setting = dict(zip(cells(view, "C"), cells(view, "Chosen"), strict=True))
+    assert by_setting["10"] == "2 of 3"
+    assert by_setting["1"] == "1 of 3"
+    assert by_setting["100"] == "–"
+    choose(view.split_combo, 1)
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], other.means)
+    assert "C = 1 ranks best in 5 folds" in view.sentence.text()
+    assert "Chosen" not in view.model.heads
+
+
+def test_an_unfinished_split_does_not_blur_the_mean():
+    partial = C_AREAS.copy()
+    partial[3:, 4] = np.nan
+    found = over_splits([c_search(), c_search(C_AREAS + 0.02), c_search(partial)])
+    np.testing.assert_allclose(found.means, C_AREAS.mean(axis=1) + 0.01)
+
+
+# ----------------------------------------------------------------- stopped, problems, empty
+
+
+def test_a_stopped_search_says_how_far_it_got(view, add, qtbot):
+    areas = C_AREAS.copy()
+    areas[:, 2:] = np.nan
+    areas[4:, 1] = np.nan
+    record = add(c_search(areas), splits=(), status="stopped")
+    text = shown(view, qtbot)
+    assert text.startswith("Run: the search was stopped after 11 of 35 fits; C = 10 led on ")
+    assert record.searches[0].leader == 3
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], np.nanmean(areas, axis=1))
+    hollow = [item.brush().color().name() for item in view.profile.means.points()]
+    assert set(hollow[:4]) != {LIGHT.card}
+    assert set(hollow[4:]) == {LIGHT.card}
+    assert cells(view, "Folds").count("2 of 5") == 4
+
+
+def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
+    areas = C_AREAS.copy()
+    areas[6] = np.nan
+    add(c_search(areas, problems={6: "C is too large for this table"}))
+    assert "1 of 7 candidates could not be judged: C is too large for this table." in shown(
+        view, qtbot
+    )
+    assert cells(view, "Remark")[-1] == "C is too large for this table"
+    assert cells(view, "Mean")[-1] == "–"
+    view.table.selectRow(6)
+    assert view.readout.text() == "C = 10⁴: C is too large for this table"
+    header = view.table.horizontalHeader()
+    mean = view.model.heads.index("Mean")
+    view.table.sortByColumn(mean, Qt.SortOrder.AscendingOrder)
+    assert cells(view, "Mean")[-1] == "–"  # last either way
+    assert not header.isSortIndicatorShown()
+
+
+def test_empty_states_say_what_to_do(view, add, session, qtbot):
+    assert "press Tune" in shown(view, qtbot)
+    untuned = make_record(session.table, "auc-svm")
+    put(session, untuned, "AUC-SVM")
+    assert shown(view, qtbot) == (
+        "AUC-SVM was not tuned: press Tune in the method card to search its settings."
+    )
+    assert view.findChild(QLabel, "search_hint").isVisible()
+    assert not view.use_button.isVisible()
+    add(c_search(np.full((7, 5), np.nan)), splits=(), status="stopped", name="Early")
+    assert "Early was stopped before any candidate was judged" in shown(view, qtbot)
+    add(splits=(), status="failed", error="nothing could be tuned: too few rows", name="Bad")
+    assert shown(view, qtbot).endswith("nothing could be tuned: too few rows")
+    session.table = None
+    session.put_plan(dataclasses.replace(session.plan, looks={}))
+    view.mark_stale()
+    assert shown(view, qtbot).startswith("Open a table")
+
+
+# ----------------------------------------------------------------- the person
+
+
+def test_rows_and_points_are_chosen_together(view, add, qtbot):
+    add(c_search())
+    shown(view, qtbot)
+    assert view.chosen == 3
+    assert view.table.currentIndex().row() == 0
+    view.table.selectRow(view.model.order.index(5))
+    np.testing.assert_allclose(points(view.profile.ring), [[3.0, 0.80]])
+    click(qtbot, view.profile, 0.0, 0.78)
+    assert view.chosen == 2
+    assert view.model.order[view.table.currentIndex().row()] == 2
+    assert view.readout.text().startswith("0.780 ± 0.014 with C = 1 (5 folds, rank 4 ")
+
+
+def test_cells_are_chosen_by_a_click(view, add, qtbot):
+    add(leaf_search(), method="auc-split")
+    shown(view, qtbot)
+    click(qtbot, view.heat, 2.2, 0.9)  # 20 rows, depth 5
+    assert view.chosen == 1
+    np.testing.assert_allclose(points(view.heat.ring), [[2.0, 1.0]])
+    click(qtbot, view.heat, 2.6, 0.9)  # beside the cells
+    assert view.chosen == 1
+
+
+def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
+    add(c_search())
+    shown(view, qtbot)
+    QApplication.processEvents()
+    scene = view.profile.plot.scene()
+    scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
+    assert view.readout.text() == "0.800 ± 0.014 with C = 1000 (5 folds, rank 3 of 7)"
+    scene.sigMouseMoved.emit(scene_place(view.profile, 3.5, 0.9))
+    assert " with C = 10 (" in view.readout.text()
+    scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
+    QApplication.sendEvent(view.profile.plot.parentWidget(), QEvent(QEvent.Type.Leave))
+    assert " with C = 10 (" in view.readout.text()
+
+
+def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):
+    add(c_search())
+    shown(view, qtbot)
+    view.table.selectRow(view.model.order.index(6))
+    header = view.table.horizontalHeader()
+    column = view.model.heads.index("C")
+    place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert sorted(cells(view, "C"), key=lambda text: view.model.order) == cells(view, "C")
+    assert view.model.order in ([*range(7)], [*range(6, -1, -1)])
+    assert view.chosen == 6
+    assert view.model.order[view.table.currentIndex().row()] == 6
+    assert view.model.headerData(column, Qt.Orientation.Horizontal)[-1] in "▾▴"
+
+
+def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, qtbot):
+    add(c_search(), params={"kernel": "poly"})
+    shown(view, qtbot)
+    before = session.plan
+    assert before.method != "auc-svm"
+    view.table.selectRow(view.model.order.index(5))
+    qtbot.mouseClick(view.findChild(QPushButton, "use_candidate_button"), Qt.MouseButton.LeftButton)
+    assert session.plan.method == "auc-svm"
+    assert session.plan.params["auc-svm"]["C"] == 1000.0
+    assert session.plan.params["auc-svm"]["kernel"] == "poly"
+    session.undo_stack.undo()
+    assert session.plan == before
+
+
+# ----------------------------------------------------------------- live
+
+
+def fly(session, record, search, **changes):
+    look = RunLook("Flying", 2)
+    session.live = LiveRun(record.experiment, look, search=search, **changes)
+    session.live_changed.emit()
+    return session.live
+
+
+def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
+    record = add(c_search())
+    shown(view, qtbot)
+    areas = np.full_like(C_AREAS, np.nan)
+    areas[:3, 0] = C_AREAS[:3, 0]
+    live = fly(session, record, c_search(areas.copy()))
+    assert view.sentence.text() == (
+        "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC 0.740)."
+    )
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[:3, 0])
+    assert view.follow_check.isVisible()
+    drawn = view.standing
+    live.search = c_search(areas.copy())
+    session.live_changed.emit()
+    assert view.standing is drawn  # nothing new was judged
+    areas[:, 0], areas[:5, 1] = C_AREAS[:, 0], C_AREAS[:5, 1]
+    live.search = c_search(areas.copy())
+    session.live_changed.emit()
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], np.nanmean(areas, axis=1))
+    assert "12 of 35 fits done; C = 10 leads so far" in view.sentence.text()
+    live.stopping = True
+    session.live_changed.emit()
+    assert view.sentence.text().startswith("Flying is stopping: 12 of 35")
+    session.live = None
+    session.live_changed.emit()
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
+    assert not view.follow_check.isVisible()
+
+
+@pytest.mark.parametrize("method", ["auc-svm", "auc-split"])
+def test_a_search_that_has_just_begun(view, add, session, method):
+    whole = c_search() if method == "auc-svm" else leaf_search()
+    record = add(whole, method=method)
+    fly(session, record, dataclasses.replace(whole, areas=np.full_like(whole.areas, np.nan)))
+    size = whole.areas.size
+    assert view.sentence.text() == f"Flying is searching: 0 of {size} fits done."
+    assert view.chosen is None
+    assert not view.use_button.isEnabled()
+    assert view.readout.text() == ""
+    assert set(cells(view, "Mean")) == {"–"}
+    areas = np.where(np.arange(size).reshape(whole.areas.shape) < 1, whole.areas, np.nan)
+    session.live.search = dataclasses.replace(whole, areas=areas)
+    session.live_changed.emit()
+    assert view.chosen == 0
+    (selected,) = view.table.selectionModel().selectedRows()
+    assert view.model.order[selected.row()] == 0
+
+
+def test_after_the_search_it_says_what_is_trained(view, add, session):
+    fly(session, add(c_search()), c_search(), split=1, splits=4)
+    assert view.sentence.text().startswith("Flying: C = 10 ranks best in 5 folds")
+    assert view.sentence.text().endswith("It trains with these now, split 2 of 4.")
+
+
+def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
+    record = add(c_search())
+    fly(session, record, c_search(C_AREAS[::-1]))
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[::-1].mean(axis=1))
+    view.follow_check.click()
+    shown(view, qtbot)
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
+
+
+def test_a_choice_stays_while_the_search_goes_on(view, add, session):
+    live = fly(session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan)))
+    view.table.selectRow(view.model.order.index(6))
+    live.search = c_search(np.where(np.arange(5) < 3, C_AREAS, np.nan))
+    session.live_changed.emit()
+    assert view.chosen == 6
+    assert view.model.order[view.table.currentIndex().row()] == 6
+
+
+def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):
+    session.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
+    session.run_planned(tuned=True)
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    (run,) = session.shown_runs()
+    text = shown(view, qtbot)
+    assert text.startswith(f"AUC-SVM, tuned: C = {number_words(run.record.params['C'])} ranks best")
+    (found,) = run.record.searches
+    np.testing.assert_allclose(points(view.profile.means)[:, 1], found.means)
+
+
+# ----------------------------------------------------------------- looks and figures
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_shades_go_one_way(theme):
+    shades = sequential(theme).map(np.linspace(0, 1, 9), mode="qcolor")
+    steps = np.diff([0.30 * c.redF() + 0.59 * c.greenF() + 0.11 * c.blueF() for c in shades])
+    assert np.all(steps < 0) if theme is LIGHT else np.all(steps > 0)
+
+
+def test_another_theme_redraws(view, add, qtbot):
+    add(c_search())
+    shown(view, qtbot)
+    application = QApplication.instance()
+    apply_theme(application, "dark")
+    view.retheme()
+    shown(view, qtbot)
+    assert view.profile.best.opts["brush"].color().name() == DARK.text
+    apply_theme(application, "light")
+
+
+def test_the_page_fits_a_narrow_window(view, add, qtbot):
+    grid = product(
+        class_weight=(None, "balanced"),
+        learning_rate=(0.01, 0.1),
+        max_iter=(30, 1000),
+        max_leaf_nodes=(3, 63),
+        min_samples_leaf=(50, 5),
+        l2_regularization=(10.0, 0.0),
+    )
+    areas = np.linspace(0.6, 0.8, 64)[:, None] + np.array([-0.01, 0.01])
+    found = searched(grid, areas, "pauc")
+    add(found, found, method="gradient-boosting")
+    view.let_controls_shrink()
+    view.resize(640, 560)
+    shown(view, qtbot)
+    assert view.minimumSizeHint().width() <= 640
+    assert view.width() == 640
+    plot = view.profile.plot
+    picture = plot.plotItem.sceneBoundingRect()
+    assert picture.width() <= plot.width() + 1
+    assert view.table.viewport().height() >= 3 * 26
+
+
+def test_standing_of_a_whole_search_is_the_search():
+    found = c_search()
+    standing = Standing.of(found)
+    np.testing.assert_allclose(standing.means, found.means)
+    np.testing.assert_allclose(standing.errors, found.errors)
+    assert standing.top == found.best
+    assert standing.ranks.tolist() == [7, 6, 4, 1, 2, 3, 5]
+
+
+def test_ticks_of_many_powers_are_decades():
+    grid = [{"regularization": 2.0**k} for k in range(10, -21, -2)]
+    (setting,) = searched_settings("auc-rls", grid)
+    ticks = setting.ticks()
+    assert [text for _, text in ticks] == ["10⁻⁶", "10⁻⁴", "10⁻²", "10⁰", "10²"]
+    assert [place for place, _ in ticks] == [-6, -4, -2, 0, 2]
+    assert setting.title == "Regularisation λ"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10.0, "10"),
+        (1e4, "10⁴"),
+        (1e-6, "10⁻⁶"),
+        (2.0**-20, "9.54·10⁻⁷"),
+        (0.0625, "0.0625"),
+        (0.0, "0"),
+    ],
+)
+def test_settings_are_written_briefly(value, text):
+    assert number_words(value) == text
