@@ -10,14 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.search_view import (
-    SearchView,
-    Standing,
-    number_words,
-    over_splits,
-    searched_settings,
-    sequential,
-)
+from aucstudio.gui.search_pictures import sequential
+from aucstudio.gui.search_standing import Standing, number_words, over_splits, searched_settings
+from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
