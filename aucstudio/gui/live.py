@@ -11,7 +11,7 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.headless import progress_words
 from aucstudio.project.prepare import Preparation
-from aucstudio.project.tuning import Search
+from aucstudio.project.tuning import Search, symbols
 from aucstudio.project.watch import Look, Progress
 
 
@@ -58,7 +58,7 @@ class LiveRun:
         if progress.split != self.split:
             self.split, self.points, self.picture = progress.split, [], None
         self.splits, self.preparation = progress.splits, progress.preparation
-        self.fraction, self.words = progress_words(progress)
+        self.fraction, self.words = progress_words(progress, symbols(self.experiment.method))
         if progress.search is not None:
             self.search = progress.search
         step = progress.step

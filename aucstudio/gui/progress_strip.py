@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.session import Session
@@ -25,8 +26,11 @@ class ProgressStrip(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addStretch(1)
-        for widget in (self.words, self.bar, self.left):
+        # However much there is to say, the window must not grow with it.
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self.words, stretch=1)
+        for widget in (self.bar, self.left):
             layout.addWidget(widget)
         layout.addWidget(_button(stop, "strip_stop", primary=False))
         layout.addWidget(_button(run, "strip_run", primary=True))
@@ -36,19 +40,26 @@ class ProgressStrip(QWidget):
     def refresh(self) -> None:
         """Show the run in flight, or nothing."""
         live = self.session.live
-        for widget in (self.words, self.bar, self.left):
+        for widget in (self.bar, self.left):
             widget.setVisible(live is not None or self.session.busy)
         if live is None:
-            self.words.setText("reading…")
+            self._say("reading…" if self.session.busy else "")
             self.bar.setRange(0, 0)
             self.left.setText("")
             return
-        self.words.setText(self._sentence(live))
+        self._say(self._sentence(live))
         known = live.fraction is not None
         self.bar.setRange(0, 1000 if known else 0)
         if live.fraction is not None:
             self.bar.setValue(round(1000 * live.fraction))
         self.left.setText(_time_words(live))
+
+    def _say(self, words: str) -> None:
+        room = self.words.width()
+        self.words.setText(
+            self.words.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
+        )
+        self.words.setToolTip(words)
 
     def _sentence(self, live: LiveRun) -> str:
         waiting = len(self.session.queue)

@@ -15,7 +15,7 @@ from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.headless import search_result
 from aucstudio.project.record import STOPPED
 from aucstudio.project.summary import auc_summary, measures, pauc_summary, train_auc
-from aucstudio.project.tuning import candidates
+from aucstudio.project.tuning import candidates, symbols
 from aucstudio.project.words import seconds_words
 
 _SEARCHES = 5  # more splits than these would fill the card
@@ -69,7 +69,7 @@ class RunDetails(Card):
         lines = [settings_sentence(shown), record.experiment.validation.describe()]
         if record.experiment.tuning is not None:
             lines.append(record.experiment.tuning.describe())
-            names = _symbols(record.experiment.method)
+            names = symbols(record.experiment.method)
             lines += [search_result(found, names) for found in record.searches[:_SEARCHES]]
         if not record.splits:
             return lines
@@ -103,10 +103,6 @@ class RunDetails(Card):
 def _measures_line(found: Mapping[str, float]) -> str:
     shown = {"h": "H", "ks": "KS", "eer": "EER", "ap": "AP"}
     return ", ".join(f"{title} {found[name]:.3f}" for name, title in shown.items())
-
-
-def _symbols(method: str) -> dict[str, str]:
-    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
 
 
 def settings_sentence(shown: ShownRun) -> str:

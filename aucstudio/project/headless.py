@@ -150,12 +150,17 @@ def _show(job: RunJob, bar: Bar | None) -> None:
         bar(1.0, "")
 
 
-def progress_words(progress: Progress) -> tuple[float | None, str]:
-    """Give the fraction of a run that is done, and what it is doing."""
+def progress_words(
+    progress: Progress, names: Mapping[str, str] | None = None
+) -> tuple[float | None, str]:
+    """Give the fraction of a run that is done, and what it is doing.
+
+    ``names`` are other words for the settings.
+    """
     place = f"split {progress.split + 1} of {progress.splits}" if progress.splits > 1 else ""
     if progress.search is not None:
         done = (progress.split + progress.search.judged) / progress.splits
-        return done, ", ".join(filter(None, (place, search_words(progress.search))))
+        return done, ", ".join(filter(None, (place, search_words(progress.search, names))))
     step = progress.step
     if step is None:
         return (progress.split + 1) / progress.splits, place
@@ -167,13 +172,13 @@ def progress_words(progress: Progress) -> tuple[float | None, str]:
     return fraction if certain else None, ", ".join(filter(None, (place, words)))
 
 
-def search_words(search: Search) -> str:
+def search_words(search: Search, names: Mapping[str, str] | None = None) -> str:
     """Say how far a search is, and what leads."""
     words = f"tuning: {search.judged:.0%} of {len(search.candidates)} candidates"
     leader = search.leader
     if leader is None:
         return words
-    return f"{words}, best so far {settings_words(search.candidates[leader])}"
+    return f"{words}, best so far {settings_words(search.candidates[leader], names)}"
 
 
 def search_result(search: Search, names: Mapping[str, str] | None = None) -> str:

@@ -120,12 +120,13 @@ class Search:
     def leader(self) -> int | None:
         """Number of the candidate that leads on the folds judged so far."""
         judged = np.isfinite(self.areas)
-        most = judged.sum(axis=1)
-        if not most.any():
+        if not judged.any():
             return None
-        totals = np.where(judged, self.areas, 0.0).sum(axis=1)
-        # Only candidates judged equally often are comparable.
-        return int(np.argmax(np.where(most == most.max(), totals, -np.inf)))
+        # Candidates are comparable on folds that have judged as many as any: those that are done.
+        per_fold = judged.sum(axis=0)
+        done = per_fold == per_fold.max()
+        means = np.where(judged[:, done].all(axis=1), self.areas[:, done].mean(axis=1), -np.inf)
+        return int(np.argmax(means))
 
     @property
     def chosen(self) -> Candidate:
@@ -353,6 +354,11 @@ def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
         others = tuple(value for name, value in candidate.items() if name != setting)
         groups.setdefault(others, []).append(k)
     return list(groups.values())
+
+
+def symbols(method: str) -> dict[str, str]:
+    """Give each setting of a method the name it has on paper."""
+    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
 
 
 def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:

@@ -121,10 +121,11 @@ def test_ties_go_to_the_first_and_unfinished_candidates_do_not_win():
     assert made([[np.nan, np.nan]]).chosen == {}
 
 
-def test_who_leads_is_asked_of_those_judged_equally_often():
+def test_who_leads_is_asked_of_folds_that_are_done():
     unfinished = made([[0.6, 0.6], [0.5, 0.8], [0.99, np.nan]])
-    assert unfinished.leader == 1
+    assert unfinished.leader == 2
     assert unfinished.judged == pytest.approx(5 / 6)
+    assert made([[0.6, np.nan], [0.5, 0.99]]).leader == 0
     assert made([[np.nan]]).leader is None
     assert made([[0.5], [np.nan]], {1: "too large"}).judged == 1.0
 
