@@ -1,6 +1,6 @@
 """The comparison of the SAUC-SVM paper, Table 3, on our splits: SVM, AUC-SVM, SAUC-SVM.
 
-    python tests/benchmarks/sauc_tables.py --data FOLDER --out runs.jsonl [--quick]
+    python -m tests.benchmarks.sauc_tables --data FOLDER --out runs.jsonl [--quick]
 
 FOLDER holds wdbc.csv, ionosphere.csv, pima.csv and glass.csv of the UCI collection. Each of 10
 random stratified halves is standardised on its training half, and the settings are chosen there by
@@ -17,37 +17,11 @@ not known. Balanced class weights are not in the paper, and all pairs only in a 
 The halves overlap, so that the standard errors over them are somewhat too small.
 """
 
-import argparse
 import dataclasses
-import functools
-import json
-import os
-import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
-from pathlib import Path
-
-import numpy as np
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
-from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
-from aucstudio.project.prepare import learn_preparation
-from aucstudio.project.table import read_table
-
-# Name: file, positive class.
-SETS = {
-    "wdbc": ("wdbc", "M"),
-    "ionosphere": ("ionosphere", "g"),
-    "pima": ("pima", "tested_positive"),
-    "glass1": ("glass", "build wind float"),
-    "glass2": ("glass", "build wind non-float"),
-    "glass3": ("glass", "vehic wind float"),
-    "glass4": ("glass", "containers"),
-    "glass5": ("glass", "tableware"),
-    "glass6": ("glass", "headlamps"),
-}
+from tests.benchmarks import tables
 
 # Table 3 of the paper, areas times 100: SVM, AUC-SVM and SAUC-SVM, both with k = 10.
 PAPER = {
@@ -119,96 +93,28 @@ class Task:
 
 def run(task, folder):
     """Tune and train on one half, and give the line to store."""
-    table = read(folder, task.name)
-    y = table.is_positive()
-    halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=task.half)
-    train, test = next(halves.split(y, y))
-    preparation = learn_preparation(table, train)
-    X, X_test = preparation.apply(table, train), preparation.apply(table, test)
-    folds = min(5, *np.bincount(y[train]))
-    inner = StratifiedKFold(folds, shuffle=True, random_state=task.half)
-    search = GridSearchCV(task.estimator(), task.grid(), scoring="roc_auc", cv=inner)
-    search.fit(X, y[train])
+    (X, y), (X_test, y_test) = tables.halved(folder, task)
+    search = tables.tuned(task.estimator(), task.grid(), X, y, seed=task.half, scoring="roc_auc")
     return {
         **dataclasses.asdict(task),
-        "auc": auc(y[test], search.decision_function(X_test)),
+        "auc": auc(y_test, search.decision_function(X_test)),
         "tuning_auc": search.best_score_,
         "settings": search.best_params_,
     }
 
 
-@functools.cache
-def read(folder, name):
-    file, positive = SETS[name]
-    return read_table(folder / f"{file}.csv", label="label", positive=positive)
-
-
-def start_worker():
-    threadpool_limits(1)
-    warnings.simplefilter("error")
-
-
-def stored(path):
-    """Give the areas by task; a line that was cut short by the end of a run counts as not done."""
-    areas = {}
-    for line in path.read_text().splitlines() if path.exists() else ():
-        try:
-            found = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        task = Task(**{field.name: found[field.name] for field in dataclasses.fields(Task)})
-        areas[task] = found["auc"]
-    return areas
-
-
-def run_all(tasks, folder, path, processes):
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), start_worker)
-    try:
-        with path.open("a") as out:
-            if out.tell():
-                out.write("\n")  # the last line may have been cut short
-            futures = [pool.submit(run, task, folder) for task in tasks]
-            for count, future in enumerate(as_completed(futures), 1):
-                print(json.dumps(future.result()), file=out, flush=True)
-                print(f"\r{count} of {len(tasks)}", end="", flush=True)
-    finally:
-        pool.shutdown(cancel_futures=True)
-        print()
-
-
-def areas_by_half(areas, wanted, name, kernel):
-    """Give the areas times 100, an array over the halves for each variant."""
-    mine = sorted((t for t in wanted if (t.name, t.kernel) == (name, kernel)), key=lambda t: t.half)
-    return {v: 100 * np.array([areas[t] for t in mine if t.variant == v]) for v in VARIANTS}
-
-
 def show_areas(kernel, measured):
     shown = ("svm", "auc k", "sauc k")
-    row = "{:<11}" + 6 * "{:>9}" + "  |" + 3 * "{:>8}"
-    print(f"\nTest AUC x 100, {kernel} kernel (right: the paper's {', '.join(shown)})")
-    print(row.format("", *VARIANTS, *shown))
-    lines = {name: [a.mean() for a in by.values()] for name, by in measured.items()}
-    lines = {name: (*means, *PAPER[kernel][name]) for name, means in lines.items()}
-    lines["mean"] = np.mean(list(lines.values()), axis=0)
-    for name, line in lines.items():
-        print(row.format(name, *(f"{value:.1f}" for value in line)))
-
-
-def show_differences(measured):
-    row = "{:<11}" + len(DIFFERENCES) * "{:>11}"
-    print("\nPaired differences, ± standard error over the halves (last row: over the sets)")
-    print(row.format("", *(better for better, _ in DIFFERENCES)))
-    print(row.format("", *(f"- {base}" for _, base in DIFFERENCES)))
-    lines = {name: [by[a] - by[b] for a, b in DIFFERENCES] for name, by in measured.items()}
-    means = [[d.mean() for d in line] for line in lines.values()]
-    lines["mean"] = np.transpose(means)
-    for name, line in lines.items():
-        print(row.format(name, *map(with_error, line)))
-
-
-def with_error(values):
-    error = f"{values.std(ddof=1) / np.sqrt(len(values)):.1f}" if len(values) > 1 else "?"
-    return f"{values.mean():+.1f}±{error}"
+    lines = {
+        name: (*(by[variant].mean() for variant in VARIANTS), *PAPER[kernel][name])
+        for name, by in measured.items()
+    }
+    tables.show(
+        f"Test AUC x 100, {kernel} kernel (right: the paper's {', '.join(shown)})",
+        [(*VARIANTS, *shown)],
+        tables.with_mean(lines),
+        6 * "{:>9}" + "  |" + 3 * "{:>8}",
+    )
 
 
 def wanted_tasks(wanted):
@@ -222,28 +128,25 @@ def wanted_tasks(wanted):
 
 
 def parsed():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of the tables")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines; resumed if it exists")
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    parser = tables.parser(__doc__.splitlines()[0], PAPER["linear"])
     parser.add_argument("--kernels", nargs="+", choices=PAPER, default=list(PAPER))
-    parser.add_argument("--halves", type=int, default=10)
     parser.add_argument("--neighbors", type=int, default=10, help="k of the sampled pairs")
-    parser.add_argument("--quick", action="store_true", help="coarser grids")
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
     return parser.parse_args()
 
 
 def main():
     wanted = parsed()
     tasks = wanted_tasks(wanted)
-    done = stored(wanted.out)
-    run_all([task for task in tasks if task not in done], wanted.data, wanted.out, wanted.processes)
-    areas = stored(wanted.out)
+    lines = tables.completed(run, tasks, wanted)
     for kernel in wanted.kernels:
-        measured = {name: areas_by_half(areas, tasks, name, kernel) for name in wanted.sets}
+        measured = {
+            name: tables.by_half(
+                lines, [t for t in tasks if (t.name, t.kernel) == (name, kernel)], "auc"
+            )
+            for name in wanted.sets
+        }
         show_areas(kernel, measured)
-        show_differences(measured)
+        tables.show_differences(measured, DIFFERENCES)
 
 
 if __name__ == "__main__":
