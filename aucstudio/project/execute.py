@@ -29,7 +29,7 @@ from aucstudio.project.record import (
 )
 from aucstudio.project.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.table import Table
-from aucstudio.project.tuning import Search, search
+from aucstudio.project.tuning import Search, few_negatives_note, search
 from aucstudio.project.watch import Listener, Progress, Watch
 
 Array = NDArray[np.float64]
@@ -106,7 +106,7 @@ class _Run:
                 return
 
     def _fit_split(self, k: int, count: int, part: _Part, table: Table) -> SplitResult:
-        params = self._settle(k, count, part, table)
+        params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
         looks = self.listen is not None and not in_sample
@@ -118,15 +118,21 @@ class _Run:
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
         model = _model(self.experiment, table, part.preparation, method, rows)
+        notes = (*warning, *notes)
         result = _result(part, method, model, test_scores, watch.curve(), seconds, notes)
         watch.tell_finished(result)
         return result
 
-    def _settle(self, k: int, count: int, part: _Part, table: Table) -> Mapping[str, Any]:
-        """Give the settings to fit with, searched on the training part where that is asked for."""
+    def _settle(
+        self, k: int, count: int, part: _Part, table: Table
+    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """Give the settings to fit with, searched on the training part where that is asked for.
+
+        Beside them, what there is to warn of.
+        """
         experiment = self.experiment
         if experiment.tuning is None:
-            return experiment.params
+            return experiment.params, ()
         began = time.perf_counter()
 
         def report(found: Search) -> bool:
@@ -143,7 +149,9 @@ class _Run:
             report,
         )
         self.searches.append(found)
-        return {**experiment.params, **found.chosen}
+        negatives = int(np.count_nonzero(~part.train_positive))
+        warning = few_negatives_note(found, negatives, experiment.band)
+        return {**experiment.params, **found.chosen}, (warning,) if warning else ()
 
     def _held_out_scores(
         self, method: AUCClassifier, part: _Part, watch: Watch

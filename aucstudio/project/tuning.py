@@ -36,6 +36,7 @@ METRICS = {
     LEAVE_PAIR_OUT: "leave-pair-out AUC",
 }
 MOST_CANDIDATES = 64
+_ENOUGH_NEGATIVES = 5.0
 _SAME = 1e-12
 
 
@@ -359,6 +360,31 @@ def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
 def symbols(method: str) -> dict[str, str]:
     """Give each setting of a method the name it has on paper."""
     return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
+
+
+def few_negatives_note(found: Search, negatives: int, band: tuple[float, float]) -> str:
+    """Warn where the partial AUC of a fold rests on too few rows to choose settings by.
+
+    Parameters
+    ----------
+    found : Search
+    negatives : int
+        Of the rows that were searched on.
+    band : (float, float)
+
+    Returns
+    -------
+    str
+        Empty where there is nothing to warn of.
+    """
+    deciding = negatives / found.areas.shape[1] * band[1]
+    if found.metric != PAUC or deciding >= _ENOUGH_NEGATIVES:
+        return ""
+    return (
+        f"Settings were chosen by partial areas that rest on about {deciding:.2g} negatives a "
+        "fold, which is too few to tell them apart well and flatters them all: tuning by AUC is "
+        "steadier here."
+    )
 
 
 def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:

@@ -169,6 +169,12 @@ def test_a_tuned_run_equals_a_run_with_the_chosen_settings(plan, table):
     assert record.id != plain.id
 
 
+@pytest.mark.parametrize(("metric", "warned"), [("pauc", True), ("auc", False)])
+def test_a_partial_area_of_few_negatives_is_warned_of(plan, table, metric, warned):
+    record = execute(plan("auc-rls", metric), table)
+    assert any("negatives a fold" in note for note in record.notes) == warned
+
+
 def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch):
     seen = []
     monkeypatch.setattr(
