@@ -27,9 +27,10 @@ from aucstudio.project.record import (
     SplitResult,
     TrainingCurve,
 )
+from aucstudio.project.search import search
 from aucstudio.project.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.table import Table
-from aucstudio.project.tuning import Search, few_negatives_note, search
+from aucstudio.project.tuning import Search, few_negatives_note
 from aucstudio.project.watch import Listener, Progress, Watch
 
 Array = NDArray[np.float64]

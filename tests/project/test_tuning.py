@@ -15,10 +15,11 @@ from aucstudio.project.execute import execute, refit
 from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
 from aucstudio.project.headless import command_line
 from aucstudio.project.prepare import learn_preparation
+from aucstudio.project.search import search
 from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.summary import run_as_json
-from aucstudio.project.tuning import MOST_CANDIDATES, Search, Tuning, candidates, search
+from aucstudio.project.tuning import MOST_CANDIDATES, Search, Tuning, candidates
 
 BAND = (0.0, 0.2)
 
