@@ -190,8 +190,3 @@ def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
         others = tuple(value for name, value in candidate.items() if name != setting)
         groups.setdefault(others, []).append(k)
     return list(groups.values())
-
-
-def symbols(method: str) -> dict[str, str]:
-    """Give each setting of a method the name it has on paper."""
-    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}

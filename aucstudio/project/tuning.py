@@ -213,6 +213,11 @@ def few_negatives_note(found: Search, negatives: int, band: tuple[float, float])
     )
 
 
+def symbols(method: str) -> dict[str, str]:
+    """Give each setting of a method the name it has on paper."""
+    return {n: d.symbol or d.label for n, d in declared_params(METHODS[method]).items()}
+
+
 def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None) -> str:
     """Write a candidate as ``C = 10, gamma = 0.25``; ``names`` are other words for the settings."""
     known = names or {}
