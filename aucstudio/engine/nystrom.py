@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ EIGENVALUE_FLOOR = 1e-10
 ROWS_TO_CLUSTER = 20_000
 
 _ROWS_PER_CHUNK = 2_048
+_MOST_AMPLIFIED = 100.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,22 +37,33 @@ class NystromMap:
     kernel : Kernel
     landmarks : ndarray of shape (v, d)
     whitener : ndarray of shape (v, r)
-        V_r S_r^-1/2.
+        V_r S_r^-1/2, of the precision that features shall have.
     """
 
     kernel: Kernel
     landmarks: Array
-    whitener: Array
+    whitener: NDArray[Any]
 
-    def __call__(self, X: Array, progress: Callable[[float], None] | None = None) -> Array:
+    def __call__(self, X: Array, progress: Callable[[float], None] | None = None) -> NDArray[Any]:
         """Compute phi for the rows of X, shape (len(X), r); ``progress`` hears of each chunk."""
-        features = np.empty((len(X), self.whitener.shape[1]))
+        dtype = self.whitener.dtype
+        features = np.empty((len(X), self.whitener.shape[1]), dtype)
         for start in range(0, len(X), ROWS_PER_CHUNK):
             rows = slice(start, start + ROWS_PER_CHUNK)
-            np.matmul(self.kernel(X[rows], self.landmarks), self.whitener, out=features[rows])
+            E = self.kernel(X[rows], self.landmarks).astype(dtype, copy=False)
+            np.matmul(E, self.whitener, out=features[rows])
             if progress is not None:
                 progress(min(1.0, (start + ROWS_PER_CHUNK) / len(X)))
         return features
+
+    def in_single(self) -> Self:
+        """Give the map that multiplies in single precision, or itself if errors grew too much.
+
+        Rounding of the kernel values grows by S_r^-1/2; up to a hundredfold is let pass.
+        """
+        if np.einsum("ij,ij->j", self.whitener, self.whitener).max() > _MOST_AMPLIFIED**2:
+            return self
+        return dataclasses.replace(self, whitener=self.whitener.astype(np.float32))
 
     def scorer(self, w: Array) -> KernelScorer:
         """Give the scorer <w, phi(x)>, as weights of the landmarks."""
@@ -80,7 +93,14 @@ def nystrom_map(kernel: Kernel, landmarks: Array) -> NystromMap:
 
 
 def k_means(
-    X: Array, count: int, rng: np.random.Generator, monitor: Monitor, rounds: int = 10
+    X: Array,
+    count: int,
+    rng: np.random.Generator,
+    monitor: Monitor,
+    rounds: int = 10,
+    *,
+    at_once: int = 1,
+    dtype: type[np.floating[Any]] = np.float64,
 ) -> Array:
     """Choose landmarks: centres of clusters of the rows, of at most 20,000 drawn ones.
 
@@ -96,6 +116,11 @@ def k_means(
     monitor : Monitor
         Hears of the stage "landmarks".
     rounds : int
+    at_once : int
+        Rows of the start drawn at a time, maybe equal ones; some tens take far less time than one
+        by one.
+    dtype : type
+        Precision in which rows look for their nearest centre.
 
     Returns
     -------
@@ -111,30 +136,45 @@ def k_means(
         X = X[np.sort(rng.choice(len(X), ROWS_TO_CLUSTER, replace=False))]
     origin = X.mean(axis=0)
     Z = X - origin
-    centres = _spread_start(Z, count, rng, monitor)
+    centres = _spread_start(Z, count, rng, monitor, at_once)
+    short = Z.astype(dtype, copy=False)
     for done in range(rounds):
-        nearest, distances = _assign(Z, centres, monitor, done / rounds)
+        nearest, distances = _assign(short, centres.astype(dtype), monitor, done / rounds)
         centres = _means(Z, nearest, distances, len(centres))
     landmarks: Array = centres + origin
     return landmarks
 
 
-def _spread_start(Z: Array, count: int, rng: np.random.Generator, monitor: Monitor) -> Array:
+def _spread_start(
+    Z: Array, count: int, rng: np.random.Generator, monitor: Monitor, at_once: int
+) -> Array:
     """Draw rows with chances that grow as the squared distance to those drawn before."""
     square = np.einsum("ij,ij->i", Z, Z)
-    chosen = [int(rng.integers(len(Z)))]
+    chosen = new = np.array([rng.integers(len(Z))])
     # A distance within rounding of 0 is that of an equal row.
     floor = 1e-12 * float(square.max(initial=0.0))
     distances = np.full(len(Z), np.inf)
     while True:
-        c = chosen[-1]
-        np.minimum(distances, square - 2 * (Z @ Z[c]) + square[c], out=distances)
+        there = square[:, None] - 2 * (Z @ Z[new].T) + square[new]
+        np.minimum(distances, there.min(axis=1), out=distances)
         distances[distances <= floor] = 0.0
-        total = np.cumsum(distances)
-        if len(chosen) == count or total[-1] == 0.0:
+        if len(chosen) == count or not distances.any():
             return np.asarray(Z[chosen])
-        chosen.append(int(np.searchsorted(total, rng.random() * total[-1], side="right")))
+        new = _draw(distances, min(at_once, count - len(chosen)), rng)
+        chosen = np.concatenate([chosen, new])
         monitor.stage("landmarks", 0.0)
+
+
+def _draw(weights: Array, count: int, rng: np.random.Generator) -> Index:
+    """Draw positions without replacement, with chances as the weights."""
+    if count == 1:
+        total = np.cumsum(weights)
+        return np.searchsorted(total, [rng.random() * total[-1]], side="right")
+    # The first of clocks that ring at such rates.
+    likely = np.flatnonzero(weights)
+    rings = rng.exponential(size=len(likely)) / weights[likely]
+    drawn: Index = likely[np.argsort(rings)[:count]]
+    return drawn
 
 
 def _assign(Z: Array, centres: Array, monitor: Monitor, fraction: float) -> tuple[Index, Array]:

@@ -1,0 +1,230 @@
+"""RankSVM on landmarks and on random Fourier features, and the maps themselves."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+
+from aucstudio.engine import Stopped
+from aucstudio.engine.features import FourierScorer, embed, fourier_map
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods import nbauc
+from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.rank_svm import KernelRankSVM
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.nystrom import k_means, nystrom_map
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc import auc
+
+BOTH = pytest.mark.parametrize(
+    "method", [NBAUC(n_landmarks=40, gamma=0.3), RFAUC(n_components=60, gamma=0.3)], ids=["n", "f"]
+)
+
+
+def ring(count, seed=0, d=2):
+    """Positives inside a ball: no direction ranks them."""
+    X = np.random.default_rng(seed).standard_normal((count, d))
+    return X, ((X**2).sum(axis=1) < d / 2).astype(int)
+
+
+def changed(method, **settings):
+    return clone(method).set_params(**settings)
+
+
+# --- the maps --------------------------------------------------------------------------------
+
+
+def test_random_waves_approach_the_kernel_as_one_over_the_root_of_their_number():
+    X, _ = ring(40, d=3)
+    K = rbf_kernel(X, gamma=0.4)
+
+    def error(D):
+        squares = []
+        for seed in range(12):
+            phi = fourier_map(0.4, X.mean(axis=0), D, np.random.default_rng(seed))(X)
+            squares.append(np.mean((phi @ phi.T - K) ** 2))
+        return np.sqrt(np.mean(squares))
+
+    assert error(1600) < 0.025
+    assert error(25) / error(1600) == pytest.approx(8.0, rel=0.25)
+
+
+def test_the_origin_of_the_waves_changes_no_product():
+    X, _ = ring(30)
+    maps = [fourier_map(0.4, origin, 50, np.random.default_rng(1)) for origin in (X[0], X[1] + 9)]
+    first, second = (phi(X) for phi in maps)
+    assert first.shape == (30, 50)
+    assert_allclose(first @ first.T, second @ second.T, atol=1e-12)
+
+
+def test_a_fourier_scorer_is_the_direction_written_as_waves():
+    X, _ = ring(30)
+    phi = fourier_map(0.4, X.mean(axis=0), 51, np.random.default_rng(1))
+    w = np.random.default_rng(2).standard_normal(52)
+    scorer = phi.scorer(w)
+    assert_allclose(scorer(X), phi(X) @ w, atol=1e-12)
+    assert_array_equal(scorer.frequencies, phi.frequencies)
+    assert (scorer.kind, json.dumps(scorer.settings())) == ("fourier", "{}")
+    assert_array_equal(FourierScorer(**scorer.arrays())(X), scorer(X))
+
+
+@pytest.mark.parametrize("kind", ["landmarks", "waves"])
+def test_embedded_rows_differ_by_one_vector_from_their_features(kind):
+    X, _ = ring(1_300)
+    if kind == "landmarks":
+        phi = nystrom_map(Kernel("rbf", 0.5), X[:12])
+    else:
+        phi = fourier_map(0.5, X.mean(axis=0), 30, np.random.default_rng(0))
+    features = phi(X)
+    exact = embed(phi, X, np.float64, Monitor())
+    assert_allclose(np.ptp(features - exact, axis=0), 0.0, atol=1e-12)
+    assert np.abs(exact.mean(axis=0)).max() < 0.1
+    short = embed(phi, X, np.float32, Monitor())
+    assert short.dtype == np.float32
+    assert_allclose(short, exact, atol=1e-4)
+
+
+def test_single_precision_is_left_where_landmarks_are_too_close():
+    X, _ = ring(30)
+    close = nystrom_map(Kernel("rbf", 1e-3), X)
+    assert close.in_single() is close
+    wide = nystrom_map(Kernel("rbf", 10.0), X[:5])
+    assert wide.in_single().whitener.dtype == np.float32
+    assert embed(close, X, np.float32, Monitor()).dtype == np.float32
+
+
+def test_landmarks_drawn_in_batches_are_as_good():
+    X, _ = ring(3_000, d=4)
+
+    def inertia(**more):
+        U = k_means(X, 60, np.random.default_rng(0), Monitor(), 5, **more)
+        assert U.shape == (60, 4)
+        return ((X[:, None] - U[None]) ** 2).sum(axis=2).min(axis=1).sum()
+
+    assert inertia(at_once=16, dtype=np.float32) < 1.05 * inertia()
+
+
+def test_batches_find_every_distinct_row():
+    X = np.repeat(ring(9)[0], 20, axis=0) + 1e6
+    U = k_means(X, 50, np.random.default_rng(0), Monitor(), 2, at_once=4, dtype=np.float32)
+    assert_allclose(np.unique(np.round(U, 6), axis=0), np.unique(np.round(X, 6), axis=0))
+
+
+# --- the methods -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tol", [1e-5, 1e-9])
+def test_all_rows_as_landmarks_give_kernel_rank_svm(tol):
+    X, y = ring(80)
+    mapped = NBAUC(n_landmarks=100, gamma=0.7, C=300.0, tol=tol).fit(X, y)
+    exact = KernelRankSVM(gamma=0.7, C=300.0, tol=1e-9).fit(X, y)
+    assert mapped.objective_ == pytest.approx(exact.objective_, rel=max(2 * tol, 1e-6))
+    a, b = mapped.scorer_(X), exact.scorer_(X)
+    assert_allclose(a - a.mean(), b - b.mean(), atol=0.02 * b.std())
+
+
+@BOTH
+def test_they_rank_what_no_direction_does(method):
+    X, y = ring(1_500)
+    X_test, y_test = ring(1_000, seed=1)
+    fitted = method.fit(X, y)
+    assert fitted.converged_
+    assert auc(y_test, fitted.decision_function(X_test)) > 0.99
+
+
+@BOTH
+def test_the_objective_is_that_of_the_scorer(method):
+    X, y = ring(400)
+    short, exact = method.fit(X, y), changed(method, tol=1e-9).fit(X, y)
+    for fitted in (short, exact):
+        s = fitted.scorer_(X)
+        slack = np.maximum(0.0, 1.0 - np.subtract.outer(s[y == 1], s[y == 0]))
+        square = 2 * (fitted.objective_ - fitted.C * np.mean(slack**2))
+        if isinstance(fitted, NBAUC):
+            weights = fitted.scorer_.weights
+            W = rbf_kernel(fitted.scorer_.points, gamma=0.3)
+            assert square == pytest.approx(weights @ W @ weights, rel=1e-3)
+        else:
+            frequencies = len(fitted.scorer_.weights)
+            assert square == pytest.approx(
+                frequencies * np.sum(fitted.scorer_.weights**2), rel=1e-3
+            )
+    assert short.objective_ == pytest.approx(exact.objective_, rel=2e-5)
+    assert auc(y, short.scorer_(X)) == pytest.approx(auc(y, exact.scorer_(X)), abs=1e-3)
+
+
+@BOTH
+def test_the_seed_decides(method):
+    X, y = ring(300)
+    one, two, other = (changed(method, random_state=seed).fit(X, y) for seed in (3, 3, 4))
+    assert_array_equal(one.scorer_(X), two.scorer_(X))
+    assert np.abs(one.scorer_(X) - other.scorer_(X)).max() > 1e-6
+
+
+@BOTH
+def test_a_path_shares_the_features(method, monkeypatch):
+    X, y = ring(300)
+    made = []
+    whole = type(method)._map
+    monkeypatch.setattr(
+        type(method), "_map", lambda self, *rest: made.append(1) or whole(self, *rest)
+    )
+    fine = changed(method, tol=1e-9)
+    path = list(fine.fit_path(X, y, "C", [1.0, 100.0, 10.0]))
+    assert len(made) == 1
+    for fitted in path:
+        single = changed(fine, C=fitted.C).fit(X, y)
+        assert fitted.objective_ == pytest.approx(single.objective_, rel=1e-8)
+
+
+def test_the_papers_width_is_scale_on_standardised_features():
+    X, y = ring(300, d=5)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    b = np.mean(((X - X.mean(axis=0)) ** 2).sum(axis=1))
+    scorer = NBAUC(n_landmarks=10).fit(X, y).scorer_
+    assert scorer.kernel.gamma == pytest.approx(1 / b, rel=1e-12)
+
+
+@BOTH
+def test_stages_are_told_in_order_with_fractions(method, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    heard = []
+    method.fit(*ring(1_200), callback=lambda step: heard.append((step.stage, step.fraction)))
+    stages = [stage for stage, _ in heard]
+    expected = ["landmarks", "embedding", "iterating", "scoring"]
+    expected = expected if isinstance(method, NBAUC) else expected[1:]
+    assert list(dict.fromkeys(stages)) == expected
+    fractions = [fraction for stage, fraction in heard if stage == "embedding"]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+@BOTH
+@pytest.mark.parametrize("stage", ["landmarks", "embedding"])
+def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    if stage == "landmarks" and isinstance(method, RFAUC):
+        stage = "embedding"
+    with pytest.raises(Stopped):
+        method.fit(*ring(1_200), callback=lambda step: step.stage == stage)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [(NBAUC(n_landmarks=2_000), "n_landmarks"), (RFAUC(n_components=2_000), "n_components")],
+)
+def test_features_beyond_memory_are_refused(method, name):
+    rows = np.broadcast_to(np.zeros(2), (10**7, 2))
+    with pytest.raises(InvalidSetting, match=rf"80\.0 GB.*lower {name}") as refused:
+        method._embed(rows, Monitor())
+    assert refused.value.setting == name
+    assert nbauc.MOST_BYTES == 8e9
+
+
+def test_an_odd_number_of_waves_is_rounded_up():
+    X, y = ring(100)
+    assert len(RFAUC(n_components=7).fit(X, y).scorer_.weights) == 4
+    assert len(RFAUC(n_components=1).fit(X, y).scorer_.weights) == 1

@@ -1,0 +1,293 @@
+"""The squared hinge of all pairs, and the Newton solver on it, beside explicit pairs."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.optimize import minimize
+
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.solvers import rank_newton
+from aucstudio.engine.solvers.low_rank import kernel_factor
+from aucstudio.engine.solvers.rank_designs import KernelDesign, RowsDesign
+from aucstudio.engine.squared_hinge import SquaredHinge
+
+CYCLE = np.array(
+    [[-1.717, -0.646], [-0.974, 1.562], [1.896, 5.520], [-0.946, -1.264], [-0.119, -0.076]]
+)
+CYCLE_C = 88.47
+
+
+def cloud(m, n, d, seed=0):
+    """Two overlapping clouds, the classes mixed."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(m + n) < m)
+    return rng.standard_normal((m + n, d)) + 0.7 * y[:, None], y
+
+
+def tables():
+    X, y = cloud(14, 22, 3)
+    rounded = np.round(X)
+    constant = X.copy()
+    constant[:, 1] = 0.1
+    return {
+        "random": (X, y),
+        "mostly positive": (X, ~y),
+        "tied": (rounded, y),
+        "duplicated": (np.tile(X, (2, 1)), np.tile(y, 2)),
+        "one positive": (X, np.arange(36) == 7),
+        "one negative": (X, np.arange(36) != 7),
+        "constant feature": (constant, y),
+        "more features than rows": cloud(5, 6, 30),
+        "many features": cloud(20, 25, 300),
+        "far away": (X + 1e8, y),
+    }
+
+
+every_table = pytest.mark.parametrize("name", list(tables()))
+
+
+def differences(X, y):
+    return (X[y][:, None] - X[~y][None]).reshape(-1, X.shape[1])
+
+
+def slacks(u, y):
+    return np.maximum(0.0, 1.0 - np.subtract.outer(u[y], u[~y]))
+
+
+def centred(X):
+    return X - X.mean(axis=0)
+
+
+def optimum(X, y, C):
+    """Minimise by L-BFGS on difference vectors."""
+    D = differences(X, y)
+
+    def objective(w):
+        slack = np.maximum(0.0, 1.0 - D @ w)
+        return w @ w / 2 + C * np.mean(slack**2), w - 2 * C / len(D) * (D.T @ slack)
+
+    start = np.zeros(X.shape[1])
+    options = {"maxiter": 20_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30}
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+
+
+def solve(X, y, C, design=RowsDesign, tol=1e-12, callback=None, **more):
+    return rank_newton.minimise(design(X), y, C, tol=tol, monitor=Monitor(callback), **more)
+
+
+# --- the loss --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("positives", [1, 9, 20, 39])
+@pytest.mark.parametrize("digits", [0, 8])
+def test_loss_gradient_and_hessian_are_those_of_explicit_pairs(positives, digits):
+    rng = np.random.default_rng(positives)
+    y = rng.permutation(np.arange(40) < positives)
+    u = np.round(rng.standard_normal(40), digits)
+    hinge = SquaredHinge(y)
+    point, slack = hinge.at(u), slacks(u, y)
+    assert point.value == pytest.approx(np.mean(slack**2), abs=1e-13)
+    assert point.active == np.mean(slack > 0)
+    gradient = np.zeros(40)
+    gradient[y], gradient[~y] = -2 * slack.sum(axis=1), 2 * slack.sum(axis=0)
+    assert_allclose(point.gradient, gradient / slack.size, atol=1e-13)
+    value, same = hinge(u)
+    assert value == point.value
+    assert_array_equal(same, point.gradient)
+
+    A = differences(np.eye(40), y)[slack.ravel() > 0]
+    H = 2 * A.T @ A / slack.size
+    v, X = rng.standard_normal(40), rng.standard_normal((40, 4))
+    assert_allclose(point.product(v), H @ v, atol=1e-12)
+    assert_allclose(point.gram(X, lambda: None), X.T @ H @ X, atol=1e-12)
+    single = point.gram(X.astype(np.float32), lambda: None)
+    assert_allclose(single, X.T @ H @ X, atol=1e-4)
+
+
+def test_derivatives_agree_with_finite_differences():
+    rng = np.random.default_rng(1)
+    y, u, v = np.arange(30) % 3 == 0, rng.standard_normal(30), rng.standard_normal(30)
+    hinge, h = SquaredHinge(y), 1e-6
+    ahead, behind = hinge.at(u + h * v), hinge.at(u - h * v)
+    here = hinge.at(u)
+    assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, rel=1e-8)
+    assert_allclose((ahead.gradient - behind.gradient) / (2 * h), here.product(v), atol=1e-7)
+
+
+def test_a_pair_at_the_margin_is_not_active():
+    point = SquaredHinge(np.array([True, False])).at(np.array([1.5, 0.5]))
+    assert (point.value, point.active) == (0.0, 0.0)
+    assert_array_equal(point.product(np.ones(2)), [0.0, 0.0])
+
+
+def test_a_constant_on_all_scores_costs_no_digits():
+    X, y = cloud(30, 50, 1)
+    near, far = SquaredHinge(y).at(X[:, 0]), SquaredHinge(y).at(X[:, 0] + 2.0**20)
+    assert far.value == pytest.approx(near.value, rel=1e-9)
+
+
+# --- the optimum -----------------------------------------------------------------------------
+
+
+@every_table
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_the_optimum_is_that_of_explicit_pairs(name, C):
+    X, y = tables()[name]
+    X = centred(X) if name == "far away" else X
+    reference, found = optimum(X, y, C), solve(X, y, C)
+    assert found.converged
+    assert found.objective <= reference.fun * (1 + 1e-12)
+    assert found.objective == pytest.approx(reference.fun, rel=1e-6)
+    size = np.linalg.norm(reference.x)
+    assert_allclose(found.weights, reference.x, atol=2e-3 * size)
+    slack = np.maximum(0.0, 1.0 - differences(X, y) @ found.weights)
+    P = found.weights @ found.weights / 2 + C * np.mean(slack**2)
+    assert found.objective == pytest.approx(P, rel=1e-10)
+
+
+def test_golden_value_of_prsvm():
+    X = [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
+    found = solve(np.array(X, dtype=float), np.arange(10) < 4, 0.1 * 24)
+    assert_allclose(found.weights, [0.33828208, 0.38069989], atol=1e-7)
+    assert found.objective == pytest.approx(0.7797454931, abs=1e-9)
+
+
+def full_steps(D, C, count):
+    """Newton's iteration without a line search, on a sum over difference vectors."""
+    w, visited = np.zeros(D.shape[1]), []
+    for _ in range(count):
+        active = D[D @ w < 1]
+        w = np.linalg.solve(np.eye(2) / (2 * C) + active.T @ active, active.sum(axis=0))
+        visited.append(w)
+    return np.array(visited)
+
+
+def test_where_undamped_steps_cycle_the_line_search_converges():
+    visited = full_steps(CYCLE, CYCLE_C, 60)
+    for corner in ([-2.616, 1.082], [-4.650, -2.970]):
+        assert np.abs(visited[-20:] - corner).max(axis=1).min() < 2e-3
+    assert np.ptp(visited[-20:], axis=0).min() > 1.0
+
+    X, y = np.vstack([CYCLE, np.zeros(2)]), np.arange(6) < 5
+    for design in (RowsDesign, lambda X: KernelDesign(X @ X.T)):
+        found = solve(X, y, 5 * CYCLE_C, design)
+        assert found.objective == pytest.approx(38.83394348, abs=1e-7)
+        assert found.n_iter <= 10
+    assert_allclose(solve(X, y, 5 * CYCLE_C).weights, [-6.27610821, 2.33535890], atol=1e-6)
+
+
+@every_table
+def test_the_gap_bounds_the_distance_of_every_iterate(name):
+    X, y = tables()[name]
+    X = centred(X)
+    best = solve(X, y, 50.0).objective
+    heard = []
+    solve(X, y, 50.0, callback=lambda step: heard.append((step.objective, step.gap)))
+    for objective, gap in heard:
+        assert -1e-12 * best <= objective - best <= gap + 1e-12 * best
+    assert heard[-1][1] <= 1e-10 * best
+    assert all(b[0] <= a[0] for a, b in itertools.pairwise(heard))
+
+
+def test_large_samples_are_solved_through_a_part_of_the_rows():
+    X, y = cloud(1_500, 4_000, 4)
+    found = solve(X, y, 100.0, tol=1e-9)
+    value, gradient = SquaredHinge(y)(X @ found.weights)
+    slope = found.weights + 100.0 * X.T @ gradient
+    assert found.converged
+    assert slope @ slope / 2 <= 2e-9 * found.objective
+    assert found.objective == pytest.approx(found.weights @ found.weights / 2 + 100.0 * value)
+
+
+# --- other kinds of rows ---------------------------------------------------------------------
+
+
+@every_table
+def test_weights_of_rows_give_what_weights_of_features_give(name):
+    X, y = tables()[name]
+    X = centred(X)
+    in_rows = solve(X @ X.T, y, 20.0, KernelDesign)
+    in_features = solve(X, y, 20.0)
+    assert in_rows.objective == pytest.approx(in_features.objective, rel=1e-9)
+    assert_allclose(X.T @ in_rows.weights, in_features.weights, atol=1e-4)
+
+
+def test_a_kernel_without_its_factor_gives_what_the_factor_gives():
+    X, y = cloud(30, 40, 2)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    F = kernel_factor(K.copy(), Monitor()).F
+    in_rows, in_factor = solve(K, y, 1e3, KernelDesign), solve(F, y, 1e3)
+    assert in_rows.objective == pytest.approx(in_factor.objective, rel=1e-9)
+    assert_allclose(K @ in_rows.weights, F @ in_factor.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize("features", [5, 300])
+def test_sparse_and_single_precision_rows(features):
+    X, y = cloud(40, 60, features)
+    X[np.abs(X) < 1.0] = 0.0
+    full = solve(X, y, 10.0)
+    thin = solve(sparse.csr_array(X), y, 10.0)
+    assert thin.objective == pytest.approx(full.objective, rel=1e-9)
+    assert_allclose(thin.weights, full.weights, atol=1e-5)
+    short = solve(X.astype(np.float32), y, 10.0, tol=1e-5)
+    assert short.converged
+    assert short.objective == pytest.approx(full.objective, rel=2e-5)
+
+
+# --- beginnings and ends ---------------------------------------------------------------------
+
+
+def test_it_begins_where_it_is_told():
+    X, y = cloud(50, 80, 4)
+    cold = solve(X, y, 10.0)
+    warm = solve(X, y, 10.0, start=cold.weights)
+    assert warm.n_iter == 1
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-12)
+
+
+def test_equal_class_means_leave_no_direction():
+    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
+    found = solve(X, np.array([True, True, False, False]), 3.0)
+    assert_array_equal(found.weights, [0.0, 0.0])
+    assert (found.objective, found.gap, found.converged) == (3.0, 0.0, True)
+
+
+def test_a_stop_keeps_the_point_reached():
+    X, y = cloud(50, 80, 4)
+    seen = []
+
+    def stop(step):
+        seen.append((step.objective, step.scorer().weights))
+        return True
+
+    found = solve(X, y, 1e3, callback=stop)
+    assert len(seen) == found.n_iter == 1
+    assert found.objective == seen[0][0]
+    assert_array_equal(found.weights, seen[0][1])
+
+
+@pytest.mark.parametrize("features", [4, 300])
+def test_a_stop_before_the_first_step_leaves_the_difference_of_the_means(features, monkeypatch):
+    monkeypatch.setattr(rank_newton, "_LOOK_INTERVAL", 0.0)
+    X, y = cloud(50, 80, features)
+    found = solve(X, y, 2.0, callback=lambda step: True)
+    delta = X[y].mean(axis=0) - X[~y].mean(axis=0)
+    assert not found.converged
+    assert_allclose(found.weights, 4.0 * delta, atol=1e-9)
+    assert found.objective - solve(X, y, 2.0).objective <= found.gap
+
+
+def test_a_limit_of_steps_is_kept():
+    X, y = cloud(50, 80, 4)
+    assert not (found := solve(X, y, 1e3, max_iter=2)).converged
+    assert found.n_iter == 2
+
+
+def test_repeats_are_identical():
+    X, y = cloud(50, 80, 300)
+    once = functools.partial(solve, X, y, 50.0)
+    assert_array_equal(once().weights, once(callback=lambda step: False).weights)

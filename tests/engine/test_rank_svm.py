@@ -1,0 +1,156 @@
+"""RankSVM and kernel RankSVM as estimators."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+
+from aucstudio.engine.methods import rank_svm
+from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc import auc
+
+BOTH = pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(gamma=0.3)], ids=["w", "beta"])
+
+
+def cloud(m=40, n=70, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(m + n) < m).astype(int)
+    return rng.standard_normal((m + n, d)) + 0.7 * y[:, None], y
+
+
+def ring(count, seed=0):
+    """Positives inside a circle: no direction ranks them."""
+    X = np.random.default_rng(seed).standard_normal((count, 2))
+    return X, ((X**2).sum(axis=1) < 1.0).astype(int)
+
+
+def loss(scores, y):
+    margins = np.subtract.outer(scores[y == 1], scores[y == 0])
+    return np.mean(np.maximum(0.0, 1.0 - margins) ** 2)
+
+
+def test_objective_and_gap_are_what_the_docstrings_say():
+    X, y = cloud()
+    model = RankSVM(C=7.0).fit(X, y)
+    w = model.coef_[0]
+    assert model.objective_ == pytest.approx(w @ w / 2 + 7.0 * loss(X @ w, y), rel=1e-12)
+    assert 0 <= model.gap_ <= 1e-5 * model.objective_
+
+    model = KernelRankSVM(C=7.0, gamma=0.3).fit(X, y)
+    beta, K = model.scorer_.weights, rbf_kernel(model.scorer_.points, gamma=0.3)
+    P = beta @ K @ beta / 2 + 7.0 * loss(model.scorer_(X), y)
+    assert model.objective_ == pytest.approx(P, rel=1e-9)
+    assert 0 <= model.gap_ <= 1e-5 * model.objective_
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+def test_the_linear_kernel_is_the_linear_method(shift):
+    X, y = cloud()
+    X = np.round(X * 64) / 64 + shift
+    linear = RankSVM(C=30.0, tol=1e-10).fit(X, y)
+    in_rows = KernelRankSVM(kernel="linear", C=30.0, tol=1e-10).fit(X, y)
+    assert in_rows.objective_ == pytest.approx(linear.objective_, rel=1e-9)
+    assert_allclose(in_rows.coef_, linear.coef_, atol=1e-5)
+
+
+def test_an_offset_of_all_rows_leaves_the_weights():
+    X, y = cloud()
+    X = np.round(X * 64) / 64
+    near, far = (RankSVM(tol=1e-10).fit(rows, y) for rows in (X, X + 1e8))
+    assert_allclose(far.coef_, near.coef_, atol=1e-6)
+
+
+def test_sparse_rows_give_what_dense_rows_give():
+    X, y = cloud(d=6)
+    X[X < 0.5] = 0.0
+    full, thin = RankSVM(tol=1e-10).fit(X, y), RankSVM(tol=1e-10).fit(sparse.csr_array(X), y)
+    assert_allclose(thin.coef_, full.coef_, atol=1e-6)
+
+
+def test_a_kernel_bends_the_border():
+    X, y = ring(300)
+    X_test, y_test = ring(400, seed=1)
+    bent = KernelRankSVM(gamma=0.5).fit(X, y).decision_function(X_test)
+    straight = RankSVM().fit(X, y).decision_function(X_test)
+    assert auc(y_test, bent) > 0.99
+    assert auc(y_test, straight) < 0.7
+
+
+def test_a_precomputed_kernel_is_taken():
+    X, y = cloud()
+    K = rbf_kernel(X, gamma=0.3)
+    given = KernelRankSVM(kernel="precomputed", tol=1e-9).fit(K, y)
+    computed = KernelRankSVM(gamma=0.3, tol=1e-9).fit(X, y)
+    assert given.objective_ == pytest.approx(computed.objective_, rel=1e-9)
+    assert_allclose(given.decision_function(K), computed.decision_function(X), atol=1e-5)
+
+
+@BOTH
+def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monkeypatch):
+    X, y = cloud()
+    made = []
+    whole = type(method)._embed
+    monkeypatch.setattr(
+        type(method), "_embed", lambda self, *rest: made.append(self.C) or whole(self, *rest)
+    )
+    method = clone(method).set_params(tol=1e-10)
+    costs = [0.1, 10.0, 1e3, 1.0]
+    path = list(method.fit_path(X, y, "C", costs))
+    assert made == [0.1]
+    for C, fitted in zip(costs, path, strict=True):
+        single = clone(method).set_params(C=C).fit(X, y)
+        assert fitted.C == C
+        assert fitted.objective_ == pytest.approx(single.objective_, rel=1e-8)
+        assert_allclose(fitted.scorer_(X), single.scorer_(X), atol=1e-3)
+        assert fitted._bench is None
+
+
+def test_a_path_along_another_setting_makes_features_anew():
+    X, y = cloud()
+    path = list(KernelRankSVM(tol=1e-10).fit_path(X, y, "gamma", [0.1, 1.0]))
+    for fitted in path:
+        single = KernelRankSVM(gamma=fitted.gamma, tol=1e-10).fit(X, y)
+        assert fitted.objective_ == single.objective_
+
+
+def test_too_many_rows_for_a_kernel_are_refused_with_advice(monkeypatch):
+    monkeypatch.setattr(rank_svm, "MOST_KERNEL_ROWS", 100)
+    with pytest.raises(InvalidSetting, match=r"110 × 110 .*nbauc.*n_landmarks") as refused:
+        KernelRankSVM().fit(*cloud())
+    assert refused.value.setting == "kernel"
+
+
+@pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(kernel="linear")], ids=["w", "beta"])
+def test_equal_means_are_told(method):
+    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    fitted = method.fit(X, [1, 1, 0, 0])
+    assert_allclose(fitted.scorer_(X), 0.0, atol=1e-12)
+    assert "same mean" in fitted.notes_[0]
+    assert fitted.converged_
+
+
+@BOTH
+def test_a_tiny_cost_still_ranks(method):
+    X, y = cloud()
+    fitted = clone(method).set_params(C=1e-6).fit(X, y)
+    assert auc(y, fitted.scorer_(X)) > 0.7
+    assert fitted.notes_ == ()
+
+
+def test_the_kernel_matrix_is_reported_as_a_stage(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    heard = []
+    KernelRankSVM().fit(*cloud(), callback=lambda step: heard.append(step.stage))
+    assert heard.index("kernel matrix") < heard.index("iterating")
+
+
+def test_many_rows_meet_their_tolerance():
+    X, y = cloud(2_000, 6_000, 20)
+    model = RankSVM(C=100.0).fit(X, y)
+    tight = rank_svm.minimise(rank_svm.RowsDesign(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
+    assert model.objective_ - tight.objective <= model.gap_ <= 1e-5 * model.objective_
+    assert_array_equal(model.coef_[0], RankSVM(C=100.0).fit(X, y).coef_[0])
