@@ -11,10 +11,14 @@ from aucstudio.engine.methods.baselines import SVM, Logistic
 from aucstudio.engine.methods.boosting import GradientBoosting
 from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
 from aucstudio.engine.methods.least_squares import AUCRLS, RLS
+from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.nsauc import NSAUC, NSVMSGD2
+from aucstudio.engine.methods.online import NOAM, NSOLAM
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
 from aucstudio.engine.methods.partial_auc import SVMpAUC
 from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight
 from aucstudio.engine.methods.pauc_boost import PAUCBoost
+from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
 from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.methods.structure import SAUCSVM
 from aucstudio.engine.methods.svm_2norm import SVM2Norm
@@ -28,6 +32,12 @@ __all__ = [
     "AUCRLS",
     "AUCSVM",
     "METHODS",
+    "NBAUC",
+    "NOAM",
+    "NSAUC",
+    "NSOLAM",
+    "NSVMSGD2",
+    "RFAUC",
     "RLS",
     "ROCSVM",
     "SAUCSVM",
@@ -39,10 +49,12 @@ __all__ = [
     "GradientBoosting",
     "GreedyPAUC",
     "InvalidSetting",
+    "KernelRankSVM",
     "Logistic",
     "PAUCBoost",
     "Param",
     "RankBoost",
+    "RankSVM",
     "SVM2Norm",
     "SVMpAUC",
     "SVMpAUCTight",
@@ -70,6 +82,14 @@ METHODS: dict[str, type[AUCClassifier]] = {
         GreedyPAUC,
         RankBoost,
         AUCSplit,
+        RankSVM,
+        KernelRankSVM,
+        NBAUC,
+        RFAUC,
+        NSAUC,
+        NSVMSGD2,
+        NOAM,
+        NSOLAM,
         SVM,
         SVM2Norm,
         Logistic,

@@ -8,14 +8,14 @@ exp(-gamma |x - z|^2).
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.kernels import ROWS_PER_CHUNK
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.scorers import FourierScorer, Scorer
 
 Array = NDArray[np.float64]
 
@@ -33,36 +33,6 @@ class FeatureMap(Protocol):
 
     def scorer(self, w: Array) -> Scorer:
         """Give <w, phi(x)> as a function of rows."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class FourierScorer:
-    """Scores sum_l weights_l cos(frequencies_l . x + phases_l).
-
-    Attributes
-    ----------
-    frequencies : ndarray of shape (q, n_features)
-    phases, weights : ndarray of shape (q,)
-    """
-
-    frequencies: Array
-    phases: Array
-    weights: Array
-    kind: ClassVar[str] = "fourier"
-
-    def __call__(self, X: Array) -> Array:
-        scores = np.empty(len(X))
-        for start in range(0, len(X), ROWS_PER_CHUNK):
-            rows = slice(start, start + ROWS_PER_CHUNK)
-            angles = X[rows] @ self.frequencies.T + self.phases
-            scores[rows] = np.cos(angles, out=angles) @ self.weights
-        return scores
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"frequencies": self.frequencies, "phases": self.phases, "weights": self.weights}
-
-    def settings(self) -> dict[str, Any]:
-        return {}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

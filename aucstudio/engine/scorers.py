@@ -91,6 +91,36 @@ class KernelScorer:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class FourierScorer:
+    """Scores sum_l weights_l cos(frequencies_l . x + phases_l).
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (q, n_features)
+    phases, weights : ndarray of shape (q,)
+    """
+
+    frequencies: Array
+    phases: Array
+    weights: Array
+    kind: ClassVar[str] = "fourier"
+
+    def __call__(self, X: Array) -> Array:
+        scores = np.empty(len(X))
+        for start in range(0, len(X), ROWS_PER_CHUNK):
+            rows = slice(start, start + ROWS_PER_CHUNK)
+            angles = X[rows] @ self.frequencies.T + self.phases
+            scores[rows] = np.cos(angles, out=angles) @ self.weights
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"frequencies": self.frequencies, "phases": self.phases, "weights": self.weights}
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class EnsembleScorer:
     """Scores ``base`` plus one value from each of several decision trees.
 
@@ -230,4 +260,6 @@ def restore(kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray
         return EnsembleScorer(base=float(settings["base"]), **arrays)
     if kind == "additive":
         return AdditiveScorer(**arrays)
+    if kind == "fourier":
+        return FourierScorer(**arrays)
     raise ValueError(f"unknown kind of scorer {kind!r}")

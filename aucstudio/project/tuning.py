@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.params import declared_params
 from aucstudio.project.errors import InputError

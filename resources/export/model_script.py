@@ -150,6 +150,18 @@ def kernel(
     return scores
 
 
+# section fourier
+def fourier(
+    X: np.ndarray, frequencies: np.ndarray, phases: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Add up weights_l cos(frequencies_l . x + phases_l)."""
+    scores = np.empty(len(X))
+    for start in range(0, len(X), 512):
+        angles = X[start : start + 512] @ frequencies.T + phases
+        scores[start : start + 512] = np.cos(angles) @ weights
+    return scores
+
+
 # section trees
 def trees(
     X: np.ndarray,

@@ -77,7 +77,8 @@ def assert_same_ranking(first, second):
 def test_the_registry_is_in_its_order():
     order = (
         "auc-rls rls auc-svm roc-svm sauc-svm svm-auc svm-pauc svm-pauc-tight asvm pauc-boost "
-        "greedy-pauc rankboost auc-split svm svm-2norm logistic gradient-boosting"
+        "greedy-pauc rankboost auc-split rank-svm kernel-rank-svm nbauc rf-auc nsauc nsvmsgd2 "
+        "noam nsolam svm svm-2norm logistic gradient-boosting"
     )
     assert list(METHODS) == order.split()
     assert all(method.key == key for key, method in METHODS.items())
@@ -249,7 +250,11 @@ def test_refits_are_bit_identical_watched_or_not(method, data):
         np.testing.assert_array_equal(one, other)
 
 
-@every_case
+# They draw rows, or meet them one after the other.
+SEQUENTIAL = ["nsauc", "nsvmsgd2", "noam", "nsolam"]
+
+
+@pytest.mark.parametrize("method", cases(without=SEQUENTIAL))
 def test_the_order_of_the_rows_does_not_matter(method, data):
     X, y = data
     order = np.random.default_rng(1).permutation(len(y))
@@ -279,7 +284,7 @@ def test_swapped_labels_reverse_the_ranking(method, data):
 
 
 # Leaves are limited, and their scores drawn towards 1/2, by counts of rows; costs add up over them.
-ROW_COUNTING = [*BASELINES, "auc-split", "asvm"]
+ROW_COUNTING = [*BASELINES, *SEQUENTIAL, "auc-split", "asvm"]
 
 
 @pytest.mark.parametrize("method", cases(without=ROW_COUNTING))

@@ -13,7 +13,7 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.scorers import EnsembleScorer, KernelScorer, LinearScorer
+from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.engine.splines import AdditiveScorer
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import execute
@@ -118,6 +118,7 @@ SCORERS = {
     "rbf": KernelScorer(Kernel("rbf", gamma=0.2), POINTS, WEIGHTS),
     "poly": KernelScorer(Kernel("poly", gamma=0.3, degree=2), POINTS, WEIGHTS),
     "no points": KernelScorer(Kernel("rbf"), POINTS[:0], WEIGHTS[:0]),
+    "fourier": FourierScorer(POINTS, np.array([0.1, -2.0, 5.0]), WEIGHTS),
     "trees": two_trees(),
     "additive": cubic_pieces(),
     "no function": AdditiveScorer(
@@ -337,7 +338,13 @@ def additive_formula(scorer, x):
     return total
 
 
+def fourier_formula(scorer, x):
+    angles = [dot(w, x) + p for w, p in zip(scorer["frequencies"], scorer["phases"], strict=True)]
+    return dot(scorer["weights"], [math.cos(angle) for angle in angles])
+
+
 FORMULAS = {
+    "fourier": fourier_formula,
     "linear": lambda scorer, x: dot(scorer["weights"], x),
     "kernel": kernel_formula,
     "trees": trees_formula,

@@ -35,6 +35,10 @@ _SCORING = {
         "k(z, x) is sum(z * x) for kind 'linear', exp(-gamma * sum((z - x)^2)) for 'rbf', and "
         "(gamma * sum(z * x) + coef0)^degree for 'poly'",
     ),
+    "fourier": (
+        "score = intercept + sum over l of weights[l] * cos(sum over k of frequencies[l][k] * x[k] "
+        "+ phases[l])",
+    ),
     "trees": (
         "score = intercept + base + sum over roots of value[p], p the leaf that x comes to",
         "from the root, node p leads to left[p] if x[feature[p]] <= threshold[p], else to "

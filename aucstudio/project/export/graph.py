@@ -162,6 +162,12 @@ def _kernel(graph: _Graph, X: str, given: dict[str, Any]) -> str:
     return graph.add("MatMul", K, graph.constant(weights))
 
 
+def _fourier(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    turned = graph.add("MatMul", X, graph.constant(given["frequencies"].T))
+    angles = graph.add("Add", turned, graph.constant(given["phases"]))
+    return graph.add("MatMul", graph.add("Cos", angles), graph.constant(given["weights"]))
+
+
 def _gaussian(graph: _Graph, X: str, points: Array, gamma: float) -> str:
     # Distances are taken about a point of the data, where they keep their digits.
     centre = points.mean(axis=0)
@@ -231,6 +237,7 @@ def _at(graph: _Graph, values: Array, places: str) -> str:
 _SCORERS: dict[str, Callable[[_Graph, str, dict[str, Any]], str]] = {
     "linear": _linear,
     "kernel": _kernel,
+    "fourier": _fourier,
     "trees": _trees,
     "additive": _additive,
 }

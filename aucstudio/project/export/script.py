@@ -19,7 +19,7 @@ from aucstudio.project.numerals import MISSING_NUMBER, MISSING_TEXT
 from aucstudio.project.prepare import MISSING
 from aucstudio.project.resources import resource_path
 
-KINDS = ("linear", "kernel", "trees", "additive")
+KINDS = ("linear", "kernel", "fourier", "trees", "additive")
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
