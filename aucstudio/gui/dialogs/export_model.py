@@ -20,7 +20,7 @@ from aucstudio.engine.roc import ThresholdRule
 from aucstudio.gui import prompts
 from aucstudio.gui.background import Background
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import dialog_buttons, label, named, tell
+from aucstudio.gui.widgets import FIELD_MARGINS, dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import refit
 from aucstudio.project.export import FORMATS, NATIVE, Format
@@ -34,7 +34,7 @@ from aucstudio.project.watch import Progress
 _RULES = {
     "equal-error": "where both error rates are equal",
     "fpr": "up to a false-positive rate of",
-    "cost": "at least cost; a miss costs × false alarms",
+    "cost": "at least cost, a miss being",
     "min-max": "midway between the classes",
 }
 
@@ -46,7 +46,7 @@ class ExportModelDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("export_model_dialog")
         self.setWindowTitle(f"Export {run.look.name}")
-        self.setMinimumWidth(460)
+        self.setMinimumWidth(540)
         self._session, self._run = session, run
         self._work = Background(self, self._land)
         self.kinds = QButtonGroup(self)
@@ -92,9 +92,13 @@ class ExportModelDialog(QDialog):
         self.bound.setSingleStep(0.01)
         self.bound.setValue(self._session.plan.band[1])
         self.ratio = named(QDoubleSpinBox(), "threshold_cost", "Cost of a miss in false alarms")
-        self.ratio.setRange(0.001, 1e6)
-        self.ratio.setDecimals(3)
+        self.ratio.setRange(0.1, 10_000.0)
+        self.ratio.setDecimals(1)
+        self.ratio.setSuffix(" false alarms")
         self.ratio.setValue(10.0)
+        for field in (self.bound, self.ratio):
+            field.lineEdit().setTextMargins(*FIELD_MARGINS)
+            field.setMaximumWidth(160)
         self.effect = label("", "muted", wrap=True, name="threshold_effect")
         self.rule.currentIndexChanged.connect(self._show_effect)
         self.bound.valueChanged.connect(self._show_effect)
@@ -116,7 +120,7 @@ class ExportModelDialog(QDialog):
         title = label("Format")
         title.setBuddy(self.format)
         grid.addWidget(title, 2, 0)
-        grid.addWidget(self.format, 2, 1)
+        grid.addWidget(self.format, 2, 1, 1, 2)
 
     def chosen_format(self) -> Format:
         """Give the format that is chosen."""
