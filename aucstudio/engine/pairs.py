@@ -229,8 +229,8 @@ class PairHinge:
         -------
         rows_pos, rows_neg : index arrays of equal length
         """
-        rising = self._positives[np.argsort(scores[self._positives], kind="stable")][:most]
-        falling = self._negatives[np.argsort(-scores[self._negatives], kind="stable")]
+        rising = self._positives[_lowest(scores[self._positives], most)]
+        falling = self._negatives[_lowest(-scores[self._negatives], most)]
         reach = np.minimum(most // np.arange(1, len(rising) + 1), len(falling))
         i = np.repeat(rising, reach)
         j = falling[np.arange(len(i)) - np.repeat(np.cumsum(reach) - reach, reach)]
@@ -238,6 +238,15 @@ class PairHinge:
         order = np.argsort(margins, kind="stable")[:most]
         order = order[margins[order] < self._margin]
         return i[order], j[order]
+
+
+def _lowest(values: Array, count: int) -> Index:
+    """Give the places of the lowest values, in ascending order; ties in the order of the rows."""
+    if count >= len(values):
+        return np.argsort(values, kind="stable")
+    bound = np.partition(values, count - 1)[count - 1]
+    candidates = np.flatnonzero(values <= bound)
+    return candidates[np.argsort(values[candidates], kind="stable")][:count]
 
 
 def neighbour_pairs(

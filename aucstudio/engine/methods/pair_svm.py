@@ -20,6 +20,7 @@ from scipy import sparse
 
 from aucstudio.engine.base import AUCClassifier, Fit
 from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.methods.feature_rows import centred
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
@@ -177,7 +178,7 @@ class PairSVM(KernelSettings, AUCClassifier):
     ) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk = PairHinge(positive, self._rho())
-        X = X if sparse.issparse(X) else _centred(X)
+        X = X if sparse.issparse(X) else centred(X)
         done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, scorer=scorer)
         count = AllPairs(positive).count
         return Fit(
