@@ -39,7 +39,7 @@ from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
 from aucstudio.gui.widgets import Card, named
-from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_VALIDATION, sample_study
+from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_TUNED, SAMPLE_VALIDATION, sample_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.experiment_file import write_study
@@ -255,7 +255,7 @@ class MainWindow(QMainWindow):
         """Open the sample table and run the sample study on it: several methods, same rows."""
         try:
             if self.open_data(sample_study()) is not None:
-                self.session.run_study(SAMPLE_METHODS, SAMPLE_VALIDATION)
+                self.session.run_study(SAMPLE_METHODS, SAMPLE_VALIDATION, SAMPLE_TUNED)
         except InputError as error:
             prompts.show_error(self, str(error))
 

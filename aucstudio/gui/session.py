@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -324,15 +324,17 @@ class Session(QObject):
         self.queue.append((experiment, look))
         self._start_next()
 
-    def run_study(self, methods: Sequence[str], validation: Validation) -> None:
-        """Queue a run of each method at its defaults, on the same rows."""
+    def run_study(
+        self, methods: Sequence[str], validation: Validation, tuned: Collection[str] = ()
+    ) -> None:
+        """Queue a run of each method on the same rows, at its defaults or tuned."""
         chosen = self.plan.method
         for method in methods:
             params = {**self.plan.params, method: {}}
             self.put_plan(
                 dataclasses.replace(self.plan, validation=validation, method=method, params=params)
             )
-            self.run_planned()
+            self.run_planned(tuned=method in tuned)
         self.put_plan(dataclasses.replace(self.plan, method=chosen))
 
     def _start_next(self) -> None:

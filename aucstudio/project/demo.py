@@ -10,6 +10,7 @@ from aucstudio.project.files import cannot_write
 from aucstudio.project.record import RunRecord
 from aucstudio.project.samples import make_sample
 from aucstudio.project.split import Validation
+from aucstudio.project.tuning import Tuning
 from aucstudio.project.workspace import home
 
 SAMPLE = "payments"
@@ -17,6 +18,7 @@ PROJECT_NAME = "payments study.aucproj"
 BAND = (0.0, 0.1)
 SAMPLE_VALIDATION = Validation(test_size=0.5)
 SAMPLE_METHODS = ("auc-rls", "auc-svm", "svm-pauc", "svm", "logistic", "gradient-boosting")
+SAMPLE_TUNED = ("svm-pauc",)
 
 
 def sample_study() -> Path:
@@ -43,7 +45,14 @@ def run_demo(folder: Path, bar: headless.Bar | None = None) -> list[RunRecord]:
     project.unlink(missing_ok=True)
     records = []
     for k, method in enumerate(SAMPLE_METHODS):
-        plan = headless.plan_run(path, method, [], validation=SAMPLE_VALIDATION, band=BAND)
+        plan = headless.plan_run(
+            path,
+            method,
+            [],
+            validation=SAMPLE_VALIDATION,
+            band=BAND,
+            tuning=Tuning() if method in SAMPLE_TUNED else None,
+        )
         count = len(SAMPLE_METHODS)
         shifted = None if bar is None else shifted_bar(bar, k, count, plan.experiment)
         records.append(headless.run(plan, str(project), shifted))
