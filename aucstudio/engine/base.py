@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucstudio.engine import roc
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import check_settings
@@ -162,6 +163,21 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         InvalidSetting
             With what it would take and what to use instead.
         """
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say about how much memory and time a fit will take here, at the present settings.
+
+        Features are taken to lie about 0, as standardised ones do. A method that says nothing
+        itself is taken to copy the table.
+
+        Parameters
+        ----------
+        positives, negatives, features : int
+            Size of the table to train on.
+        """
+        rows = positives + negatives
+        copied = cost_of(rows, float(NUMBER * rows * features), Work())
+        return dataclasses.replace(copied, seconds=None)
 
     def fit_path(
         self,

@@ -22,7 +22,9 @@ from aucstudio.gui.widgets import (
     named,
     tell,
 )
+from aucstudio.project.experiment import training_size
 from aucstudio.project.tuning import AUC, LEAVE_PAIR_OUT, PAUC
+from aucstudio.project.words import cost_words
 
 _METRICS = {
     PAUC: "pAUC in range",
@@ -113,17 +115,16 @@ class MethodPanel(Card):
         tell(self.problem, "")
 
     def _cost(self) -> str:
-        """Say how many rows and pairs the training part of one split makes."""
-        table = self.session.table
+        """Say how much the training part of one split is, and what a fit on it takes."""
+        plan, table = self.session.plan, self.session.table
         if table is None or table.positive is None:
             return ""
-        validation = self.session.plan.validation
-        share = validation.train_share
-        positives = table.classes[table.positive]
-        m = round(share * positives)
-        n = round(share * (sum(table.classes.values()) - positives))
-        fits = "one fit" if validation.splits == 1 else f"{validation.splits} fits"
-        return f"{fits} on {m + n:,} rows, {m * n:,} pairs"
+        size = training_size(plan.validation, table, table.positive)
+        method = METHODS[plan.method](**plan.params.get(plan.method, {}))
+        fits = plan.validation.splits
+        each = f"{fits} fits, each on " if fits > 1 else ""
+        rows, pairs = size[0] + size[1], size[0] * size[1]
+        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost_words(method.estimate(*size))}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Say what is wrong, beside the setting if it is one of the form's."""

@@ -5,18 +5,23 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from aucstudio.engine import METHODS, AUCClassifier
-from aucstudio.engine.params import check_settings, declared_params
+from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.errors import InputError
 from aucstudio.project.prepare import MAX_LEVELS
 from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import Tuning, check_tuning
+from aucstudio.project.words import bytes_words
 
 Band = tuple[float, float]
+
+_MOST_OF_MEMORY = 0.8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,15 +208,38 @@ def check_size(experiment: Experiment, table: Table) -> None:
     InvalidSetting
         With what it would take and what to use instead.
     """
-    share = experiment.validation.train_share
-    positives = table.classes[experiment.data.positive]
+    size = training_size(experiment.validation, table, experiment.data.positive)
+    method = METHODS[experiment.method](**experiment.params)
+    method.check_size(*size)
+    cost, memory = method.estimate(*size), machine_memory()
+    if cost.bytes > _MOST_OF_MEMORY * memory:
+        raise InvalidSetting(
+            cost.setting,
+            f"one fit would take about {bytes_words(cost.bytes)} of memory, and this machine has "
+            f"{bytes_words(memory)}: {cost.advice}",
+        )
+
+
+def training_size(validation: Validation, table: Table, positive: str) -> tuple[int, int, int]:
+    """Give positives, negatives and features of what one fit trains on."""
+    share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
         1 if column.role == "number" else min(column.distinct, MAX_LEVELS)
         for column in table.features
     )
-    method = METHODS[experiment.method](**experiment.params)
-    method.check_size(round(share * positives), round(share * negatives), features)
+    return max(1, round(share * positives)), max(1, round(share * negatives)), features
+
+
+def machine_memory() -> float:
+    """Give the bytes of memory that the machine has; infinite where it does not say.
+
+    All of it, not what is free: much of what is taken at a moment is a cache that gives way.
+    """
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return math.inf
 
 
 def check_band(band: Band) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from aucstudio.engine.cost import Cost
+
 
 def p_words(p: float) -> str:
     """Write a p-value as ``p = 0.41`` or ``p < 0.001``."""
@@ -48,3 +50,29 @@ def seconds_words(seconds: float) -> str:
     if seconds < 0.0995:
         return f"{1000 * seconds:.2g} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def rough_words(seconds: float) -> str:
+    """Write an estimated time, with two digits at most."""
+    if seconds < 0.0095:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 9.5:
+        return f"{seconds:.1g} s" if seconds < 0.095 else f"{seconds:.2g} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.0f} h"
+
+
+def bytes_words(count: float) -> str:
+    """Write an amount of memory, with two digits at most below 10 GB."""
+    if count < 9.5e6:
+        return f"{max(1.0, count / 1e6):.0f} MB"
+    if count < 950e6:
+        return f"{float(f'{count / 1e6:.2g}'):.0f} MB"
+    return f"{count / 1e9:.1f} GB" if count < 10e9 else f"{count / 1e9:,.0f} GB"
+
+
+def cost_words(cost: Cost) -> str:
+    """Write what a fit takes as ``about 0.4 s and 12 MB per fit``."""
+    time = "" if cost.seconds is None else f"{rough_words(cost.seconds)} and "
+    return f"about {time}{bytes_words(cost.bytes)} per fit"

@@ -1,6 +1,7 @@
 """The window driven as a person would: real widgets, real actions, real data."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -25,11 +26,13 @@ from aucstudio.gui.app import create_window
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
 from aucstudio.project.demo import SAMPLE_METHODS
+from aucstudio.project.experiment import training_size
 from aucstudio.project.experiment_file import read_study
 from aucstudio.project.model import load_model
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.samples import make_sample
 from aucstudio.project.table import read_table
+from aucstudio.project.words import cost_words
 
 PATIENCE = 60_000
 
@@ -423,3 +426,16 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     window.tabs.setCurrentWidget(window.views[-1])
     QApplication.processEvents()
     assert window.views[-1].runs_table.columnWidth(0) > 100
+
+
+def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
+    cost = window.findChild(QWidget, "method_cost")
+    assert not cost.text()
+    window.open_data(table_file)
+    assert re.search(r"rows, [\d,]+ pairs: about [\d.]+ m?s and \d+ MB per fit$", cost.text())
+    choose_method(window, "kernel-rank-svm")
+    size = training_size(
+        window.session.plan.validation, window.session.table, window.session.table.positive
+    )
+    expected = cost_words(METHODS["kernel-rank-svm"]().estimate(*size))
+    assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {expected}")

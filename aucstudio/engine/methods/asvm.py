@@ -15,6 +15,7 @@ import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
@@ -130,6 +131,15 @@ class ASVM(KernelSettings, AUCClassifier):
         grid=(0.01, 0.05, 0.1, 0.2),
     )
     tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=15.0 * N * d**2, numbers=15.0 * N * (4 * d + 60), steps=300)
+            return cost_of(N, NUMBER * (1.0 * N * d + 3.0 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=20.0 * N**3, numbers=50.0 * N**2)
+        return cost_of(N, NUMBER * (3.2 * N**2 + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         m = int(np.count_nonzero(positive))

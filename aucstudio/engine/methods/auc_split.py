@@ -7,12 +7,14 @@ their numbers.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.tree_growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
@@ -85,6 +87,14 @@ class AUCSplit(AUCClassifier):
         high=0.5,
         log=True,
     )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        cells = float(N) * features
+        levels = min(self.max_depth, math.log2(N))
+        work = Work(numbers=cells * (60 + 9 * levels), steps=N / 8)
+        return cost_of(N, 8 * cells + 80.0 * N, work)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         limits = Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes, self.min_gain)

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.class_weight import ClassWeightSettings
 from aucstudio.engine.methods.settings import cost
@@ -78,6 +79,13 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        cache = min(2.4 * N**2, 1e6 * _CACHE_MEGABYTES)
+        work = Work(numbers=float(N) ** 2 * (0.7 * d + 14))
+        return cost_of(N, cache + 2.0 * NUMBER * N * d, work)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)
@@ -161,6 +169,12 @@ class Logistic(BaselineSettings, AUCClassifier):
 
     def _takes_sparse(self) -> bool:
         return True
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        work = Work(numbers=45.0 * N * d + 500.0 * N, steps=300)
+        return cost_of(N, float(NUMBER * N * d), work)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         centre = _centre(X)

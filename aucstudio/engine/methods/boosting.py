@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.class_weight import ClassWeightSettings
 from aucstudio.engine.methods.tree_growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
@@ -86,6 +87,17 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         log=True,
         grid=(10.0, 1.0, 0.1, 0.0),
     )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        cells = float(N) * features
+        leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
+        bins = float(leaves) * features * (_MOST_BINS + 1)
+        a_tree = Work(numbers=20 * cells + 10 * bins, steps=50)
+        fewer = ("max_leaf_nodes", "take fewer leaves or a sample of the rows")
+        work = a_tree.times(self.max_iter) + Work(numbers=100 * cells)
+        return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         weights = self.weigh(self.classes_, positive)

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.solvers.angle_search import AngleSearch, direction
+from aucstudio.engine.solvers.angle_search import MAX_SWEEP_PAIRS, AngleSearch, direction
 
 Found = tuple[float, float]
 
@@ -88,6 +89,16 @@ class GreedyPAUC(AUCClassifier):
         },
         grid=("sequential", "greedy"),
     )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, K, pairs = positives + negatives, features, positives * negatives
+        searches = (K - 1) ** 2 if self.strategy == "greedy" else K * (K - 1) / 2
+        if self.fpr_range == (0.0, 1.0) and pairs <= MAX_SWEEP_PAIRS:
+            search, memory = Work(numbers=60.0 * pairs, steps=2), 10.0 * NUMBER * pairs
+        else:
+            search, memory = Work(numbers=900.0 * N, steps=80), 0.0
+        return cost_of(N, memory + 2.0 * NUMBER * N * K, search.times(searches))
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         features, scales, columns = _standardised(X, positive, monitor)

@@ -18,6 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import (
+    FEWER_FEATURES,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
+)
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.auc_rls_hold_out import HoldOut
@@ -73,6 +82,16 @@ class _LeastSquares(KernelSettings, AUCClassifier):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             _refuse_large(positives + negatives)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=1.5 * N * d**2 + d**3, numbers=2.0 * N * d)
+            return cost_of(N, 7.0 * NUMBER * d**2, work, FEWER_FEATURES)
+        memory = NUMBER * (float(N) ** 2 + 1024 * N)
+        work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20.0 * N**2)
+        return cost_of(N, memory, work, NO_KERNEL)
 
     @abstractmethod
     def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:

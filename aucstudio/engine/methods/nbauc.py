@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aucstudio.engine.base import Array
+from aucstudio.engine.cost import NUMBER, Cost, Work, cluster_bytes, cost_of, landmarks
 from aucstudio.engine.features import FeatureMap, embed, fourier_map
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.rank_svm import Embedded, PairNewton
+from aucstudio.engine.methods.rank_svm import Embedded, PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.nystrom import k_means, nystrom_map
@@ -73,6 +74,23 @@ class GaussianFeatures(PairNewton):
             )
         kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(X)
         return _MappedRows(X, self._map(X, kernel, monitor), dtype, monitor)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, (name, count) = positives + negatives, self._count()
+        size = 4 if self.tol >= _SINGLE_TOL else NUMBER
+        memory, work = newton(N, count, size)
+        memory += float(size) * N * count + self._map_bytes(N, features)
+        words = f"lower {name}" if size == 4 else f"let tol be 1e-6, for float32, or lower {name}"
+        return cost_of(N, memory, work + self._map_work(N, features), (name, words))
+
+    @abstractmethod
+    def _map_work(self, rows: int, features: int) -> Work:
+        """Count what making the map and the features takes."""
+
+    def _map_bytes(self, rows: int, features: int) -> float:
+        """Give the memory that making the map adds to what comes later."""
+        return 0.0
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)
@@ -151,6 +169,13 @@ class NBAUC(GaussianFeatures):
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks
 
+    def _map_work(self, rows: int, features: int) -> Work:
+        count = self.n_landmarks
+        return landmarks(rows, features, count, rounds=_ROUNDS, at_once=_DRAWN_AT_ONCE)
+
+    def _map_bytes(self, rows: int, features: int) -> float:
+        return 0.3 * cluster_bytes(rows, features, _DRAWN_AT_ONCE)
+
     def _map(self, X: Array, kernel: Kernel, monitor: Monitor) -> FeatureMap:
         landmarks = X
         if self.n_landmarks < len(X):
@@ -220,6 +245,10 @@ class RFAUC(GaussianFeatures):
 
     def _count(self) -> tuple[str, int]:
         return "n_components", self.n_components
+
+    def _map_work(self, rows: int, features: int) -> Work:
+        cells = float(rows) * self.n_components
+        return Work(products=cells * features, numbers=4 * cells, exponentials=2 * cells)
 
     def _map(self, X: Array, kernel: Kernel, monitor: Monitor) -> FeatureMap:
         return fourier_map(kernel.gamma, X.mean(axis=0), self.n_components, self._rng())

@@ -93,6 +93,9 @@ class NOAM(StochasticClassifier):
         True, "Whether the mean of all iterates ranks, or the last one.", label="Average"
     )
 
+    def _work_per_feature(self) -> float:
+        return 2.0 + 0.5 * self.buffer_size
+
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
         capacity = min(self.buffer_size, len(positive))
         sequential = self.update == "sequential"

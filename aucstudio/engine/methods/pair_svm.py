@@ -19,6 +19,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucstudio.engine.base import AUCClassifier, Fit
+from aucstudio.engine.cost import (
+    NEIGHBOURS,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
+)
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.feature_rows import centred
 from aucstudio.engine.methods.settings import cost, tolerance
@@ -45,6 +55,7 @@ MAX_SUPPORT_PAIRS = 5_000
 CUTTING_PLANE_TOL = 1e-4
 
 _BYTES_PER_PAIR = 72  # eight numbers and the part of temporaries
+_USUAL_CUTS, _USUAL_STEPS, _VISITS = 5, 14, 5  # of solvers, for estimates of time
 _SUPPORT_SHARE = 1e-3  # an interior point leaves every multiplier above 0
 
 
@@ -106,6 +117,35 @@ class PairSVM(KernelSettings, AUCClassifier):
         """Refuse all pairs under a kernel beyond memory; see the base class."""
         if self.n_neighbors is None and self.kernel != "linear":
             self._check_size(positives * negatives, positives + negatives)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d, pairs = positives + negatives, features, float(positives * negatives)
+        if self.n_neighbors is None and pairs > MAX_DENSE_PAIRS and self.kernel == "linear":
+            planes = cutting_planes(N, d, _USUAL_CUTS)
+            return cost_of(N, NUMBER * self._copies() * N * d, planes)
+        used, work, advice = N, Work(), NEIGHBOURS
+        if self.n_neighbors is not None:
+            work, advice = Work(numbers=8 * pairs, products=pairs * d), NO_KERNEL
+            pairs = 0.75 * positives * min(self.n_neighbors, negatives)
+            used = int(0.75 * positives + min(0.75 * negatives, pairs))
+        if self.kernel != "linear" or d > used:
+            matrices = self._kernel_numbers(used, N)
+            work += kernel_matrix(used, d) + Work(products=(matrices - used**2) * used, steps=300)
+            work += Work(numbers=min(_VISITS * pairs * used, 0.3 * used**3))
+            memory = matrices + 512 * used + 2.0 * used * d + (2.0 * used * d if d > used else 0)
+            return cost_of(N, NUMBER * (memory + 6 * pairs), work, advice)
+        step = Work(products=2 * pairs * d + used * d**2, numbers=60 * pairs, steps=20)
+        memory = NUMBER * ((2.0 + self._copies()) * N * d + 3.0 * d**2) + _BYTES_PER_PAIR * pairs
+        return cost_of(N, memory, work + step.times(_USUAL_STEPS), advice)
+
+    def _copies(self) -> float:
+        """Give the number of copies of the table that the linear kernel makes, centring aside."""
+        return 0.0
+
+    def _kernel_numbers(self, used: int, rows: int) -> float:
+        """Give how many numbers kernel matrices of the rows used, or of all, hold at the peak."""
+        return (3.0 if self.n_neighbors is None else 1.0) * used**2
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear" and self.n_neighbors is None

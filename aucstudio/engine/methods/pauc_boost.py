@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.partial_auc import Range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
@@ -113,6 +114,15 @@ class PAUCBoost(AUCClassifier):
         high=10,
         grid=(2, 4, 6, 10),
     )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        cells = float(N) * features * max(1, self.n_knots - 1)
+        memory = NUMBER * (cells + max(cells, 2.0 * min(cells, _CELLS_PER_BLOCK)))
+        a_round = Work(numbers=17 * cells + 100.0 * _SHORT_LIST * N, steps=20)
+        few = ("n_knots", "take fewer knots or a sample of the rows")
+        return cost_of(N, memory, a_round.times(self.n_rounds), few)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         bases, learners = [], [np.empty((0, len(X)))]

@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.feature_rows import centred
 from aucstudio.engine.methods.settings import cost, tolerance
@@ -27,7 +28,12 @@ from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers.cutting_plane import Rows
-from aucstudio.engine.solvers.rank_designs import Design, KernelDesign, RowsDesign
+from aucstudio.engine.solvers.rank_designs import (
+    MOST_SAMPLED_FEATURES,
+    Design,
+    KernelDesign,
+    RowsDesign,
+)
 from aucstudio.engine.solvers.rank_newton import minimise
 
 MOST_KERNEL_ROWS = 10_000
@@ -187,6 +193,11 @@ class RankSVM(PairNewton):
         10.0, "Weight of the mean pair loss against the size of the weights.", range(-2, 5)
     )
 
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        return cost_of(N, *newton(N, d, NUMBER))
+
     def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
         return _LinearRows(X, monitor)
 
@@ -247,6 +258,12 @@ class KernelRankSVM(KernelSettings, PairNewton):
         100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
     )
 
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
+        return cost_of(N, NUMBER * (1.0 * N**2 + N * features), work, NO_KERNEL)
+
     def _embed(self, X: Array, monitor: Monitor) -> Embedded:
         rows = len(X)
         if rows > MOST_KERNEL_ROWS:
@@ -257,3 +274,13 @@ class KernelRankSVM(KernelSettings, PairNewton):
                 "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
             )
         return _KernelRows(X, self.settle_kernel(X), monitor)
+
+
+def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:
+    """Give the memory and the work of Newton's method, features themselves aside."""
+    cells = float(rows) * features
+    work = Work(numbers=3.0 * bytes_of_number * cells + 1500.0 * rows, steps=300)
+    if features > MOST_SAMPLED_FEATURES and bytes_of_number == NUMBER:
+        return 2.0 * NUMBER * min(rows, 4_096) * features + 120.0 * rows, work
+    sample = min(rows, max(1_000, 32 * features))
+    return 2.0 * bytes_of_number * sample * features + 120.0 * rows, work

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
@@ -82,6 +83,13 @@ class RankBoost(AUCClassifier):
             "exact": "½ ln(W₊ / W₋): the best weight for the learner, as ties do not count",
         },
     )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        cells = float(N) * features
+        work = Work(numbers=cells * (100 + 1.3 * self.n_rounds), steps=3 * self.n_rounds)
+        return cost_of(N, 6 * cells + 7000.0 * features, work)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         boost = _Boosting(X, positive, self.alpha_rule, monitor)

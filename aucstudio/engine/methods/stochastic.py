@@ -18,6 +18,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import (
+    FEWER_LANDMARKS,
+    NUMBER,
+    Cost,
+    Work,
+    cluster_bytes,
+    cost_of,
+    landmarks,
+)
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.embedding import Embedding, embed
 from aucstudio.engine.monitor import Callback, Monitor
@@ -165,6 +174,22 @@ class StochasticClassifier(AUCClassifier):
         self.progress_ = Progress(embedding, training, positive)
         notes = () if embedding.spread else (_ALL_ALIKE,)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, linear = positives + negatives, self.kernel == "linear"
+        v = features if linear else min(self.n_landmarks, N)
+        work = Work(numbers=float(N) * (v * self._work_per_feature() + 120.0)).times(self.n_epochs)
+        memory = 4.0 * N * v + 1024.0 * NUMBER * v
+        if linear:
+            return cost_of(N, memory, work)
+        work += landmarks(N, features, v, rounds=10, at_once=1)
+        memory += NUMBER * 3.0 * v**2 + 0.3 * cluster_bytes(N, features, 1)
+        return cost_of(N, memory, work, FEWER_LANDMARKS)
+
+    def _work_per_feature(self) -> float:
+        """Count how many numbers one step passes over for each feature."""
+        return 2.0
 
     def _map(self, X: Array, monitor: Monitor) -> NystromMap | None:
         if self.kernel == "linear":

@@ -18,8 +18,20 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import (
+    FEWER_LANDMARKS,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cluster_bytes,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
+    landmarks,
+)
 from aucstudio.engine.kernels import KernelSettings
-from aucstudio.engine.methods.feature_rows import mean_square
+from aucstudio.engine.methods.feature_rows import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, mean_square
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.methods.workbench import Workbench
 from aucstudio.engine.monitor import Callback, Monitor
@@ -44,10 +56,13 @@ class StructuralSVM(KernelSettings, AUCClassifier):
 
     Attributes
     ----------
+    usual_cuts : int
+        Class attribute: how many cutting planes are usual, for estimates of time.
     warm_ : WarmStart
     """
 
     path_setting: ClassVar[str] = "C"
+    usual_cuts: ClassVar[int] = 50
 
     n_landmarks: int | None = param(
         None,
@@ -76,6 +91,20 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         done = self._solve(Search(bench, positive, self.C, self.tol, monitor))
         self.warm_ = bench.warm_start()
         return done
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear":
+            return cost_of(N, NUMBER * 60.0 * d, cutting_planes(N, d, self.usual_cuts))
+        if self.n_landmarks is None and N <= MAX_EXACT_ROWS:
+            work = kernel_matrix(N, d) + Work(products=0.7 * N**3, numbers=10.0 * N**2)
+            work += cutting_planes(N, N, self.usual_cuts)
+            return cost_of(N, NUMBER * (3.0 * N**2 + 256 * N), work, NO_KERNEL)
+        v = min(self.n_landmarks or DEFAULT_LANDMARKS, N)
+        work = landmarks(N, d, v, rounds=10, at_once=1) + cutting_planes(N, v, self.usual_cuts)
+        memory = NUMBER * (1.0 * N * v + 1024 * v + 3.0 * v**2)
+        return cost_of(N, memory + 0.3 * cluster_bytes(N, d, 1), work, FEWER_LANDMARKS)
 
     def fit_from(
         self,

@@ -92,6 +92,12 @@ class SAUCSVM(PairSVM):
             )
         super().check_size(positives, negatives, features)
 
+    def _copies(self) -> float:
+        return super()._copies() + (0.0 if self.structure == 0 else 2.0)
+
+    def _kernel_numbers(self, used: int, rows: int) -> float:
+        return super()._kernel_numbers(used, rows) if self.structure == 0 else 4.6 * rows**2
+
     def _embed(
         self, X: Array, positive: Mask, rows: Index, monitor: Monitor
     ) -> tuple[Array, MakeScorer]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.baselines import BaselineSettings
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -70,6 +71,15 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             _refuse_large(positives + negatives)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=8.0 * N * d**2, numbers=60.0 * N * d, steps=100)
+            return cost_of(N, NUMBER * (2.0 * N * d + 3.0 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=1.7 * N**3, numbers=20.0 * N**2)
+        return cost_of(N, NUMBER * (2.0 * N**2 + 512 * N + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         kernel = self.settle_kernel(X)

@@ -45,6 +45,7 @@ class SVMAUC(StructuralSVM):
     key: ClassVar[str] = "svm-auc"
     title: ClassVar[str] = "SVM-AUC"
     family: ClassVar[str] = "pair SVMs"
+    usual_cuts: ClassVar[int] = 6
     source: ClassVar[str] = (
         "Joachims (ICML 2005), A support vector method for multivariate performance measures"
     )

@@ -1,0 +1,183 @@
+"""How much memory and time a fit will take here, from counts of its work and this machine's speed.
+
+Counts are those of one thread; they leave out what no table tells beforehand, such as how hard
+the classes are to part: a typical number of steps stands for that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from aucstudio.engine.nystrom import ROWS_TO_CLUSTER
+
+NUMBER = 8
+"""Bytes of a number in double precision."""
+
+_FIXED_BYTES = 1e6
+_BYTES_PER_ROW = 64  # labels, scores, and copies of both for the threshold
+_FIXED_SECONDS = 2e-3
+_SECONDS_PER_STEP = 3e-5  # a handful of calls of numpy
+_EDGE = 64  # products of this size run on one thread, whatever the library is allowed
+_LENGTH = 1 << 14
+_PASSES = 2.5  # a long array is not in the cache, as this short one is
+
+
+Advice = tuple[str, str]
+"""Name of the setting to change where a fit is too large, and the words that say how."""
+
+SAMPLE: Advice = ("method", "train on a sample of the rows")
+NO_KERNEL: Advice = (
+    "kernel",
+    "take the linear kernel, NBAUC with some hundred landmarks instead of the kernel matrix, or a "
+    "sample of the rows",
+)
+NEIGHBOURS: Advice = ("n_neighbors", "pair each positive with, say, its 10 nearest negatives")
+FEWER_FEATURES: Advice = ("method", "take fewer features, or a method that visits row by row")
+FEWER_LANDMARKS: Advice = ("n_landmarks", "take fewer landmarks or a sample of the rows")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What one fit will take.
+
+    Attributes
+    ----------
+    bytes : float
+        Memory at the peak, beside the table itself.
+    seconds : float or None
+        Time; None where it cannot honestly be said.
+    setting : str
+        Name of the setting to change where this is too much; "method" for the method itself.
+    advice : str
+        What to do then.
+    """
+
+    bytes: float
+    seconds: float | None
+    setting: str = SAMPLE[0]
+    advice: str = SAMPLE[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Speed:
+    """Seconds that this machine takes for one multiplication, one number, one exponential.
+
+    Attributes
+    ----------
+    product : float
+        Multiplication and addition within a product of large matrices.
+    number : float
+        Number of a long array that is read, or written.
+    exponential : float
+    """
+
+    product: float
+    number: float
+    exponential: float
+
+
+@functools.cache
+def speed() -> Speed:
+    """Measure the machine once, in a few milliseconds."""
+    square, line = np.full((_EDGE, _EDGE), 0.5), np.linspace(-1.0, 0.0, _LENGTH)
+    out, target = np.empty_like(square), np.empty_like(line)
+    return Speed(
+        _quickest(lambda: np.matmul(square, square, out=out)) / _EDGE**3,
+        _PASSES * _quickest(lambda: np.add(line, line, out=target)) / _LENGTH,
+        _quickest(lambda: np.exp(line, out=target)) / _LENGTH,
+    )
+
+
+def _quickest(work: Callable[[], object], times: int = 25) -> float:
+    """Give the time of the quickest of some runs: the others were interrupted."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What there is to compute.
+
+    Attributes
+    ----------
+    products : float
+        Multiplications in products of matrices.
+    numbers : float
+        Numbers that pass through the processor otherwise.
+    exponentials : float
+    steps : float
+        Rounds of a few library calls each.
+    """
+
+    products: float = 0.0
+    numbers: float = 0.0
+    exponentials: float = 0.0
+    steps: float = 0.0
+
+    def __add__(self, other: Work) -> Work:
+        mine, others = dataclasses.astuple(self), dataclasses.astuple(other)
+        return Work(*(a + b for a, b in zip(mine, others, strict=True)))
+
+    def times(self, count: float) -> Work:
+        """Give the work of doing this several times."""
+        return Work(*(count * part for part in dataclasses.astuple(self)))
+
+    @property
+    def seconds(self) -> float:
+        """Time on this machine."""
+        machine = speed()
+        return (
+            self.products * machine.product
+            + self.numbers * machine.number
+            + self.exponentials * machine.exponential
+            + self.steps * _SECONDS_PER_STEP
+        )
+
+
+def cost_of(rows: int, memory: float, work: Work, advice: Advice = SAMPLE) -> Cost:
+    """Make a cost of a method's arrays and work; what every fit does with its rows is added.
+
+    Parameters
+    ----------
+    rows : int
+    memory : float
+        Bytes of the method's own arrays at their peak.
+    work : Work
+    advice : Advice
+    """
+    seconds = _FIXED_SECONDS + (work + Work(numbers=50.0 * rows)).seconds
+    return Cost(_FIXED_BYTES + _BYTES_PER_ROW * rows + memory, seconds, *advice)
+
+
+def kernel_matrix(rows: int, features: int) -> Work:
+    """Count what the kernel values of all rows take."""
+    square = float(rows) ** 2
+    return Work(products=square * features, numbers=2 * square, exponentials=square)
+
+
+def landmarks(rows: int, features: int, count: int, *, rounds: int, at_once: int) -> Work:
+    """Count what clustering the rows, and their features by the clusters' centres, take."""
+    drawn, v = float(min(rows, ROWS_TO_CLUSTER)), float(min(count, rows))
+    start = Work(numbers=v * drawn * (4 + 4 / at_once), steps=v / at_once)
+    round_ = Work(products=drawn * v * features, numbers=2 * drawn * v)
+    embedding = Work(products=rows * v * (v + features), numbers=4 * rows * v)
+    return start + round_.times(rounds) + embedding + Work(exponentials=rows * v)
+
+
+def cluster_bytes(rows: int, features: int, at_once: int) -> float:
+    """Give the memory that choosing landmarks takes."""
+    return NUMBER * min(rows, ROWS_TO_CLUSTER) * (3.0 * features + 3.0 * at_once + 4.0)
+
+
+def cutting_planes(rows: int, features: int, count: int) -> Work:
+    """Count what so many cuts on a risk that sorts all scores take."""
+    return Work(numbers=3.0 * rows * features + 250.0 * rows, steps=20).times(count)

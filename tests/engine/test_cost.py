@@ -1,0 +1,173 @@
+"""What a fit takes is said beforehand: positive, growing, and never less than the arrays known."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import Work, cost_of, speed
+from aucstudio.engine.methods.least_squares import AUCRLS
+from aucstudio.engine.methods.nbauc import NBAUC
+from aucstudio.engine.methods.pair_svm import AUCSVM
+from aucstudio.project import experiment as experiments
+from aucstudio.project.experiment import DataReference, check_size, plan_experiment
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from aucstudio.project.words import bytes_words, cost_words, rough_words
+
+
+def various():
+    """List each method as it is, and with each kernel that it takes."""
+    for key, method in METHODS.items():
+        yield pytest.param(method(), id=key)
+        for kernel in ("linear", "rbf"):
+            if hasattr(method(), "kernel") and method().kernel != kernel:
+                yield pytest.param(method(kernel=kernel), id=f"{key}-{kernel}")
+        if hasattr(method(), "n_neighbors"):
+            yield pytest.param(method(n_neighbors=5), id=f"{key}-neighbours")
+
+
+@pytest.mark.parametrize("method", list(various()))
+def test_a_cost_is_finite_and_grows_with_the_rows(method):
+    """Sizes among which no other solver takes over."""
+    costs = [method.estimate(rows, 3 * rows, 5) for rows in (10, 40, 160, 640)]
+    assert all(0 < cost.bytes < math.inf and 0 < cost.seconds < math.inf for cost in costs)
+    for smaller, larger in itertools.pairwise(costs):
+        assert larger.bytes > smaller.bytes
+        assert larger.seconds > smaller.seconds
+
+
+@pytest.mark.parametrize("method", list(various()))
+@pytest.mark.parametrize("size", [(1, 1, 1), (1, 9, 200), (3, 1, 0)])
+def test_the_smallest_and_the_widest_tables_have_a_cost(method, size):
+    cost = method.estimate(*size)
+    assert 0 < cost.bytes < 100e6
+    assert cost.seconds > 0
+
+
+def test_no_time_overflows_on_a_huge_table():
+    for method in METHODS.values():
+        cost = method().estimate(10**7, 10**8, 1_000)
+        assert 1e9 < cost.bytes < math.inf or method.key in ("auc-rls", "rls")
+        assert cost.seconds > 1
+
+
+def test_every_method_says_its_time_and_what_to_do_instead():
+    for method in METHODS.values():
+        assert method.estimate is not AUCClassifier.estimate
+        cost = method().estimate(1_000, 1_000, 10)
+        assert cost.seconds is not None
+        assert cost.advice
+        assert cost.setting == "method" or hasattr(method(), cost.setting)
+
+
+def test_a_method_that_says_nothing_is_taken_to_copy_the_table():
+    cost = AUCClassifier.estimate(AUCRLS(), 100, 900, 50)
+    assert cost.bytes > 8 * 1_000 * 50
+    assert cost.seconds is None
+
+
+def test_no_estimate_is_below_the_arrays_that_are_known():
+    assert AUCRLS(kernel="rbf").estimate(1_000, 2_000, 9).bytes > 8 * 3_000**2
+    assert AUCSVM().estimate(1_000, 2_000, 9).bytes > 8 * 8 * 1_000 * 2_000
+    assert NBAUC(n_landmarks=500).estimate(10_000, 10_000, 9).bytes > 4 * 20_000 * 500
+    assert NBAUC(n_landmarks=500, tol=1e-7).estimate(10_000, 10_000, 9).bytes > 8 * 20_000 * 500
+
+
+def test_the_offers_lower_the_cost():
+    size = (2_000, 2_000, 20)
+    whole = AUCSVM(kernel="rbf").estimate(*size)
+    assert AUCSVM(kernel="rbf", n_neighbors=10).estimate(*size).bytes < whole.bytes / 2
+    assert NBAUC(n_landmarks=100).estimate(*size).bytes < whole.bytes / 10
+    fine = NBAUC(tol=1e-7).estimate(*size)
+    assert "float32" in fine.advice
+    assert NBAUC().estimate(*size).bytes < fine.bytes
+
+
+def test_works_add_up():
+    work = (Work(products=1.0, steps=2.0) + Work(numbers=3.0)).times(2)
+    assert dataclasses.astuple(work) == (2.0, 6.0, 0.0, 4.0)
+    assert cost_of(10, 0.0, Work()).seconds < cost_of(10, 0.0, Work(products=1e9)).seconds
+
+
+def test_the_machine_is_measured_once():
+    assert speed() is speed()
+    assert all(value > 0 for value in dataclasses.astuple(speed()))
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """Give the plan of a method on a small table, and the table."""
+    path = tmp_path / "small.csv"
+    numbers = np.random.default_rng(0).normal(size=40)
+    lines = [f"{value},{'ab'[k % 2]}" for k, value in enumerate(numbers)]
+    path.write_text("x,kind\n" + "\n".join(lines) + "\n")
+    table = read_table(path, label="kind", positive="b")
+
+    def plan(key, **settings):
+        reference = DataReference.to_table(table)
+        return plan_experiment(reference, key, settings, Validation()), table
+
+    return plan
+
+
+def test_what_the_machine_cannot_hold_is_refused_with_an_offer(planned, monkeypatch):
+    kernel, table = planned("auc-rls", kernel="rbf")
+    check_size(kernel, table)
+    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.1e6)
+    with pytest.raises(
+        ValueError, match=r"machine has 1 MB: take the linear kernel, NBAUC"
+    ) as told:
+        check_size(kernel, table)
+    assert told.value.setting == "kernel"
+    features, table = planned("nbauc")
+    with pytest.raises(ValueError, match="lower n_landmarks"):
+        check_size(features, table)
+
+
+def test_a_machine_that_does_not_say_its_memory_refuses_nothing(planned, monkeypatch):
+    monkeypatch.delattr("os.sysconf", raising=False)
+    assert experiments.machine_memory() == math.inf
+    check_size(*planned("auc-rls", kernel="rbf"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0021, "2 ms"),
+        (0.052, "0.05 s"),
+        (0.43, "0.43 s"),
+        (3.27, "3.3 s"),
+        (42, "42 s"),
+        (600, "10 min"),
+        (7_300, "2 h"),
+    ],
+)
+def test_rough_times_have_few_digits(seconds, words):
+    assert rough_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (4e4, "1 MB"),
+        (6.2e6, "6 MB"),
+        (1.24e7, "12 MB"),
+        (3.46e8, "350 MB"),
+        (1.33e9, "1.3 GB"),
+        (4.1e10, "41 GB"),
+    ],
+)
+def test_amounts_of_memory_have_few_digits(count, words):
+    assert bytes_words(count) == words
+
+
+def test_a_cost_in_words():
+    cost = AUCRLS().estimate(10, 20, 3)
+    timed = dataclasses.replace(cost, bytes=12e6, seconds=0.4)
+    assert cost_words(timed) == "about 0.4 s and 12 MB per fit"
+    assert cost_words(dataclasses.replace(timed, seconds=None)) == "about 12 MB per fit"
