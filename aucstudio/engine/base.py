@@ -261,16 +261,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Stopped
             If the callback wants to stop.
         """
-        if not self.leaves_pairs_out:
-            raise ValueError(
-                f"{self.title} would have to be trained once for every pair: leave-pair-out is "
-                "for regularised least squares"
-            )
         check_settings(type(self), self.get_params(deep=False))
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3)
         _, positive = _two_classes(labels)
         if regularizations is None:
-            regularizations = [getattr(self, "regularization")]  # noqa: B009
+            regularizations = [getattr(self, "regularization", np.nan)]
         monitor = Monitor(callback)
         if not self._is_given_kernel():
             return self._leave_pair_out(rows, positive, regularizations, monitor)
@@ -281,7 +276,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
     ) -> list[PairsHeldOut]:
         """Answer :meth:`leave_pair_out` for checked rows."""
-        raise NotImplementedError
+        raise ValueError(
+            f"{self.title} would have to be trained once for every pair: leave-pair-out is for "
+            "regularised least squares"
+        )
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Score the rows of X, shape (n_samples,); positive where ``predict`` says positive."""

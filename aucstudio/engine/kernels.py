@@ -7,8 +7,8 @@ sigma = 1 / sqrt(2 gamma); K Gram matrix.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,23 @@ class Kernel:
             np.power(out, self.degree, out=out)
 
 
+def width(when: Mapping[str, tuple[Any, ...]]) -> Any:
+    """Declare ``gamma``, the inverse width of a kernel, with when it means something."""
+    return param(
+        "scale",
+        "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
+        label="Width",
+        symbol="γ",
+        low=0.0,
+        low_open=True,
+        log=True,
+        kind="float",
+        words=("scale", "auto"),
+        when=when,
+        grid=tuple(2.0**k for k in range(-10, 4, 2)),
+    )
+
+
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class KernelSettings:
     """The settings shared by all methods that take a kernel.
@@ -104,19 +121,7 @@ class KernelSettings:
         },
         from_code=("precomputed",),
     )
-    gamma: float | str = param(
-        "scale",
-        "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
-        label="Width",
-        symbol="γ",
-        low=0.0,
-        low_open=True,
-        log=True,
-        kind="float",
-        words=("scale", "auto"),
-        when={"kernel": ("rbf", "poly")},
-        grid=tuple(2.0**k for k in range(-10, 4, 2)),
-    )
+    gamma: float | str = width({"kernel": ("rbf", "poly")})
     degree: int = param(
         3,
         "Degree of the polynomial kernel.",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
@@ -70,15 +71,7 @@ class GreedyPAUC(AUCClassifier):
         "Merges features two at a time, each time as is best for the partial AUC itself."
     )
 
-    fpr_range: tuple[float, float] = param(
-        (0.0, 0.1),
-        "The false positive rates between which the area counts.",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-    )
+    fpr_range: tuple[float, float] = counted_range()
     strategy: str = param(
         "greedy",
         "Which columns are merged next.",

@@ -15,7 +15,7 @@ import numpy as np
 from aucstudio.engine.base import Array
 from aucstudio.engine.cost import NUMBER, Cost, Work, cluster_bytes, cost_of, landmarks
 from aucstudio.engine.features import FeatureMap, embed, fourier_map
-from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.kernels import Kernel, KernelSettings, width
 from aucstudio.engine.methods.rank_svm import Embedded, PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
@@ -35,18 +35,7 @@ _COUNTS = (50, 100, 200, 400, 800, 1_600)
 class GaussianFeatures(PairNewton):
     """The settings and the features of the methods that approximate a Gaussian kernel."""
 
-    gamma: float | str = param(
-        "scale",
-        "Inverse width of the Gaussian; 'scale' is 1 / (features × variance).",
-        label="Width",
-        symbol="γ",
-        low=0.0,
-        low_open=True,
-        log=True,
-        kind="float",
-        words=("scale", "auto"),
-        grid=tuple(2.0**k for k in range(-10, 4, 2)),
-    )
+    gamma: float | str = width({})
     C: float = cost(
         1_000.0, "Weight of the mean pair loss against the size of the weights.", range(0, 7)
     )

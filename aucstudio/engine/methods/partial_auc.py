@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural import SAME_MEAN, Search, StructuralSVM
-from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
 from aucstudio.engine.solvers.cutting_plane import Solution
 from aucstudio.engine.solvers.line_search import Risk
@@ -88,15 +88,7 @@ class RangeSVM(StructuralSVM):
 
     family: ClassVar[str] = "partial AUC"
 
-    fpr_range: tuple[float, float] = param(
-        (0.0, 0.1),
-        "The false positive rates between which the area counts.",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-    )
+    fpr_range: tuple[float, float] = counted_range()
 
     @abstractmethod
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.partial_auc import Range, widening
+from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.smooth_pauc import Fan, derivatives, fan, smooth_area
@@ -79,15 +80,7 @@ class PAUCBoost(AUCClassifier):
     )
     takes_gaps: ClassVar[bool] = True
 
-    fpr_range: tuple[float, float] = param(
-        (0.0, 0.1),
-        "The false positive rates between which the area counts.",
-        label="FPR range",
-        symbol="[α, β]",
-        kind="range",
-        low=0.0,
-        high=1.0,
-    )
+    fpr_range: tuple[float, float] = counted_range()
     smoothness: float = param(
         1e-3,
         "Weight of the bends of the curves against the area; larger is straighter.",

@@ -34,3 +34,16 @@ def tolerance(default: float, help: str) -> Any:  # noqa: A002
         high=0.1,
         log=True,
     )
+
+
+def counted_range() -> Any:
+    """Declare ``fpr_range``, the false positive rates between which an area counts."""
+    return param(
+        (0.0, 0.1),
+        "The false positive rates between which the area counts.",
+        label="FPR range",
+        symbol="[α, β]",
+        kind="range",
+        low=0.0,
+        high=1.0,
+    )

@@ -27,7 +27,7 @@ from aucstudio.engine.cost import (
     cost_of,
     landmarks,
 )
-from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.kernels import KernelSettings, width
 from aucstudio.engine.methods.embedding import Embedding, embed
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.nystrom import NystromMap, k_means, nystrom_map
@@ -79,19 +79,7 @@ class StochasticClassifier(AUCClassifier):
             "rbf": "Gaussian: near rows score alike",
         },
     )
-    gamma: float | str = param(
-        "scale",
-        "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
-        label="Width",
-        symbol="γ",
-        low=0.0,
-        low_open=True,
-        log=True,
-        kind="float",
-        words=("scale", "auto"),
-        when={"kernel": ("rbf",)},
-        grid=tuple(2.0**k for k in range(-10, 4, 2)),
-    )
+    gamma: float | str = width({"kernel": ("rbf",)})
     n_landmarks: int = param(
         400,
         "Centres of clusters of the rows that stand for all rows in the kernel.",
