@@ -73,7 +73,7 @@ class RocView(View):
 
     def _make_controls(self) -> None:
         self.curve_combo = make_combo("curve_combo", "Which curves of several splits")
-        self.curve_combo.addItem("Average of splits", "average")
+        self.curve_combo.addItem("Average", "average")
         self.curve_combo.addItem("Every split", "every")
         self.curve_label = make_buddy("C&urve", self.curve_combo)
         self.area_combo = make_combo("area_combo", "Scale of the partial area in the legend")
@@ -88,8 +88,9 @@ class RocView(View):
         self.area_combo.setToolTip("How the legend gives the area within the FPR range")
         self.band_low = make_edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
         self.band_high = make_edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
-        self.zoom_button = QPushButton("&Zoom to band")
+        self.zoom_button = QPushButton("&Zoom in")
         named(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
+        self.zoom_button.setToolTip("Show the FPR range alone, or the whole curve")
         low_label = make_buddy("F&PR", self.band_low)
         low_label.setToolTip("False-positive range that the partial area is read in")
         self.controls.addWidget(self.curve_label)
@@ -317,7 +318,7 @@ class RocView(View):
 
     def _zoom(self, to_band: bool) -> None:
         self._zoomed = to_band
-        self.zoom_button.setText("&Whole curve" if to_band else "&Zoom to band")
+        self.zoom_button.setText("&Zoom out" if to_band else "&Zoom in")
         self._show_range()
 
     def _show_range(self) -> None:
