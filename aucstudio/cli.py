@@ -12,11 +12,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from aucstudio import __version__
+
+if TYPE_CHECKING:
+    from aucstudio.project.headless import Plan
+    from aucstudio.project.record import RunRecord
 
 DONE, RUN_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -95,7 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_train_options(train)
     run.add_argument("experiment", metavar="EXPERIMENT.toml")
     run.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
-    run.add_argument(
+    where = run.add_mutually_exclusive_group()
+    _add_cluster_option(where)
+    where.add_argument(
         "--jobs", metavar="N", type=_positive_int, default=1, help="runs at once, in processes"
     )
     score.add_argument("model", metavar="MODEL")
@@ -114,6 +120,14 @@ def _add_column_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="VALUE", help="the class to find")
     parser.add_argument(
         "--ignore", metavar="COL", action="append", default=[], help="a column to leave out"
+    )
+
+
+def _add_cluster_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="send the splits to a Dask scheduler that you trust (tcp://host:8786)",
     )
 
 
@@ -153,6 +167,7 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         "cost=FP:FN[@PRIOR], chosen on the held-out rows",
     )
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
+    _add_cluster_option(train)
 
 
 # ------------------------------------------------------------------ commands
@@ -238,7 +253,7 @@ def _train(options: argparse.Namespace) -> int:
         band=_band(options.fpr_range),
         tuning=_tuning(options),
     )
-    record = headless.run(plan, options.project, _progress_bar(plan.experiment.method))
+    record = _train_record(plan, options)
     model = None
     if options.save_model and record.splits:
         headless.take_model(plan, record, rule).save(options.save_model)
@@ -255,6 +270,21 @@ def _train(options: argparse.Namespace) -> int:
     return _outcome(record.status, record.error)
 
 
+def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
+    from aucstudio.project import headless
+    from aucstudio.project.batch import run_on_cluster
+    from aucstudio.project.experiment_file import Study
+
+    bar = _progress_bar(plan.experiment.method)
+    if options.cluster is None:
+        return headless.run(plan, options.project, bar)
+    study = Study(plan.table, (plan.experiment,))
+    records = run_on_cluster(study, plan.test_table, options.cluster, options.project, bar)
+    if not records:
+        raise KeyboardInterrupt
+    return records[0]
+
+
 def _positive_int(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1; it is {text!r}")
@@ -268,7 +298,8 @@ def _run(options: argparse.Namespace) -> int:
 
     study = read_study(options.experiment)
     band = study.experiments[0].band
-    records = run_study(study, options.project, options.jobs, _progress_bar("run"))
+    bar = _progress_bar("run")
+    records = run_study(study, options.project, options.jobs, bar, options.cluster)
     if options.json:
         _print_json(headless.result_document(study.table, records, band))
     elif any(record.splits for record in records):

@@ -62,7 +62,21 @@ def execute(
     listen : callable, optional
         Called with :class:`Progress`; a true answer stops the run, which keeps what is finished.
     """
-    run = _Run(experiment, listen)
+    return _finish(_Run(experiment, listen), table, test_table)
+
+
+def execute_split(
+    experiment: Experiment, table: Table, test_table: Table | None, k: int
+) -> RunRecord:
+    """Run the k-th split of an experiment to a record of it alone; failures are recorded.
+
+    The split is the very one that :func:`execute` makes: it knows how many there are, and its
+    numbers do not depend on the others.
+    """
+    return _finish(_Run(experiment, None, only=k), table, test_table)
+
+
+def _finish(run: _Run, table: Table, test_table: Table | None) -> RunRecord:
     try:
         run.go(table, test_table)
     except Stopped as stop:
@@ -83,11 +97,17 @@ def _sentence(error: Exception) -> str:
 
 
 class _Run:
-    """The state of one execution: what is finished, and whether to stop."""
+    """The state of one execution: what is finished, and whether to stop.
 
-    def __init__(self, experiment: Experiment, listen: Listener | None) -> None:
+    ``only`` is the one split to make, where not all are wanted.
+    """
+
+    def __init__(
+        self, experiment: Experiment, listen: Listener | None, only: int | None = None
+    ) -> None:
         self.experiment = experiment
         self.listen = listen
+        self.only = only
         self.stopped = False
         self.finished: list[SplitResult] = []
         self.searches: list[Search] = []
@@ -98,6 +118,8 @@ class _Run:
         splits = draw_splits(table.is_positive(), self.experiment.validation)
         keep_gaps = METHODS[self.experiment.method].takes_gaps
         for k, split in enumerate(splits):
+            if self.only not in (None, k):
+                continue
             part = _make_part(split, table, test_table, keep_gaps=keep_gaps)
             result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
