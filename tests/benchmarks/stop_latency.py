@@ -55,7 +55,8 @@ def main():
                 if kernel and "kernel" not in declared_params(METHODS[key]):
                     continue
                 settings = {"kernel": kernel} if kernel else {}
-                listen(METHODS[key](**settings), tables[kernel is not None], options.seconds)
+                few = kernel is not None or key.startswith("kernel")
+                listen(METHODS[key](**settings), tables[few], options.seconds)
 
 
 def listen(method, table, seconds):

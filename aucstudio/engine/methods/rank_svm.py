@@ -264,8 +264,9 @@ class KernelRankSVM(KernelSettings, PairNewton):
         work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
         return cost_of(N, NUMBER * (1.0 * N**2 + N * features), work, NO_KERNEL)
 
-    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
-        rows = len(X)
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; see the base class."""
+        rows = positives + negatives
         if rows > MOST_KERNEL_ROWS:
             raise InvalidSetting(
                 "kernel",
@@ -273,6 +274,8 @@ class KernelRankSVM(KernelSettings, PairNewton):
                 f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the method "
                 "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
             )
+
+    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
         return _KernelRows(X, self.settle_kernel(X), monitor)
 
 

@@ -81,8 +81,8 @@ def kernel_factor(K: Array, monitor: Monitor) -> KernelFactor:
     F, order, rest = np.zeros((N, N)), np.arange(N), K.diagonal().copy()
     floor = RANK_TOLERANCE * rest.max()
     while rank < N and rest[rank:].max() > max(floor, 0.0):
-        first, rank = rank, _factor_panel(K, F, order, rest, rank, floor)
         pause = functools.partial(monitor.stage, "factorising", rank / N)
+        first, rank = rank, _factor_panel(K, F, order, rest, rank, floor, pause)
         _update_rest(K, F[:, first:rank], rank, pause)
     in_data_order = np.empty((N, rank))
     for start in range(0, N, _ROWS):
@@ -93,13 +93,22 @@ def kernel_factor(K: Array, monitor: Monitor) -> KernelFactor:
     return KernelFactor(in_data_order, order[:rank], remainder)
 
 
-def _factor_panel(K: Array, F: Array, order: Index, rest: Array, first: int, floor: float) -> int:
+def _factor_panel(
+    K: Array,
+    F: Array,
+    order: Index,
+    rest: Array,
+    first: int,
+    floor: float,
+    pause: Callable[[], None],
+) -> int:
     """Add a panel of columns to F, largest remaining diagonal first; return the new rank."""
     last = min(first + _PANEL, len(K))
     for j in range(first, last):
         p = j + int(np.argmax(rest[j:]))
         if rest[p] <= floor:
             return j
+        pause()
         _swap(K, F, order, rest, first, j, p)
         pivot = np.sqrt(rest[j])
         below = slice(j + 1, None)
