@@ -27,7 +27,11 @@ class Kernel:
     def _compiled(self) -> Any:
         import numba
 
-        return numba.njit(nogil=True, cache=True, error_model="numpy")(self._function)
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        try:
+            return numba.njit(cache=True, **options)(self._function)
+        except RuntimeError:  # there is no folder that the machine code could be kept in
+            return numba.njit(**options)(self._function)
 
     @property
     def _numba_type_(self) -> Any:
@@ -38,7 +42,8 @@ class Kernel:
 def kernel(function: F) -> F:
     """Compile a function of arrays and numbers so that the window runs on while it does.
 
-    The machine code is kept on disk: only the first call after an installation waits for the
-    compiler. Floating-point operations keep their order, so that results repeat bit for bit.
+    The machine code is kept on disk where there is a folder for it: then only the first call
+    after an installation waits for the compiler. Floating-point operations keep their order, so
+    that results repeat bit for bit.
     """
     return cast("F", Kernel(function))

@@ -1,0 +1,42 @@
+"""Compiled kernels: like the function they are made of, wherever the program is installed."""
+
+import numba
+import numpy as np
+
+from aucstudio.engine.compiled import kernel
+
+
+@kernel
+def doubled(x):
+    """Double a number."""
+    return 2.0 * x
+
+
+@kernel
+def total(values):
+    found = 0.0
+    for value in values:
+        found += doubled(value)
+    return found
+
+
+def test_a_kernel_may_call_another():
+    assert total(np.arange(4.0)) == 12.0
+    assert doubled.__doc__ == "Double a number."
+
+
+def test_a_kernel_without_a_folder_to_be_kept_in(monkeypatch):
+    whole = numba.njit
+
+    def no_folder(*arguments, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(numba, "njit", no_folder)
+
+    @kernel
+    def tripled(x):
+        return 3.0 * x
+
+    assert tripled(2.0) == 6.0
