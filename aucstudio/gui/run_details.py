@@ -14,7 +14,7 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.headless import search_result
 from aucstudio.project.record import STOPPED
-from aucstudio.project.summary import auc_summary, measures, pauc_summary, train_auc
+from aucstudio.project.summary import WHOLE, auc_summary, measures, pauc_summary, train_auc
 from aucstudio.project.tuning import candidates, symbols
 from aucstudio.project.words import seconds_words
 
@@ -81,7 +81,7 @@ class RunDetails(Card):
             f"AUC 95 % {area.low:.3f} … {area.high:.3f}{several}",
             f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
             f"95 % {part.low:.3f} … {part.high:.3f}",
-            _measures_line(measures(record, band)),
+            _measures_line(measures(record, WHOLE)),
             f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
             f"{seconds_words(record.fit_seconds)} per fit",
         ]

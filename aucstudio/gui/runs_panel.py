@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -30,8 +30,6 @@ _ROOMY = 344
 
 class RunsPanel(QWidget):
     """The list above, the chosen run below."""
-
-    export_asked = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -27,6 +27,7 @@ from aucstudio.project.execute import execute
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.summary import work_out
 from aucstudio.project.table import Table
 from aucstudio.project.tuning import Search
 from aucstudio.project.watch import Progress
@@ -177,6 +178,7 @@ def run_job(
         with keeping:
             if not outcomes:
                 outcomes.append(_store(record, project))
+                work_out(outcomes[0].record)
             return outcomes[0]
 
     def work(post: Callable[[Progress], bool]) -> Outcome:

@@ -22,6 +22,7 @@ from aucstudio.project.record import RunRecord, SplitResult
 Array = NDArray[np.float64]
 
 LEVEL = 0.95
+WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through
 
 Rest = ParamSpec("Rest")
@@ -116,6 +117,16 @@ def measures(record: RunRecord, band: Band) -> dict[str, float]:
     """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
     found = [roc.describe(s.test_positive, s.test_scores, band) for s in record.splits]
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
+
+
+def work_out(record: RunRecord) -> None:
+    """Compute the figures that are shown of every run, so that who shows them need not wait.
+
+    They do not depend on a band, which is dragged.
+    """
+    auc_summary(record)
+    measures(record, WHOLE)
+    train_auc(record)
 
 
 @_remembered

@@ -14,7 +14,6 @@ from aucstudio.engine.methods import feature_rows
 from aucstudio.engine.methods.pair_svm import AUCSVM
 from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC
 from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight, TightRisk
-from aucstudio.engine.methods.structural import cost_path
 from aucstudio.engine.methods.svm_auc import SVMAUC
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
@@ -114,7 +113,7 @@ def test_equal_class_means_are_reported():
 def test_a_path_of_costs_gives_the_same_optima_in_fewer_iterations(method, costs, mixed):
     X, y = mixed
     cold = [clone(method).set_params(C=C).fit(X, y) for C in costs]
-    warm = list(cost_path(method, costs, X, y))
+    warm = list(method.fit_path(X, y, "C", costs))
     assert [model.C for model in warm] == costs
     for one, other in zip(cold, warm, strict=True):
         assert other.converged_

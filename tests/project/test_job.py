@@ -4,11 +4,12 @@ import threading
 import numpy as np
 import pytest
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.job import Job, describe_failure, run_job
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.summary import WHOLE, measures
 from aucstudio.project.tuning import Tuning
 
 PATIENCE = 20.0
@@ -93,6 +94,19 @@ def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
         stored.splits[0].test_scores, job.result.record.splits[0].test_scores
     )
     assert project.lost_in_flight() == []
+
+
+def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
+    asked = []
+    whole = roc.describe
+    monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
+    job = run_job(plan("auc-rls"), table)
+    job.start()
+    assert job.wait(PATIENCE)
+    assert len(asked) == 1
+    found = measures(job.result.record, WHOLE)
+    assert len(asked) == 1
+    assert 0.0 < found["h"] < 1.0
 
 
 def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):

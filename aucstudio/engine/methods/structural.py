@@ -165,17 +165,6 @@ class StructuralSVM(KernelSettings, AUCClassifier):
             self._bench = None
 
 
-def cost_path(
-    estimator: StructuralSVM,
-    values: Sequence[float],
-    X: ArrayLike,
-    y: ArrayLike,
-    callback: Callback | None = None,
-) -> Iterator[StructuralSVM]:
-    """Fit copies of an estimator for several C, which share their cuts."""
-    return estimator.fit_path(X, y, "C", values, callback=callback)
-
-
 class Search:
     """Minimises |w|^2 / 2 + C R(w), for one risk R after another on the same rows.
 
