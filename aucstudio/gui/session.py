@@ -18,6 +18,7 @@ from PySide6.QtGui import QUndoStack
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import run_beside
+from aucstudio.gui.focus import Focus
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
 from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
@@ -58,6 +59,7 @@ class Session(QObject):
     runs_changed = Signal()  # a run came, or is shown differently
     selection_changed = Signal()  # another run is chosen
     band_changed = Signal()  # the FPR range moved
+    focus_changed = Signal()  # another split, threshold, row or pair is pointed at
     live_changed = Signal()  # the run in flight moved, began or ended
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
@@ -72,6 +74,7 @@ class Session(QObject):
         self.unsaved: dict[str, str] = {}
         self.selected: str | None = None
         self.compared: str | None = None
+        self.focus = Focus()
         self.live: LiveRun | None = None
         self.queue: deque[tuple[Experiment, RunLook]] = deque()
         self.undo_stack = QUndoStack(self)
@@ -149,6 +152,20 @@ class Session(QObject):
         if run != self.selected:
             self.selected = run
             self.selection_changed.emit()
+            # A threshold means nothing on another run's scale; a row and a pair stay themselves.
+            self.point_at(split=0)
+
+    def point_at(self, **changes: Any) -> None:
+        """Point at another split, threshold, row or pair; see :class:`Focus`.
+
+        Another split takes the threshold back to the model's own.
+        """
+        if "split" in changes and "threshold" not in changes:
+            changes["threshold"] = 0.0
+        focus = dataclasses.replace(self.focus, **changes)
+        if focus != self.focus:
+            self.focus = focus
+            self.focus_changed.emit()
 
     def compare_with(self, run: str | None) -> None:
         """Choose the second run, for comparison."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -60,6 +64,10 @@ class View(QWidget):
     def plots(self) -> list[pg.PlotWidget]:
         """List all plots of the page."""
         return [self.figure()]
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        """Give the numbers behind the picture: columns of equal length, in long form."""
+        return {}
 
     def refresh(self) -> None:
         """Show the state of the session."""
