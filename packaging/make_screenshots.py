@@ -17,16 +17,16 @@ WANTED = {"light": ("ROC",), "dark": ("Differences",)}
 def main() -> None:
     """Run the study once and paint it in both themes."""
     from aucstudio.gui.pictures import save_pictures
-    from aucstudio.project.demo import PROJECT_NAME, run_demo
+    from aucstudio.project.demo import run_demo
 
     root = Path(__file__).resolve().parent.parent
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else root / "resources" / "screenshots"
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["AUCSTUDIO_HOME"] = folder
-        run_demo(Path(folder))
+        demo = run_demo(Path(folder))
         for theme, titles in WANTED.items():
-            pictures = save_pictures(Path(folder) / PROJECT_NAME, Path(folder), theme)
+            pictures = save_pictures(demo.project, Path(folder), theme)
             for title in titles:
                 (target / f"{title.lower()}-{theme}.png").write_bytes(pictures[title].read_bytes())
 

@@ -6,33 +6,40 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from aucstudio.gui.data_panel import describe_path
 from aucstudio.gui.widgets import label, named
+from aucstudio.project.studies import examples
 from aucstudio.project.workspace import recent_files, unsaved_projects
 
 _SHOWN = 5
 
 
 class WelcomePage(QWidget):
-    """Buttons to open a table, a project, the sample study; files opened lately."""
+    """Buttons to open a table or a project; example studies; files opened lately."""
 
     open_data_asked = Signal()
     open_project_asked = Signal()
-    sample_asked = Signal()
+    example_asked = Signal(str)
     path_asked = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("welcome_page")
         outer = QVBoxLayout(self)
-        outer.addStretch(2)
-        column = QVBoxLayout()
+        outer.setContentsMargins(0, 0, 0, 0)
+        page = QWidget()
+        column = QVBoxLayout(page)
         column.setSpacing(8)
-        column.setContentsMargins(48, 0, 48, 0)
-        outer.addLayout(column)
-        outer.addStretch(3)
+        column.setContentsMargins(48, 48, 48, 32)
         column.addWidget(label("Train for the ROC curve itself", "figure"))
         column.addWidget(
             label(
@@ -48,7 +55,6 @@ class WelcomePage(QWidget):
         for name, text, signal, primary in (
             ("welcome_open_data", "Open a table…", self.open_data_asked, True),
             ("welcome_open_project", "Open a project…", self.open_project_asked, False),
-            ("welcome_sample", "Open the sample study", self.sample_asked, False),
         ):
             button = named(QPushButton(text), name, text.rstrip("…"))
             button.setProperty("primary", primary)
@@ -57,10 +63,35 @@ class WelcomePage(QWidget):
         buttons.addStretch(1)
         column.addLayout(buttons)
         column.addWidget(label("You can also drop a file on this window.", "muted"))
+        column.addSpacing(16)
+        column.addWidget(label("EXAMPLE STUDIES", "heading"))
+        column.addLayout(self._examples())
         self._files = QVBoxLayout()
         self._files.setSpacing(2)
         column.addSpacing(16)
         column.addLayout(self._files)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+        outer.addWidget(area)
+
+    def _examples(self) -> QVBoxLayout:
+        """List the example studies, each with what it teaches."""
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        for example in examples():
+            button = _link(example.title, f"welcome_example_{example.key}", example.title)
+            button.clicked.connect(
+                lambda _checked=False, key=example.key: self.example_asked.emit(key)
+            )
+            about = label(example.about, "muted", wrap=True)
+            about.setContentsMargins(0, 0, 0, 12)
+            column.addWidget(_at_the_left(button))
+            column.addWidget(about)
+        return column
 
     def refresh(self) -> None:
         """List the files anew."""
@@ -79,18 +110,28 @@ class WelcomePage(QWidget):
             return
         self._files.addWidget(label(title.upper(), "heading"))
         for k, path in enumerate(paths[:_SHOWN]):
-            button = named(QPushButton(words(path)), f"{name}_{k}", f"Open {path.name}")
-            button.setFlat(True)
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button = _link(words(path), f"{name}_{k}", f"Open {path.name}")
             button.setToolTip(str(path))
-            button.setProperty("link", True)
             button.clicked.connect(
                 lambda _checked=False, path=path: self.path_asked.emit(str(path))
             )
-            row = QHBoxLayout()
-            holder = QWidget()
-            holder.setLayout(row)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.addWidget(button)
-            row.addStretch(1)
-            self._files.addWidget(holder)
+            self._files.addWidget(_at_the_left(button))
+
+
+def _link(text: str, name: str, accessible: str) -> QPushButton:
+    """Make a button that reads as a link."""
+    button = named(QPushButton(text.replace("&", "&&")), name, accessible)
+    button.setFlat(True)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    button.setProperty("link", True)
+    return button
+
+
+def _at_the_left(button: QPushButton) -> QWidget:
+    """Hold a button as wide as its text."""
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(button)
+    row.addStretch(1)
+    return holder

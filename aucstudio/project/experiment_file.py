@@ -1,6 +1,9 @@
 """Experiment files (``*.toml``): a table and the runs to make on it, to be read by people too.
 
 format = 1
+title = "Which scorer?"    # optional, as is what it is about
+about = "Three methods on the same rows."
+views = ["roc_view"]       # optional: the pictures to begin with, side by side
 fpr_range = [0.0, 0.1]
 
 [data]
@@ -15,8 +18,10 @@ folds = 10
 
 [[runs]]
 method = "auc-svm"
+name = "all pairs"         # optional
 tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
+roles = { age = "ignore" } # optional: columns this run sees otherwise
 """
 
 from __future__ import annotations
@@ -46,19 +51,32 @@ from aucstudio.project.tuning import Tuning
 FORMAT = 1
 _BAND = (0.0, 0.1)
 _KEYS = {
-    "": {"format", "fpr_range", "data", "validation", "runs"},
+    "": {"format", "title", "about", "views", "fpr_range", "data", "validation", "runs"},
     "data": {"file", "label", "positive", "roles"},
     "validation": {field.name for field in dataclasses.fields(Validation)},
-    "runs": {"method", "settings", "tune"},
+    "runs": {"method", "name", "settings", "tune", "roles"},
 }
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Study:
-    """What an experiment file asks for, with its table in memory."""
+    """What an experiment file asks for, with its table in memory.
+
+    Attributes
+    ----------
+    table : Table
+    experiments : tuple of Experiment
+    title, about : str
+        What a person reads; may be empty.
+    views : tuple of str
+        Object names of the pictures to begin with, side by side.
+    """
 
     table: Table
     experiments: tuple[Experiment, ...]
+    title: str = ""
+    about: str = ""
+    views: tuple[str, ...] = ()
 
 
 def read_study(path: str | Path) -> Study:
@@ -110,11 +128,11 @@ def _study(path: Path, document: Mapping[str, Any]) -> Study:
     band = tuple(float(end) for end in document.get("fpr_range", _BAND))
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
-    reference = DataReference.to_table(table)
-    planned = [_experiment(path, run, reference, validation, band) for run in runs]
+    planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
     for experiment in planned:
-        check_size(experiment, table)
-    return Study(table, tuple(planned))
+        check_size(experiment, experiment.data.seen(table))
+    about, views = document.get("about", ""), tuple(document.get("views", ()))
+    return Study(table, tuple(planned), document.get("title", ""), about, views)
 
 
 def _require_known(path: Path, place: str, found: Mapping[str, Any]) -> None:
@@ -143,11 +161,12 @@ def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
 def _experiment(
     path: Path,
     run: Mapping[str, Any],
-    data: DataReference,
+    table: Table,
     validation: Validation,
     band: Band,
 ) -> Experiment:
     _require_known(path, "runs", run)
+    data = DataReference.to_table(table.with_roles(roles=dict(run.get("roles", {}))))
     method = run.get("method", "")
     if method not in METHODS:
         raise InputError(
@@ -158,7 +177,8 @@ def _experiment(
     for name, value in run.get("settings", {}).items():
         settings[name] = _read_value(known.get(name), value)
     tuning = Tuning(run["tune"], seed=validation.seed) if "tune" in run else None
-    return plan_experiment(data, method, settings, validation, band, tuning)
+    planned = plan_experiment(data, method, settings, validation, band, tuning)
+    return dataclasses.replace(planned, name=str(run.get("name", "")))
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:
@@ -201,12 +221,14 @@ def write_study(experiments: Sequence[Experiment], folder: str | Path) -> str:
         *_validation_lines(first.validation, folder),
     ]
     for experiment in experiments:
-        lines += ["", *_run_lines(experiment)]
+        own = {name: role for name, role in experiment.data.roles if role != dict(data.roles)[name]}
+        lines += ["", *_run_lines(experiment, own)]
     return "\n".join(lines) + "\n"
 
 
 def _frame(experiment: Experiment) -> tuple[object, ...]:
-    return experiment.data, experiment.validation, experiment.band
+    data = dataclasses.replace(experiment.data, roles=())
+    return data, experiment.validation, experiment.band
 
 
 def _relative(target: str, folder: str | Path) -> str:
@@ -224,7 +246,7 @@ def _validation_lines(validation: Validation, folder: str | Path) -> Iterable[st
     return (f"{name} = {_toml(value)}" for name, value in values.items() if value != "")
 
 
-def _run_lines(experiment: Experiment) -> list[str]:
+def _run_lines(experiment: Experiment, roles: Mapping[str, str]) -> list[str]:
     known = declared_params(METHODS[experiment.method])
     settings = {
         name: _plain(known[name], value)
@@ -232,6 +254,10 @@ def _run_lines(experiment: Experiment) -> list[str]:
         if known[name].matters(experiment.params)
     }
     lines = ["[[runs]]", f"method = {_toml(experiment.method)}"]
+    if experiment.name:
+        lines.append(f"name = {_toml(experiment.name)}")
+    if roles:
+        lines.append(f"roles = {_table(roles)}")
     if experiment.tuning is not None:
         lines.append(f"tune = {_toml(experiment.tuning.metric)}")
     return [*lines, f"settings = {_table(settings)}"]

@@ -28,6 +28,11 @@ def unsaved_folder() -> Path:
     return home() / "unsaved"
 
 
+def samples_folder(study: str) -> Path:
+    """Give the folder where an example study and its tables are written."""
+    return home() / "samples" / study
+
+
 def is_unsaved(project: Path) -> bool:
     """Tell whether a project file is one of a study that was never saved under a name."""
     return project.parent == unsaved_folder()
