@@ -11,8 +11,15 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.headless import progress_words
 from aucstudio.project.prepare import Preparation
+from aucstudio.project.trajectory import StageLog, Thinned
 from aucstudio.project.tuning import Search, symbols
 from aucstudio.project.watch import Look, Progress
+
+_MOST_LOOKS = 128
+
+
+def _no_looks() -> Thinned[Look]:
+    return Thinned(_MOST_LOOKS)
 
 
 @dataclasses.dataclass(eq=False)
@@ -33,6 +40,10 @@ class LiveRun:
         Of the fit under way.
     picture : Look or None
         The latest look at the scorer.
+    looks : Thinned of Look
+        Looks at the fit under way, a bounded number of them.
+    stages : StageLog
+        Of the fit under way.
     preparation : Preparation or None
         Of the fit under way.
     search : Search or None
@@ -48,6 +59,8 @@ class LiveRun:
     words: str = "starting"
     points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
     picture: Look | None = None
+    looks: Thinned[Look] = dataclasses.field(default_factory=_no_looks)
+    stages: StageLog = dataclasses.field(default_factory=StageLog)
     preparation: Preparation | None = None
     search: Search | None = None
     stopping: bool = False
@@ -57,16 +70,20 @@ class LiveRun:
         """Take in one message of the job."""
         if progress.split != self.split:
             self.split, self.points, self.picture = progress.split, [], None
+            self.looks, self.stages = _no_looks(), StageLog()
         self.splits, self.preparation = progress.splits, progress.preparation
         self.fraction, self.words = progress_words(progress, symbols(self.experiment.method))
         if progress.search is not None:
             self.search = progress.search
         step = progress.step
+        if step is not None:
+            self.stages.hear(step, progress.seconds)
         if step is not None and step.iteration > 0 and step.objective is not None:
             gap = np.nan if step.gap is None else step.gap
             self.points.append((step.iteration, progress.seconds, step.objective, gap))
         if progress.look is not None:
             self.picture = progress.look
+            self.looks.add(progress.look)
 
     def seconds_left(self) -> float | None:
         """Estimate the time to go, once a share of the run is done."""

@@ -1,389 +1,300 @@
-"""The course of training: objective and certificate of the chosen run, or of the one in flight."""
+"""The course of training: objective, certificate, and the areas on held-out and training rows."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPen
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout
+from PySide6.QtCore import QEvent, QObject, QPointF
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.engine import roc
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plotting import dress_plot, make_plot, run_pen
+from aucstudio.gui.background import Background
+from aucstudio.gui.roc.legend import shortened
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.theme import current_theme
-from aucstudio.gui.view import View
-from aucstudio.gui.widgets import follow_check, hint_label, named
-from aucstudio.project.record import STOPPED, SplitResult
-from aucstudio.project.words import power_words, seconds_words
+from aucstudio.gui.training.controls import TrainingControls
+from aucstudio.gui.training.course import (
+    HELD,
+    Course,
+    LiveAreas,
+    live_course,
+    make_ready,
+    run_courses,
+    unready,
+)
+from aucstudio.gui.training.lines import Line, Lines
+from aucstudio.gui.training.plots import TrainingPlots
+from aucstudio.gui.training.table import course_table
+from aucstudio.gui.training.words import (
+    area_sentence,
+    before_words,
+    live_sentence,
+    look_words,
+    run_sentence,
+    step_words,
+)
+from aucstudio.gui.widgets import delayed, hint_label, label
+from aucstudio.project.job import Job, describe_failure
 
-Array = NDArray[np.float64]
-
-ITERATION, SECONDS = "iteration", "seconds"
-_LIVE_POINTS = 4_000
-_AXIS_WIDTH = 72
+# Some fifteen times a second: it looks alive, and leaves the processor to the training.
+_LIVE_MILLISECONDS = 60
+_HINT = "Thick: validation; thin and dashed: training; dotted: certificate. Point at a line."
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Course:
-    """The steps of one fit as they are drawn; arrays of equal length.
+class TrainingView(TrainingControls):
+    """Objective above and area below, against iterations or seconds: checked runs, and the live.
 
     Attributes
     ----------
-    x, objective, gap : ndarray of float
-        ``gap`` is NaN where there is no certificate, and where it is 0: the axis is logarithmic.
-    """
-
-    x: Array
-    objective: Array
-    gap: Array
-
-
-class TrainingView(View):
-    """Objective and certificate against iterations or seconds.
-
-    Attributes
-    ----------
-    plot, gap_plot : PlotWidget
-    lines, gap_lines : list of PlotDataItem
-        One a fit.
-    live_auc : list of (iteration, AUC)
-        Held-out AUC at each look at the fit in flight.
+    plots_ : TrainingPlots
+    readout : QLabel
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "training_view", "Training")
-        self.lines: list[pg.PlotDataItem] = []
-        self.gap_lines: list[pg.PlotDataItem] = []
-        self.live_auc: list[tuple[int, float]] = []
-        self._fit: tuple[LiveRun, int] | None = None
-        self._look: object = None
-        self._shown: object = None
-        self._named: tuple[str, bool, str] | None = None
-        self._make_controls()
+        super().__init__(session)
+        self._courses: list[Course] = []
+        self._live: Course | None = None
+        self._known = LiveAreas()
+        self._subject: object = None
+        self._drawn = False, False
+        self._background = Background(self, self._on_ready)
+        self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
+        self._soon_band = delayed(self, 30, self._draw)
+        self._behind = False
         self._make_plots()
-        session.live_changed.connect(self._keep_look)
+        self.chosen.connect(self._clear_readout)
         session.plan_changed.connect(self.mark_stale)
+        session.focus_changed.connect(self.mark_stale)
+        session.band_changed.connect(self.refresh_band)
 
     # ------------------------------------------------------------- making
 
-    def _make_controls(self) -> None:
-        self.x_combo = named(QComboBox(), "x_combo", "Horizontal axis")
-        self.x_combo.addItem("Iterations", ITERATION)
-        self.x_combo.addItem("Seconds", SECONDS)
-        self.x_combo.setToolTip("Seconds count the fit alone, not the time spent watching it")
-        self.x_combo.currentIndexChanged.connect(self._on_axis)
-        label = QLabel("&Against")
-        label.setBuddy(self.x_combo)
-        self.follow_check = follow_check("training_follow_check")
-        self.follow_check.toggled.connect(self.mark_stale)
-        self.readout = named(QLabel(), "training_readout", "Run in flight")
-        self.readout.setProperty("role", "muted")
-        self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        # What it says changes all the time; the window must not.
-        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.controls.addWidget(label)
-        self.controls.addWidget(self.x_combo)
-        self.controls.addWidget(self.follow_check)
-        self.controls.addWidget(self.readout, stretch=1)
-
     def _make_plots(self) -> None:
-        self.plot = make_plot("training_plot", "", "Objective")
-        self.gap_plot = make_plot("certificate_plot", "Iteration", "Certificate")
-        self.gap_plot.setAxisItems({"left": _PowerAxis("left")})
-        self.gap_plot.setLabel("left", "Certificate")
-        dress_plot(self.gap_plot)
-        self.gap_plot.setToolTip("At most this far is the objective from its optimum")
-        self.gap_plot.setLogMode(y=True)
-        self.gap_plot.setXLink(self.plot)
-        for plot in self.plots():
-            plot.getAxis("left").setWidth(_AXIS_WIDTH)
-            for side in ("left", "bottom"):
-                plot.getAxis(side).enableAutoSIPrefix(False)
-            plot.scene().sigMouseClicked.connect(self._on_click)
         self.hint = hint_label("training_hint")
+        self.readout = label(_HINT, "muted", wrap=True, name="training_readout")
+        self.readout.setAccessibleName("Course at the pointer")
+        self.plots_ = TrainingPlots()
+        for plot in self.plots():
+            plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
+            plot.scene().sigMouseClicked.connect(self._on_click)
+            plot.viewport().installEventFilter(self)
         column = QVBoxLayout()
-        column.setSpacing(8)
+        column.setSpacing(4)
+        column.addWidget(self.readout)
         column.addWidget(self.hint, stretch=1)
-        column.addWidget(self.plot, stretch=3)
-        column.addWidget(self.gap_plot, stretch=2)
+        column.addLayout(self.plots_, stretch=1)
         self.body.addLayout(column)
 
     def figure(self) -> pg.PlotWidget:
-        return self.plot
+        return self.plots_.upper if self.plots_.upper.isVisibleTo(self) else self.plots_.lower
 
     def plots(self) -> list[pg.PlotWidget]:
-        return [self.plot, self.gap_plot]
+        return list(self.plots_.both())
+
+    def busy(self) -> bool:
+        return self._background.busy
 
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        live = self._followed()
-        run = self.session.run(self.session.selected)
-        self.follow_check.setVisible(self.session.live is not None)
-        self._tell_live()
-        if live is not None:
-            self._show(live, [_live_course(live, self._x())], run_pen(live.look))
-            self.sentence.setText(live_sentence(live, self.live_auc))
-        elif run is not None and run.record.splits:
-            self._show_run(run)
+        runs = self._runs()
+        self._courses = [course for run in runs for course in run_courses(run)]
+        self._take_live()
+        self.fill_splits()
+        waiting = unready(runs)
+        if waiting:
+            self._background.start(lambda post: make_ready(waiting, post))
         else:
-            self._show_nothing(
-                "Nothing trained yet",
-                self.why_empty(
-                    run,
-                    "finished fit",
-                    "its course appears with its first step",
-                    "how its training goes",
-                ),
-            )
+            self._background.drop()
+        self._draw()
+
+    def refresh_band(self) -> None:
+        """Show the partial areas in the present FPR range; the rest stays."""
+        if self.isVisible():
+            self._soon_band.start()
+        else:
+            self.mark_stale()
 
     def refresh_live(self) -> None:
-        self._keep_look()
-        live = self._followed()
-        if live is not None or isinstance(self._shown, LiveRun):
-            self.refresh()
-        else:
-            self.follow_check.setVisible(self.session.live is not None)
-            self._tell_live()
-
-    def _followed(self) -> LiveRun | None:
-        """Give the run in flight if it is what is to be seen: wished, and with a step taken."""
-        live = self.session.live
-        if live is None or not live.points or not self.follow_check.isChecked():
-            return None
-        return live
-
-    def _show_run(self, run: ShownRun) -> None:
-        courses = [_course(split, self._x()) for split in run.record.splits]
-        thin = len(courses) > 1
-        if max(len(course.x) for course in courses) > 1:
-            self._show(run.record.id, courses, run_pen(run.look, 1.2 if thin else 2.0))
-            self.sentence.setText(run_sentence(run))
-        else:
-            self._show_nothing("One step: there is no course to draw", run_sentence(run))
-
-    def _show_nothing(self, hint: str, sentence: str) -> None:
-        self._show(None, [], QPen())
-        self.hint.setText(hint)
-        self.sentence.setText(sentence)
-
-    def _show(self, subject: object, courses: list[Course], drawn: QPen) -> None:
-        """Draw fits; the view goes back to the whole picture when it is about another run."""
-        certified = any(not np.isnan(course.gap).all() for course in courses)
-        self.hint.setVisible(not courses)
-        self.plot.setVisible(bool(courses))
-        self.gap_plot.setVisible(certified)
-        self._name_axis(certified)
-        _draw(self.plot, self.lines, [(c.x, c.objective) for c in courses], drawn)
-        shown = [(c.x, c.gap) for c in courses] if certified else []
-        _draw(self.gap_plot, self.gap_lines, shown, drawn)
-        if subject != self._shown:
-            self._shown = subject
-            self._show_all()
-
-    def _name_axis(self, certified: bool) -> None:
-        """Write the horizontal axis once, under the lowest plot that is seen."""
-        title, theme = ("Iteration" if self._x() == ITERATION else "Seconds"), current_theme()
-        if self._named == (title, certified, theme.name):
+        """Show the fit in flight, at once if that was not done just now."""
+        if self._soon_live.isActive():
+            self._behind = True
             return
-        self._named = (title, certified, theme.name)
-        colour = theme.muted
-        self.gap_plot.setLabel("bottom", title, color=colour)
-        axis = self.plot.getAxis("bottom")
-        axis.setStyle(showValues=not certified)
-        if certified:
-            axis.setLabel("")
-            axis.showLabel(False)
+        self._soon_live.start()
+        self._behind = False
+        had = self._live
+        self._take_live()
+        if self._is_drawn() != self._drawn or (had is None) != (self._live is None):
+            self._draw()
+        elif self._live is not None:
+            self._draw_live()
+        elif not self._courses:
+            self._tell()
+
+    def _catch_up(self) -> None:
+        if self._behind:
+            self.refresh_live()
+
+    def _runs(self) -> list[ShownRun]:
+        """Give the checked runs and the chosen one, which is drawn last."""
+        chosen = self.session.run(self.session.selected)
+        if chosen is None or not chosen.record.splits:
+            return self.session.checked_runs()
+        mine = chosen.record.id
+        return [*(r for r in self.session.checked_runs() if r.record.id != mine), chosen]
+
+    def _take_live(self) -> None:
+        live = self.session.live
+        seen = live is not None and (live.points or len(live.looks))
+        self._live = live_course(live, self._known) if live is not None and seen else None
+
+    def _on_ready(self, job: Job[Any, Any]) -> None:
+        if job.error is not None:
+            self.session.failed.emit(*describe_failure(job.error))
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the courses that are seen, and say what they show."""
+        axis, what, band = self.axis(), self.what(), self.band()
+        done = self._seen()
+        steps, areas = self._is_drawn()
+        plots = self.plots_
+        plots.name(axis, what, band, upper=steps, lower=areas)
+        lines = [pair for pair in done if steps and len(pair[0].iteration)]
+        plots.draw_steps(lines, axis, what, live=False)
+        ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
+        plots.draw_areas([] if self.busy() else ready, axis, band, live=False)
+        self._drawn = steps, areas
+        self._draw_live()
+        subject = axis, what, band is None, None if self._live else self.session.selected
+        if subject != self._subject:
+            self._subject = subject
+            plots.show_all()
+
+    def _draw_live(self) -> None:
+        """Draw the fit in flight over the others, which stay as they are."""
+        axis, what, band = self.axis(), self.what(), self.band()
+        steps, areas = self._drawn
+        live = [] if self._live is None else [(self._live, True)]
+        self.plots_.draw_steps(live if steps else [], axis, what, live=True)
+        self.plots_.draw_areas(live if areas else [], axis, band, live=True)
+        self.plots_.show_stages(self._strong_course() if steps else None, axis)
+        self.plots_.settle()
+        self.hint.setVisible(not steps and not areas)
+        self.readout.setVisible(steps or areas)
+        self._tell()
+
+    def _is_drawn(self) -> tuple[bool, bool]:
+        """Tell whether there are lines for the upper plot, and for the lower one.
+
+        Methods of one step have dots beside the lines of others; alone they have no picture.
+        """
+        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        moving = any(not course.is_one_step for course in seen)
+        steps = any(len(course.iteration) > 1 for course in seen)
+        return steps, moving and any(len(course.look_iteration) for course in seen)
+
+    def _seen(self) -> list[tuple[Course, bool]]:
+        """List the finished courses to draw, each with whether it is a strong one.
+
+        Splits that are not pointed at stand back while a fit is in flight: each frame would
+        paint them again.
+        """
+        one = self.is_one_split() or self._live is not None
+        pairs = []
+        for course in self._courses:
+            strong = course.split == min(self.session.focus.split, course.splits - 1)
+            if strong or not one:
+                pairs.append((course, strong))
+        return pairs
+
+    def _strong_course(self) -> Course | None:
+        """Give the course that the words are about."""
+        if self._live is not None:
+            return self._live
+        chosen = self.session.selected
+        mine = [course for course, strong in self._seen() if strong and course.run == chosen]
+        return mine[0] if mine else None
+
+    def _tell(self) -> None:
+        live, run, band = self.session.live, self.session.run(self.session.selected), self.band()
+        course = self._strong_course()
+        self.hint.setText("Nothing trained yet")
+        if live is not None and course is not None and course.is_live:
+            self.sentence.setText(live_sentence(live, course.areas(HELD, band), band))
+        elif run is not None and course is not None:
+            if course.is_one_step:
+                self.hint.setText("One step: there is no course to draw")
+            split = run.record.splits[course.split]
+            parts = [run_sentence(run), before_words(split)]
+            if not self.busy():
+                parts.append(area_sentence(split, course, band))
+            self.sentence.setText(" ".join(part for part in parts if part))
         else:
-            self.plot.setLabel("bottom", title, color=colour)
+            soon, aim = "its course appears with its first step", "how its training goes"
+            self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
 
-    def _x(self) -> str:
-        return str(self.x_combo.currentData())
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        return course_table(seen, self.session.plan.band)
 
-    def _show_all(self) -> None:
-        for plot in self.plots():
-            plot.enableAutoRange()
-
-    def _on_axis(self) -> None:
-        self._shown = None
+    def retheme(self) -> None:
+        self.plots_.dress()
         self.mark_stale()
 
+    # ------------------------------------------------------------- pointing
+
+    def _on_mouse_moved(self, position: QPointF) -> None:
+        """Read out the point nearest to the pointer, in the plot that it is over."""
+        self._clear_readout()
+        found = self._under(position)
+        if found is not None:
+            self._read(*found)
+
+    def _under(self, position: QPointF) -> tuple[Lines, Line, int] | None:
+        """Find what is under a position of the scene that sent the signal; the live line first."""
+        for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
+            found = lines.nearest(position) if lines.plot.scene() is self.sender() else None
+            if found is not None:
+                return lines, *found
+        return None
+
+    def _read(self, lines: Lines, line: Line, k: int) -> None:
+        lines.mark(line, k)
+        course = line.course
+        split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
+        if lines in self.plots_.upper_lines:
+            words = step_words(course, k)
+        else:
+            words = look_words(course, k, self.band())
+        self.readout.setText(f"{shortened(course.look.name)}{split}   {words}")
+
+    def _clear_readout(self) -> None:
+        for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):
+            lines.unmark()
+        self.readout.setText(_HINT)
+
     def _on_click(self, event: Any) -> None:
+        """Choose the run and split under the pointer; twice: back to the whole picture."""
         if event.double():
-            self._show_all()
-
-    # ------------------------------------------------------------- the run in flight
-
-    def _keep_look(self) -> None:
-        """Keep the held-out AUC of each new look; another fit begins another series."""
-        live = self.session.live
-        fit = None if live is None else (live, live.split)
-        if fit != self._fit:
-            self._fit, self._look, self.live_auc = fit, None, []
-        if live is None or live.picture is None or live.picture is self._look:
+            self.plots_.show_all()
             return
-        self._look = live.picture
-        iteration = live.points[-1][0] if live.points else 0
-        area = roc.auc(live.picture.positive, live.picture.scores)
-        self.live_auc.append((iteration, area))
+        found = self._under(event.scenePos())
+        if found is not None and not found[1].course.is_live:
+            course = found[1].course
+            self.session.select(course.run)
+            self.session.point_at(split=course.split)
 
-    def _tell_live(self) -> None:
-        live = self.session.live
-        words = "" if live is None else f"{live.look.name}: {live.words}"
-        if live is not None and self.live_auc:
-            words = f"{live.look.name}: held-out AUC {auc_course(self.live_auc)}"
-        self.readout.setText(words)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self._clear_readout()
+        return super().eventFilter(watched, event)
 
-
-# ----------------------------------------------------------------- drawing
-
-
-class _PowerAxis(pg.AxisItem):
-    """A logarithmic axis that writes every power of ten as such."""
-
-    def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        return [power_words(10.0**value).removeprefix("1·") for value in values]
-
-
-def _course(split: SplitResult, x: str) -> Course:
-    curve = split.curve
-    along = curve.iteration.astype(np.float64) if x == ITERATION else curve.seconds
-    return Course(along, curve.objective, np.where(curve.gap > 0, curve.gap, np.nan))
-
-
-def _live_course(live: LiveRun, x: str) -> Course:
-    """Take the steps so far; of very many every k-th and the last."""
-    step = max(1, len(live.points) // _LIVE_POINTS)
-    taken = live.points[::step]
-    if taken[-1] is not live.points[-1]:
-        taken = [*taken, live.points[-1]]
-    columns = np.array(taken)
-    gap = np.where(columns[:, 3] > 0, columns[:, 3], np.nan)
-    return Course(columns[:, 0 if x == ITERATION else 1], columns[:, 2], gap)
-
-
-def _draw(
-    plot: pg.PlotWidget,
-    items: list[pg.PlotDataItem],
-    data: Sequence[tuple[Array, Array]],
-    drawn: QPen,
-) -> None:
-    while len(items) > len(data):
-        plot.removeItem(items.pop())
-    while len(items) < len(data):
-        item = pg.PlotDataItem(connect="finite", antialias=True)
-        item.setDownsampling(auto=True, method="peak")
-        plot.addItem(item)
-        items.append(item)
-    for item, (x, y) in zip(items, data, strict=True):
-        item.setPen(drawn)
-        item.setOpacity(0.7 if len(items) > 1 else 1.0)
-        item.setData(x, y)
-
-
-# ----------------------------------------------------------------- words
-
-
-def run_sentence(run: ShownRun) -> str:
-    """Say how a run's training went: steps, objective, certificate, time, and whether it ended."""
-    splits = run.record.splits
-    if len(splits) == 1 and splits[0].n_iter is None:
-        return f"{run.look.name} is solved in one step: {_step_words(splits[0])}{_early(run)}."
-    counts = [split.n_iter for split in splits if split.n_iter is not None]
-    parts = [
-        f"{_range([float(count) for count in counts], _count)} iterations"
-        if counts
-        else "one step",
-        f"objective {_range([split.objective for split in splits], _number)}",
-        _proof([_relative_gap(split.objective, split.gap) for split in splits]),
-        seconds_words(run.record.fit_seconds),
-    ]
-    several = f", {len(splits)} fits" if len(splits) > 1 else ""
-    mean = " a fit" if several else ""
-    quiet = max(len(split.curve.iteration) for split in splits) < 2 and bool(counts)
-    unseen = " Its solver shows no steps on the way." if quiet else ""
-    words = ", ".join(part for part in parts if part)
-    return f"{run.look.name}{several}: {words}{mean}{_early(run)}.{unseen}"
-
-
-def _step_words(split: SplitResult) -> str:
-    certificate = "" if split.gap is None else f"certificate {power_words(split.gap)}, "
-    time = seconds_words(split.fit_seconds)
-    return f"objective {_number(split.objective)}, {certificate}{time}"
-
-
-def _early(run: ShownRun) -> str:
-    """Say which fits ended before their certificate."""
-    splits = run.record.splits
-    early = sum(not split.converged for split in splits)
-    if not early:
-        return "; stopped by hand after these" if run.record.status == STOPPED else ""
-    who = "" if len(splits) == 1 else f"{early} of {len(splits)} "
-    if run.record.status == STOPPED:
-        return f"; {who}stopped early, by hand"
-    return f"; {who}stopped early: the certificate was not reached"
-
-
-def live_sentence(live: LiveRun, looks: Sequence[tuple[int, float]]) -> str:
-    """Say where the fit in flight is."""
-    iteration, seconds, objective, gap = live.points[-1]
-    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
-    parts = [
-        f"iteration {iteration:,}",
-        f"objective {_number(objective)}",
-        _proof([_relative_gap(objective, None if math.isnan(gap) else gap)]),
-        seconds_words(seconds),
-    ]
-    words = ", ".join(part for part in parts if part)
-    auc = f" Held-out AUC {looks[-1][1]:.3f}." if looks else ""
-    verb = "is stopping" if live.stopping else "is training"
-    return f"{live.look.name} {verb}{split}: {words}.{auc}"
-
-
-def auc_course(looks: Sequence[tuple[int, float]]) -> str:
-    """Write the latest AUC and where it came from."""
-    (_, first), (_, last) = looks[0], looks[-1]
-    return f"{last:.3f}" + (f", {first:.3f} at first" if len(looks) > 1 else "")
-
-
-def _relative_gap(objective: float, gap: float | None) -> float:
-    if gap is None:
-        return math.nan
-    return gap / abs(objective) if objective else (math.inf if gap else 0.0)
-
-
-def _proof(gaps: Sequence[float]) -> str:
-    """Say how near the optimum the worst of the fits is proven to be."""
-    worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
-    if not math.isfinite(worst) or worst > 1.0:
-        # A bound beyond the objective itself proves nothing yet.
-        return ""
-    if not worst:
-        return "proven optimal"
-    near = power_words(worst) if worst < 0.01 else f"{100 * worst:,.0f} %"
-    return f"proven within {near} of the optimum"
-
-
-def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
-    low, high = write(min(values)), write(max(values))
-    return low if low == high else f"{low} … {high}"
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _number(value: float) -> str:
-    """Write a number to three digits, in full where that is short."""
-    if value and not 1e-3 <= abs(value) < 1e6:
-        return power_words(value, 2)
-    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:,.{digits}f}".replace("-", "−")
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # As many lines as its longest words need; never a height that depends on the pointer.
+        lines = 1 if self.width() > 780 else (2 if self.width() > 400 else 3)
+        self.readout.setFixedHeight(lines * self.readout.fontMetrics().lineSpacing() + 2)
+        self.plots_.list_runs()

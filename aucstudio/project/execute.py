@@ -15,20 +15,19 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.engine.scorers import score_rows
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
-from aucstudio.project.prepare import Preparation, learn_preparation
+from aucstudio.project.prepare import Preparation
 from aucstudio.project.record import (
     DONE,
     FAILED,
     STOPPED,
     RunRecord,
     SplitResult,
-    TrainingCurve,
 )
-from aucstudio.project.search import search
+from aucstudio.project.search import check_found, search
 from aucstudio.project.split import LEAVE_PAIR_OUT, Split, draw_splits
+from aucstudio.project.stream_rows import TableBlocks, fit, learn, prepared, score
 from aucstudio.project.table import Table
 from aucstudio.project.tuning import Search, few_negatives_note
 from aucstudio.project.watch import Listener, Progress, Watch
@@ -66,19 +65,34 @@ def execute(
 
 
 def execute_split(
-    experiment: Experiment, table: Table, test_table: Table | None, k: int
+    experiment: Experiment,
+    table: Table,
+    test_table: Table | None,
+    k: int,
+    searched: Search | None = None,
 ) -> RunRecord:
     """Run the k-th split of an experiment to a record of it alone; failures are recorded.
 
     The split is the very one that :func:`execute` makes: it knows how many there are, and its
-    numbers do not depend on the others.
+    numbers do not depend on the others. ``searched`` is its search where that was done before.
     """
-    return _finish(_Run(experiment, None, only=k), table, test_table)
+    return _finish(_Run(experiment, None, k, searched), table, test_table)
+
+
+def training_rows(experiment: Experiment, table: Table, k: int) -> Rows:
+    """Give the rows of the table that the k-th split trains on."""
+    split = draw_splits(table.is_positive(), experiment.validation)[k]
+    return np.flatnonzero(table.labelled())[split.train]
+
+
+def failure(experiment: Experiment, error: Exception) -> RunRecord:
+    """Record what ended a run, called where it is handled; finished splits are not in it."""
+    return _Run(experiment, None).record(FAILED, _sentence(error), traceback.format_exc())
 
 
 def _finish(run: _Run, table: Table, test_table: Table | None) -> RunRecord:
     try:
-        run.go(table, test_table)
+        run.go(run.experiment.data.seen(table), test_table)
     except Stopped as stop:
         run.searches += [found for found in stop.args if isinstance(found, Search)]
         return run.record(STOPPED)
@@ -99,15 +113,21 @@ def _sentence(error: Exception) -> str:
 class _Run:
     """The state of one execution: what is finished, and whether to stop.
 
-    ``only`` is the one split to make, where not all are wanted.
+    ``only`` is the one split to make, where not all are wanted; ``searched`` is its search, where
+    that was done elsewhere.
     """
 
     def __init__(
-        self, experiment: Experiment, listen: Listener | None, only: int | None = None
+        self,
+        experiment: Experiment,
+        listen: Listener | None,
+        only: int | None = None,
+        searched: Search | None = None,
     ) -> None:
         self.experiment = experiment
         self.listen = listen
         self.only = only
+        self.searched = searched
         self.stopped = False
         self.finished: list[SplitResult] = []
         self.searches: list[Search] = []
@@ -132,17 +152,18 @@ class _Run:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
-        looks = self.listen is not None and not in_sample
-        held = (part.test, part.test_positive) if looks else None
-        watch = Watch(self.tell, k, count, part.preparation, held)
+        train = part.train, part.train_positive
+        held = None if in_sample else (part.test, part.test_positive)
+        watch = Watch(self.tell, k, count, part.preparation, train, held)
         method: AUCClassifier = METHODS[self.experiment.method](**params)
-        method.fit(part.train, part.train_positive, callback=watch)
+        fit(method, part.train, part.train_positive, watch)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
-        rows = f"{len(part.train)} rows" + (f" (split {k + 1} of {count})" if count > 1 else "")
+        rows = f"{len(part.train_rows)} rows"
+        rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = _model(self.experiment, table, part.preparation, method, rows)
         notes = (*warning, *notes)
-        result = _result(part, method, model, test_scores, watch.curve(), seconds, notes)
+        result = _result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
         return result
 
@@ -162,15 +183,18 @@ class _Run:
             seconds = time.perf_counter() - began
             return self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
 
-        found = search(
-            experiment.method,
-            experiment.params,
-            experiment.tuning,
-            table,
-            part.train_rows,
-            experiment.band,
-            report,
-        )
+        if self.searched is not None:
+            found = check_found(self.searched)
+        else:
+            found = search(
+                experiment.method,
+                experiment.params,
+                experiment.tuning,
+                table,
+                part.train_rows,
+                experiment.band,
+                report,
+            )
         self.searches.append(found)
         negatives = int(np.count_nonzero(~part.train_positive))
         warning = few_negatives_note(found, negatives, experiment.band)
@@ -180,7 +204,8 @@ class _Run:
         self, method: AUCClassifier, part: _Part, watch: Watch
     ) -> tuple[Array, tuple[str, ...]]:
         if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
-            return score_rows(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
+            return score(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
+        assert isinstance(part.train, np.ndarray)  # a table on disk is refused
         (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
         return outcome.placements(part.train_positive), _LEAVE_PAIR_OUT_NOTES
 
@@ -212,17 +237,17 @@ class _Part:
     preparation: Preparation
     train_rows: Rows
     train_positive: Mask
-    train: Array
+    train: Array | TableBlocks
     test_rows: Rows
     test_positive: Mask
-    test: Array
+    test: Array | TableBlocks
 
 
 def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gaps: bool) -> _Part:
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
-    preparation = learn_preparation(table, train_rows, keep_gaps=keep_gaps)
+    preparation = learn(table, train_rows, keep_gaps=keep_gaps)
     if test_table is None:
         held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
     else:
@@ -233,10 +258,10 @@ def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gap
         preparation,
         train_rows,
         positive[split.train],
-        preparation.apply(table, train_rows),
+        prepared(preparation, table, train_rows),
         test_rows,
         test_positive,
-        preparation.apply(held, test_rows),
+        prepared(preparation, held, test_rows),
     )
 
 
@@ -269,7 +294,7 @@ def _result(
     method: AUCClassifier,
     model: Model,
     test_scores: Array,
-    curve: TrainingCurve,
+    watch: Watch,
     seconds: float,
     notes: tuple[str, ...],
 ) -> SplitResult:
@@ -285,7 +310,7 @@ def _result(
         train_scores=method.train_scores_,
         test_scores=test_scores,
         model=model,
-        curve=curve,
+        curve=watch.curve(),
         fit_seconds=seconds,
         objective=float(method.objective_),
         gap=None if method.gap_ is None else float(method.gap_),
@@ -293,6 +318,7 @@ def _result(
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),
         notes=(*method.notes_, *notes),
+        trajectory=watch.trajectory(method.train_scores_, test_scores),
     )
 
 
@@ -306,7 +332,7 @@ def refit(experiment: Experiment, table: Table, listen: Listener | None = None) 
     """
     rows = np.flatnonzero(table.labelled())
     keep_gaps = METHODS[experiment.method].takes_gaps
-    preparation = learn_preparation(table, rows, keep_gaps=keep_gaps)
+    preparation = learn(table, rows, keep_gaps=keep_gaps)
 
     def told(step: Step | None, found: Search | None = None) -> bool:
         return listen is not None and bool(
@@ -331,5 +357,5 @@ def refit(experiment: Experiment, table: Table, listen: Listener | None = None) 
             report,
         ).chosen
     method: AUCClassifier = METHODS[experiment.method](**params)
-    method.fit(preparation.apply(table, rows), table.is_positive(), callback=callback)
+    fit(method, prepared(preparation, table, rows), table.is_positive(), callback)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

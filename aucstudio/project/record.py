@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.model import Model
+from aucstudio.project.trajectory import Stage, Trajectory
 from aucstudio.project.tuning import Search
 
 Array = NDArray[np.float64]
@@ -33,12 +34,15 @@ class TrainingCurve:
     iteration : ndarray of int
     seconds, objective, gap : ndarray of float
         ``gap`` is NaN where the method gave no certificate.
+    stages : tuple of Stage
+        Empty in records of earlier programs.
     """
 
     iteration: NDArray[np.int64]
     seconds: Array
     objective: Array
     gap: Array
+    stages: tuple[Stage, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,6 +67,8 @@ class SplitResult:
     support_pairs : ndarray of int, shape (2, n)
         Row numbers (positive, negative) of the pairs that carry the solution.
     notes : tuple of str
+    trajectory : Trajectory or None
+        Scores on the way; None in records of earlier programs.
     """
 
     repeat: int
@@ -82,6 +88,7 @@ class SplitResult:
     converged: bool
     support_pairs: NDArray[np.int64]
     notes: tuple[str, ...] = ()
+    trajectory: Trajectory | None = None
 
     @property
     def coef(self) -> Array | None:

@@ -6,6 +6,9 @@ run in flight. Each call opens and closes its own connection: calls may come fro
 Tables: ``meta`` (format number), ``plan`` (one JSON document: what the window shows and people
 edit), ``runs`` (one row a run, in order), ``arrays`` (the runs' arrays in numpy's own format),
 ``flight`` (the run that is under way, if any).
+
+Arrays may be added without another format number: a program reads those it knows, and does
+without those that an earlier one did not write (the stages, and the looks on the way).
 """
 
 from __future__ import annotations
@@ -19,12 +22,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
-from aucstudio.project.model import array_from_bytes, array_to_bytes, model_from_bytes
-from aucstudio.project.record import RunRecord, SplitResult, TrainingCurve
+from aucstudio.project.record import RunRecord
+from aucstudio.project.split_arrays import split_blobs, split_from, split_values
 from aucstudio.project.tuning import Search
 
 FORMAT = 1
@@ -41,26 +42,6 @@ CREATE TABLE arrays (
 );
 CREATE TABLE flight (id TEXT PRIMARY KEY, document TEXT NOT NULL);
 """
-_SPLIT_ARRAYS = (
-    "train_rows",
-    "test_rows",
-    "train_positive",
-    "test_positive",
-    "train_scores",
-    "test_scores",
-    "support_pairs",
-)
-_CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
-_SPLIT_VALUES = (
-    "repeat",
-    "fold",
-    "fit_seconds",
-    "objective",
-    "gap",
-    "n_iter",
-    "converged",
-    "notes",
-)
 
 
 class ProjectFile:
@@ -121,14 +102,14 @@ class ProjectFile:
         """
         with self._connected() as database, database:
             kept = dataclasses.replace(record, id=_free_id(database, record.id))
-            header = kept.header() | {"splits": [_split_values(s) for s in kept.splits]}
+            header = kept.header() | {"splits": [split_values(s) for s in kept.splits]}
             database.execute(
                 "INSERT INTO runs (id, document) VALUES (?, ?)", (kept.id, json.dumps(header))
             )
             for k, split in enumerate(kept.splits):
                 database.executemany(
                     "INSERT INTO arrays VALUES (?, ?, ?, ?)",
-                    [(kept.id, k, name, data) for name, data in _split_blobs(split)],
+                    [(kept.id, k, name, data) for name, data in split_blobs(split)],
                 )
             database.execute("DELETE FROM flight WHERE id = ?", (record.id,))
         return kept
@@ -141,7 +122,7 @@ class ProjectFile:
 
     def _read_run(self, database: sqlite3.Connection, header: dict[str, Any]) -> RunRecord:
         splits = tuple(
-            _split_from(
+            split_from(
                 values,
                 dict(
                     database.execute(
@@ -238,25 +219,3 @@ def _free_id(database: sqlite3.Connection, wanted: str) -> str:
         count += 1
         candidate = f"{wanted}-{count}"
     return candidate
-
-
-def _split_values(split: SplitResult) -> dict[str, Any]:
-    return {name: getattr(split, name) for name in _SPLIT_VALUES}
-
-
-def _split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
-    for name in _SPLIT_ARRAYS:
-        yield name, array_to_bytes(getattr(split, name))
-    for name in _CURVE_ARRAYS:
-        yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
-    yield "model", split.model.to_bytes()
-
-
-def _split_from(values: Mapping[str, Any], blobs: Mapping[str, bytes]) -> SplitResult:
-    arrays: dict[str, Any] = {name: array_from_bytes(blobs[name]) for name in _SPLIT_ARRAYS}
-    arrays["train_rows"] = arrays["train_rows"].astype(np.intp)
-    arrays["test_rows"] = arrays["test_rows"].astype(np.intp)
-    curve = TrainingCurve(*(array_from_bytes(blobs[f"curve.{name}"]) for name in _CURVE_ARRAYS))
-    notes = tuple(values["notes"])
-    model = model_from_bytes(blobs["model"], "the stored model")
-    return SplitResult(**arrays, **{**values, "notes": notes}, model=model, curve=curve)

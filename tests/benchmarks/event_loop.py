@@ -48,6 +48,14 @@ CASES = [
     ("auc-split", {}),
     ("svm-2norm", {}),
     ("gradient-boosting", {}),
+    ("rank-svm", {}),
+    ("kernel-rank-svm", {}),
+    ("nbauc", {}),
+    ("rf-auc", {}),
+    ("nsauc", {}),
+    ("nsvmsgd2", {}),
+    ("noam", {}),
+    ("nsolam", {}),
 ]
 
 

@@ -4,16 +4,20 @@ import dataclasses
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
+from aucstudio.engine.monitor import Step
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.training_view import TrainingView, power_words
+from aucstudio.gui.training_view import TrainingView
 from aucstudio.project.record import TrainingCurve
 from aucstudio.project.split import Validation
-from aucstudio.project.watch import Look
-from tests.gui.conftest import make_record, put, shown
+from aucstudio.project.trajectory import Stage, Standing
+from aucstudio.project.watch import Look, Progress
+from aucstudio.project.words import power_words
+from tests.gui.conftest import choose, make_record, put, shown
 
 
 @pytest.fixture
@@ -35,59 +39,255 @@ def add(session):
     return add
 
 
-def start_live(session, record, points, picture=None):
-    session.live = LiveRun(record.experiment, RunLook("Flying", 3), points=points, picture=picture)
+def start_live(session, record, points, looks=()):
+    session.live = LiveRun(record.experiment, RunLook("Flying", 3), points=points)
+    for look in looks:
+        session.live.looks.add(look)
     session.live_changed.emit()
     return session.live
 
 
+def main_lines(lines):
+    return [line for line in lines.drawn if line.is_main]
+
+
+def steps(view, *, live=False):
+    return main_lines(view.plots_.upper_lines[live])
+
+
+def areas(view, *, live=False):
+    return main_lines(view.plots_.lower_lines[live])
+
+
+def companions(lines):
+    return [line for line in lines.drawn if not line.is_main]
+
+
+def show_objective(view):
+    choose(view.upper_combo, "objective")
+
+
+def look_at(split, scores, iteration):
+    rows = slice(0, 40)
+    return Look(
+        split.test_positive,
+        scores,
+        split.model.scorer,
+        iteration,
+        iteration / 100,
+        split.train_positive[rows],
+        split.train_scores[rows],
+    )
+
+
 def test_lines_are_the_recorded_curve(view, add, qtbot):
     record = add()
+    show_objective(view)
     shown(view, qtbot)
     curve = record.splits[0].curve
-    (line,), (gap_line,) = view.lines, view.gap_lines
-    np.testing.assert_array_equal(line.xData, curve.iteration)
-    np.testing.assert_array_equal(line.yData, curve.objective)
-    np.testing.assert_array_equal(gap_line.yData, curve.gap)
-    _, log_gap = gap_line.getData()
-    assert log_gap[0] == pytest.approx(np.log10(curve.gap[0]))
+    (line,) = steps(view)
+    np.testing.assert_array_equal(line.x, curve.iteration)
+    np.testing.assert_array_equal(line.y, curve.objective)
+    assert companions(view.plots_.upper_lines[0]) == []
+
+
+def test_distance_is_to_the_best_proven_bound(view, add, qtbot):
+    curve = add().splits[0].curve
+    shown(view, qtbot)
+    (line,), (dotted,) = steps(view), companions(view.plots_.upper_lines[0])
+    distance = curve.objective - max(curve.objective - curve.gap)
+    seen = distance > np.finfo(float).eps * abs(curve.objective)
+    np.testing.assert_array_equal(line.y[seen], distance[seen])
+    assert np.isnan(line.y[~seen]).all()
+    proven = curve.gap > np.finfo(float).eps * abs(curve.objective)
+    np.testing.assert_array_equal(dotted.y, np.where(proven, curve.gap, np.nan))
+    assert (line.y[seen] <= dotted.y[seen]).all()
+    item = view.plots_.upper_lines[0].items[view.plots_.upper_lines[0].drawn.index(dotted)]
+    assert item.getData()[1][0] == pytest.approx(np.log10(curve.gap[0]))
 
 
 def test_seconds_instead_of_iterations(view, add, qtbot):
     record = add()
-    view.findChild(QComboBox, "x_combo").setCurrentText("Seconds")
+    choose(view.x_combo, "seconds")
     shown(view, qtbot)
-    np.testing.assert_array_equal(view.lines[0].xData, record.splits[0].curve.seconds)
-    assert view.gap_plot.getAxis("bottom").labelText == "Seconds"
+    split = record.splits[0]
+    np.testing.assert_array_equal(steps(view)[0].x, split.curve.seconds)
+    np.testing.assert_array_equal(areas(view)[0].x, split.trajectory.seconds)
+    assert view.plots_.lower.getAxis("bottom").labelText == "Seconds"
 
 
-def test_every_split_has_a_line(view, add, qtbot):
+def test_areas_are_of_the_kept_scores(view, session, add, qtbot):
+    split = add("auc-svm").splits[0]
+    shown(view, qtbot)
+    (held,), (train,) = areas(view), companions(view.plots_.lower_lines[0])
+    assert held.y[-1] == pytest.approx(roc.auc(split.test_positive, split.test_scores))
+    assert train.y[-1] == pytest.approx(roc.auc(split.train_positive, split.train_scores))
+    np.testing.assert_array_equal(held.x, split.trajectory.iteration)
+    looks = split.trajectory.held
+    expected = [roc.auc(looks.positive, scores) for scores in looks.scores]
+    np.testing.assert_allclose(held.y, expected, atol=1e-6)
+
+
+def test_partial_areas_follow_the_band(view, session, add, qtbot):
+    add("auc-svm")
+    choose(view.lower_combo, "pauc")
+    for band in ((0.0, 0.1), (0.0, 0.5)):
+        session.set_band(*band)
+        qtbot.waitUntil(lambda: not view._soon_band.isActive())
+        text = shown(view, qtbot)
+        looks = session.run(session.selected).record.splits[0].trajectory.held
+        expected = [roc.partial_auc(looks.positive, s, *band).normalized for s in looks.scores]
+        np.testing.assert_allclose(areas(view)[0].y, expected, atol=1e-2)
+        assert f"pAUC at FPR 0 … {band[1]:g}" in text
+
+
+def test_every_split_has_a_line_and_one_is_strong(view, session, add, qtbot):
     record = add(validation=Validation(repeats=3))
+    show_objective(view)
     text = shown(view, qtbot)
-    assert len(view.lines) == len(view.gap_lines) == 3
-    for line, split in zip(view.lines, record.splits, strict=True):
-        np.testing.assert_array_equal(line.yData, split.curve.objective)
+    assert [line.is_strong for line in steps(view)] == [True, False, False]
+    for line, split in zip(steps(view), record.splits, strict=True):
+        np.testing.assert_array_equal(line.y, split.curve.objective)
+    assert len(areas(view)) == 3
+    assert len(companions(view.plots_.lower_lines[0])) == 1
     assert text.startswith("Run, 3 fits: ")
     assert " a fit." in text
+    assert "Split 1: validation AUC ends at " in text
+    session.point_at(split=2)
+    assert "Split 3: " in shown(view, qtbot)
+    assert [line.is_strong for line in steps(view)] == [False, False, True]
 
 
-def test_sentence_tells_the_recorded_figures(view, add, qtbot):
-    split = add().splits[0]
-    text = shown(view, qtbot)
-    assert f"{split.n_iter} iterations" in text
-    relative = power_words(split.gap / split.objective)
-    assert f"proven within {relative} of the optimum" in text
-    assert "stopped early" not in text
+def test_one_split_is_what_all_point_at(view, session, add, qtbot):
+    record = add(validation=Validation(repeats=3))
+    show_objective(view)
+    shown(view, qtbot)
+    choose(view.split_combo, 1)
+    shown(view, qtbot)
+    assert session.focus.split == 1
+    np.testing.assert_array_equal(steps(view)[0].y, record.splits[1].curve.objective)
+    assert len(steps(view)) == len(areas(view)) == 1
+    session.point_at(split=2)
+    shown(view, qtbot)
+    assert view.split_combo.currentText() == "3 of 3"
+
+
+def test_checked_runs_are_drawn_over_each_other(view, session, add, qtbot):
+    first, second = add("auc-svm", name="A"), add("rank-svm", name="B")
+    shown(view, qtbot)
+    assert [line.course.run for line in steps(view)] == [first.id, second.id]
+    session.set_look(first.id, "Hide", visible=False)
+    shown(view, qtbot)
+    assert [line.course.run for line in steps(view)] == [second.id]
+    session.select(first.id)
+    assert shown(view, qtbot).startswith("A: ")
+    assert [line.course.run for line in steps(view)] == [second.id, first.id]
+
+
+def test_the_numbers_behind_the_picture(view, session, add, qtbot):
+    record = add("auc-svm", name="A")
+    shown(view, qtbot)
+    data = view.figure_data()
+    assert set(map(len, data.values())) == {len(record.splits[0].curve.iteration)}
+    split = record.splits[0]
+    assert set(data["run"]) == {"A"}
+    np.testing.assert_array_equal(data["split"], 1)
+    np.testing.assert_array_equal(data["iteration"], split.curve.iteration)
+    np.testing.assert_array_equal(data["objective"], split.curve.objective)
+    np.testing.assert_array_equal(data["gap"], split.curve.gap)
+    looked = np.isin(data["iteration"], split.trajectory.iteration)
+    np.testing.assert_array_equal(np.isfinite(data["valid_auc"]), looked)
+    np.testing.assert_array_equal(np.isfinite(data["train_pauc"]), looked)
+    last = roc.partial_auc(split.test_positive, split.test_scores, *session.plan.band)
+    assert data["valid_pauc"][-1] == pytest.approx(last.normalized, abs=1e-2)
+
+
+def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
+    record = add("auc-svm")
+    split = record.splits[0]
+    y = split.test_positive
+    rng = np.random.default_rng(0)
+    good, poor = (rng.normal(size=len(y)) + shift * y for shift in (4.0, 0.3))
+    for last, words in ((poor, "peaked with "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
+        scores = np.stack([poor, good, last]).astype(np.float32)
+        looks = dataclasses.replace(
+            split.trajectory,
+            iteration=np.array([1, 5, 9]),
+            seconds=np.array([0.1, 0.5, 0.9]),
+            held=Standing(y, scores),
+            train=Standing(y, scores),
+        )
+        changed = dataclasses.replace(split, trajectory=looks)
+        put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
+        text = shown(view, qtbot)
+        assert f"Validation AUC {words}" in text
+        assert ("at iteration 5 and ends at" in text) == (last is poor)
+
+
+def test_stages_are_regions_along_the_seconds(view, add, qtbot):
+    record = add()
+    split = record.splits[0]
+    end = float(split.curve.seconds[-1])
+    stages = (Stage("landmarks", 0.0), Stage("embedding", end / 4), Stage("training", end / 2))
+    curve = dataclasses.replace(split.curve, stages=stages)
+    record = dataclasses.replace(
+        record, id="staged", splits=(dataclasses.replace(split, curve=curve),)
+    )
+    put(view.session, record)
+    shown(view, qtbot)
+    regions = view.plots_.stages[0]
+    assert regions.items == []
+    choose(view.x_combo, "seconds")
+    shown(view, qtbot)
+    found = [item.getRegion() for item in regions.items]
+    assert found == [(0.0, end / 4), (end / 4, end / 2), (end / 2, end)]
+
+
+def test_the_words_name_what_came_before_training(view, add, qtbot):
+    record = add()
+    split = record.splits[0]
+    stages = (Stage("landmarks", 0.0), Stage("scores", 0.5), Stage("training", 0.51))
+    curve = dataclasses.replace(split.curve, stages=stages)
+    changed = dataclasses.replace(split, curve=curve)
+    put(view.session, dataclasses.replace(record, id="staged", splits=(changed,)))
+    assert "Before the first iteration: landmarks 0.50 s." in shown(view, qtbot)
+
+
+def test_an_earlier_record_has_no_areas(view, add, qtbot):
+    record = add()
+    split = dataclasses.replace(record.splits[0], trajectory=None)
+    put(view.session, dataclasses.replace(record, id="old", splits=(split,)))
+    view.session.set_look(record.id, "Hide", visible=False)
+    assert "kept no scores on the way" in shown(view, qtbot)
+    assert not view.plots_.lower.isVisible()
+    assert view.plots_.upper.getAxis("bottom").labelText == "Iteration"
+
+
+def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
+    curve = add("auc-svm").splits[0].curve
+    shown(view, qtbot)
+    lines = view.plots_.lower_lines[0]
+    line = areas(view)[0]
+    box = view.plots_.lower.getPlotItem().getViewBox()
+    found = lines.nearest(box.mapViewToScene(QPointF(line.x[-1], line.y[-1])))
+    assert found == (line, len(line.x) - 1)
+    view._read(lines, *found)
+    assert f"AUC: validation {line.y[-1]:.3f}, training " in view.readout.text()
+    view._read(view.plots_.upper_lines[0], steps(view)[0], 0)
+    assert "iteration 1, " in view.readout.text()
+    assert f"certificate {power_words(curve.gap[0])}" in view.readout.text()
+    view._clear_readout()
+    assert view.readout.text().startswith("Thick: validation")
 
 
 def test_one_step_says_so(view, add, qtbot):
     add("auc-rls", name="AUC-RLS")
     text = shown(view, qtbot)
     assert text.startswith("AUC-RLS is solved in one step: objective ")
-    assert text.endswith(" ms.")
+    assert " ms. Validation AUC ends at " in text
     assert "certificate " in text
-    assert view.lines == []
-    assert not view.plot.isVisible()
+    assert not view.plots_.upper.isVisible()
+    assert not view.plots_.lower.isVisible()
     assert "One step" in view.findChild(QLabel, "training_hint").text()
 
 
@@ -107,15 +307,16 @@ def test_stopped_early(view, add, qtbot):
     assert "; stopped early, by hand." in shown(view, qtbot)
 
 
-def test_no_certificate_no_second_plot(view, add, qtbot):
+def test_without_certificates_the_distance_is_to_the_least_reached(view, add, qtbot):
     record = add()
-    n = len(record.splits[0].curve.gap)
-    curve = dataclasses.replace(record.splits[0].curve, gap=np.full(n, np.nan))
-    split = dataclasses.replace(record.splits[0], curve=curve, gap=None)
+    objective = np.array([3.0, 1.0, 2.0])
+    curve = TrainingCurve(np.arange(1, 4), np.arange(3) / 10, objective, np.full(3, np.nan))
+    split = dataclasses.replace(record.splits[0], curve=curve, gap=None, trajectory=None)
     put(view.session, dataclasses.replace(record, id="bare", splits=(split,)))
+    view.session.set_look(record.id, "Hide", visible=False)
     text = shown(view, qtbot)
-    assert not view.gap_plot.isVisible()
-    assert view.plot.getAxis("bottom").labelText == "Iteration"
+    np.testing.assert_array_equal(steps(view)[0].y, [2.0, np.nan, 1.0])
+    assert companions(view.plots_.upper_lines[0]) == []
     assert "proven" not in text
 
 
@@ -126,8 +327,10 @@ def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
     )
     split = dataclasses.replace(record.splits[0], curve=curve, gap=0.0, n_iter=3)
     put(view.session, dataclasses.replace(record, id="exact", splits=(split,)))
+    view.session.set_look(record.id, "Hide", visible=False)
     assert "proven optimal" in shown(view, qtbot)
-    np.testing.assert_array_equal(view.gap_lines[0].yData, [1.0, 0.1, np.nan])
+    (dotted,) = companions(view.plots_.upper_lines[0])
+    np.testing.assert_array_equal(dotted.y, [1.0, 0.1, np.nan])
 
 
 def test_empty_states_say_what_to_do(view, session, qtbot):
@@ -144,57 +347,69 @@ def test_failed_run_says_why(view, add, qtbot):
 
 def test_run_in_flight(view, add, session, qtbot):
     record = add()
-    points = [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 0.5)]
-    live = start_live(session, record, points)
-    np.testing.assert_array_equal(view.lines[0].yData, [5.0, 4.0])
+    show_objective(view)
+    shown(view, qtbot)
+    live = start_live(session, record, [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 0.5)])
+    np.testing.assert_array_equal(steps(view, live=True)[0].y, [5.0, 4.0])
     assert view.sentence.text().startswith("Flying is training: iteration 2, objective 4.00")
     assert "proven within 12 % of the optimum" in view.sentence.text()
+    # The finished run stays under it.
+    np.testing.assert_array_equal(steps(view)[0].y, record.splits[0].curve.objective)
+    before = view.plots_.upper_lines[0].drawn
     live.points.append((3, 0.03, 3.5, 0.1))
     session.live_changed.emit()
-    np.testing.assert_array_equal(view.lines[0].xData, [1, 2, 3])
-    np.testing.assert_array_equal(view.gap_lines[0].yData, [2.0, 0.5, 0.1])
+    qtbot.waitUntil(lambda: len(steps(view, live=True)[0].x) == 3)
+    assert view.plots_.upper_lines[0].drawn is before
     session.live = None
     session.live_changed.emit()
-    np.testing.assert_array_equal(view.lines[0].yData, record.splits[0].curve.objective)
+    qtbot.waitUntil(lambda: steps(view, live=True) == [])
+    assert view.sentence.text().startswith("Run: ")
 
 
-def test_very_many_live_points_are_thinned_to_the_last(view, add, session):
-    points = [(k, k / 100, 1.0 + 1 / k, np.nan) for k in range(1, 20_001)]
-    start_live(session, add(), points)
-    drawn = view.lines[0].xData
-    assert len(drawn) <= 5_000
-    assert drawn[0] == 1
-    assert drawn[-1] == 20_000
-
-
-def test_live_auc_is_kept_while_the_fit_is_the_same(view, add, session):
+def test_live_areas_are_of_the_looks(view, add, session, qtbot):
     record = add()
     split = record.splits[0]
     looks = [
-        Look(split.test_positive, scores, split.model.scorer)
-        for scores in (split.test_scores[::-1].copy(), split.test_scores)
+        look_at(split, split.test_scores[::-1].copy(), 1),
+        look_at(split, split.test_scores, 2),
     ]
-    areas = [roc.auc(look.positive, look.scores) for look in looks]
-    live = start_live(session, record, [(1, 0.01, 5.0, 2.0)], looks[0])
-    session.live_changed.emit()
-    live.points.append((2, 0.02, 4.0, 1.0))
-    live.picture = looks[1]
-    session.live_changed.emit()
-    assert view.live_auc == [(1, areas[0]), (2, areas[1])]
-    words = f"held-out AUC {areas[1]:.3f}, {areas[0]:.3f} at first"
-    assert view.readout.text() == f"Flying: {words}"
-    live.split, live.points, live.picture = 1, [(1, 0.01, 5.0, 2.0)], None
-    session.live_changed.emit()
-    assert view.live_auc == []
-
-
-def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
-    record = add()
-    start_live(session, record, [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 0.5)])
-    assert view.follow_check.isVisible()
-    view.follow_check.click()
+    expected = [roc.auc(look.positive, look.scores) for look in looks]
+    live = start_live(session, record, [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 1.0)], looks)
+    line = areas(view, live=True)[0]
+    np.testing.assert_array_equal(line.x, [1, 2])
+    np.testing.assert_allclose(line.y, expected, atol=1e-6)
+    words = f"Validation AUC {expected[1]:.3f}, {expected[0]:.3f} at first."
+    assert view.sentence.text().endswith(words)
+    choose(view.lower_combo, "pauc")
     shown(view, qtbot)
-    np.testing.assert_array_equal(view.lines[0].yData, record.splits[0].curve.objective)
+    for band in ((0.0, 0.2), (0.1, 0.5)):
+        session.set_band(*band)
+        qtbot.waitUntil(lambda: not view._soon_band.isActive())
+        expected = [roc.partial_auc(k.positive, k.scores, *band).normalized for k in looks]
+        np.testing.assert_allclose(areas(view, live=True)[0].y, expected, atol=1e-2)
+    assert len(live.looks) == 2
+
+
+def test_another_fit_begins_another_course(session):
+    experiment = make_record(session.table).experiment
+    live = LiveRun(experiment, RunLook("Flying", 0))
+    preparation = None
+    for split in (0, 1):
+        for iteration in (1, 2):
+            step = Step(iteration, objective=1.0 / iteration)
+            live.hear(Progress(split, 2, step, 0.1 * iteration, preparation))
+        assert [point[0] for point in live.points] == [1, 2]
+        assert live.stages.stages() == (Stage("training", 0.0),)
+
+
+def test_very_many_live_points_are_thinned_to_the_last(view, add, session, qtbot):
+    points = [(k, k / 100, 1.0 + 1 / k, np.nan) for k in range(1, 20_001)]
+    start_live(session, add(), points)
+    qtbot.waitUntil(lambda: len(steps(view, live=True)) == 1)
+    drawn = steps(view, live=True)[0].x
+    assert len(drawn) <= 5_000
+    assert drawn[0] == 1
+    assert drawn[-1] == 20_000
 
 
 def test_another_theme_redraws(view, add, qtbot):
@@ -202,7 +417,7 @@ def test_another_theme_redraws(view, add, qtbot):
     shown(view, qtbot)
     view.retheme()
     shown(view, qtbot)
-    assert len(view.lines) == 1
+    assert len(steps(view)) == 1
 
 
 def test_power_words():

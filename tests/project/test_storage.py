@@ -1,4 +1,5 @@
 import contextlib
+import dataclasses
 import os
 import signal
 import sqlite3
@@ -12,6 +13,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import execute
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.trajectory import Stage
 
 
 @pytest.fixture
@@ -41,6 +43,40 @@ def test_runs_come_back_as_they_went_in(project, plan, table):
                 b.n_iter,
                 b.notes,
             )
+
+
+def test_the_course_of_training_comes_back(project, plan, table):
+    record = execute(plan("auc-svm", scheme="folds", folds=2), table)
+    stages = (Stage("kernel matrix", 0.25), Stage("training", 1.5))
+    curve = dataclasses.replace(record.splits[0].curve, stages=stages)
+    first = dataclasses.replace(record.splits[0], curve=curve)
+    project.add_run(dataclasses.replace(record, splits=(first, record.splits[1])))
+    (after,) = ProjectFile.open(project.path).runs()
+    assert after.splits[0].curve.stages == stages
+    for a, b in zip(record.splits, after.splits, strict=True):
+        for name in ("iteration", "seconds"):
+            np.testing.assert_array_equal(getattr(a.trajectory, name), getattr(b.trajectory, name))
+        for x, y in (
+            (a.trajectory.train, b.trajectory.train),
+            (a.trajectory.held, b.trajectory.held),
+        ):
+            np.testing.assert_array_equal(x.positive, y.positive)
+            np.testing.assert_array_equal(x.scores, y.scores)
+            assert y.scores.dtype == np.float32
+
+
+def test_an_earlier_project_opens_without_its_course(project, plan, table):
+    record = project.add_run(execute(plan("auc-svm"), table))
+    with sqlite3.connect(project.path) as database:
+        gone = database.execute(
+            "DELETE FROM arrays WHERE name LIKE 'looks.%' OR name LIKE 'stages.%'"
+        ).rowcount
+    database.close()
+    assert gone == 8
+    (after,) = ProjectFile.open(project.path).runs()
+    assert after.splits[0].trajectory is None
+    assert after.splits[0].curve.stages == ()
+    np.testing.assert_array_equal(after.splits[0].curve.gap, record.splits[0].curve.gap)
 
 
 def test_the_same_experiment_twice_is_two_runs(project, plan, table):

@@ -1,0 +1,222 @@
+"""What is kept of a fit on the way: looks at fixed rows, stages, and at what cost."""
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import roc
+from aucstudio.engine.monitor import Step
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.project import watch as watching
+from aucstudio.project.execute import execute
+from aucstudio.project.trajectory import Stage, StageLog, Standing, Thinned, sample_rows
+from aucstudio.project.watch import Watch
+
+
+class Clock:
+    """A time that passes only when it is told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(watching, "time", made)
+    return made
+
+
+class Dear:
+    """A scorer that takes its time."""
+
+    def __init__(self, clock, seconds):
+        self.clock, self.seconds, self.calls = clock, seconds, 0
+
+    def __call__(self, X):
+        self.calls += 1
+        self.clock.now += self.seconds
+        return X @ np.arange(1.0, X.shape[1] + 1)
+
+
+def parts(train=40, held=30, seed=0):
+    rng = np.random.default_rng(seed)
+    made = []
+    for rows in (train, held):
+        X = rng.normal(size=(rows, 3))
+        made.append((X, np.arange(rows) % 3 == 0))
+    return made
+
+
+def train_for(clock, seconds, step_seconds, scorer, count=1):
+    """Take steps for so long; give the watch and what it told."""
+    told = []
+    watch = Watch(lambda p: bool(told.append(p)), 0, count, None, *parts())
+    iteration = 0
+    while watch.seconds() < seconds:
+        clock.now += step_seconds
+        iteration += 1
+        watch(Step(iteration, objective=1.0 / iteration, scorer=lambda: scorer))
+    return watch, told
+
+
+@pytest.mark.parametrize("took", [1e-4, 2e-3, 3.8e-3, 0.05])
+def test_looking_takes_a_twenty_fifth_of_the_time_at_most(clock, took):
+    scorer = Dear(clock, took)
+    watch, _ = train_for(clock, 4.0, 1e-3, scorer)
+    # The first look comes before there is any time to take a share of.
+    assert (scorer.calls - 1) * took <= watch.seconds() / 25
+
+
+@pytest.mark.parametrize("took", [1e-4, 3.8e-3])
+def test_cheap_looks_are_passed_on_ten_times_a_second(clock, took):
+    _, told = train_for(clock, 4.0, 1e-3, Dear(clock, took))
+    looks = [p.look for p in told if p.look is not None]
+    assert 40 <= len(looks) <= 61
+    assert np.diff([look.seconds for look in looks]).max() <= 0.1
+
+
+def test_most_of_thousands_of_steps_go_untold_and_all_are_kept(clock):
+    watch, told = train_for(clock, 1.0, 1e-4, Dear(clock, 1e-5))
+    assert len(told) <= 520
+    assert told[0].step.iteration == 1
+    steps = watch.curve().iteration
+    np.testing.assert_array_equal(steps, np.arange(1, len(steps) + 1))
+
+
+def test_the_trajectory_is_the_scores_of_the_same_rows(clock):
+    watch, _ = train_for(clock, 1.0, 1e-3, Dear(clock, 1e-4))
+    (X, positive), (Z, outcome) = parts()
+    final = np.linspace(0, 1, len(X)), np.linspace(1, 0, len(Z))
+    looks = watch.trajectory(*final)
+    assert 2 <= len(looks.iteration) <= 64
+    assert (np.diff(looks.iteration) > 0).all()
+    weights = np.arange(1.0, 4.0)
+    for part, rows, y, last in (
+        (looks.train, X, positive, final[0]),
+        (looks.held, Z, outcome, final[1]),
+    ):
+        assert part.scores.dtype == np.float32
+        np.testing.assert_array_equal(part.positive, y)
+        np.testing.assert_allclose(part.scores[0], rows @ weights, rtol=1e-6)
+        np.testing.assert_allclose(part.scores[-1], last, rtol=1e-6)
+    assert looks.iteration[-1] == watch.curve().iteration[-1]
+
+
+def test_a_record_of_many_fits_keeps_fewer_looks_at_each(clock, monkeypatch):
+    monkeypatch.setattr(watching, "_RECORD_BYTES", 70 * 4 * 20)
+    for fits, most in ((1, 20), (4, 5), (100, 2)):
+        watch, _ = train_for(clock, 2.0, 1e-3, Dear(clock, 1e-4), fits)
+        looks = watch.trajectory(np.zeros(40), np.zeros(30))
+        assert 2 <= len(looks.iteration) <= most + 1
+
+
+def test_one_step_has_one_look(plan, table):
+    looks = execute(plan("auc-rls"), table).splits[0].trajectory
+    assert looks.iteration.tolist() == [1]
+
+
+@pytest.mark.parametrize("method", ["auc-svm", "rank-svm", "pauc-boost"])
+def test_the_last_look_is_at_the_scorer_that_came_out(plan, table, method):
+    split = execute(plan(method), table).splits[0]
+    looks = split.trajectory
+    assert looks.held.auc()[-1] == pytest.approx(roc.auc(split.test_positive, split.test_scores))
+    assert looks.train.auc()[-1] == pytest.approx(roc.auc(split.train_positive, split.train_scores))
+    assert looks.iteration[-1] == split.curve.iteration[-1]
+
+
+def test_leave_pair_out_keeps_training_rows_alone(plan, table):
+    told = []
+    record = execute(plan("auc-rls", scheme="leave-pair-out"), table, listen=told.append)
+    looks = record.splits[0].trajectory
+    assert looks.held.scores.shape[1] == 0
+    assert np.isnan(looks.held.auc()).all()
+    assert np.isfinite(looks.train.auc()).all()
+    assert all(progress.look is None for progress in told)
+
+
+@pytest.mark.parametrize("levels", [0, 3, 40])
+def test_areas_of_looks_are_those_of_their_scores(levels):
+    rng = np.random.default_rng(levels)
+    positive = rng.random(300) < 0.3
+    scores = (rng.normal(size=(5, 300)) + positive).astype(np.float32)
+    if levels:
+        scores = np.round(scores * levels / 5)
+    standing = Standing(positive, scores)
+    assert not standing.is_ready
+    expected = [roc.auc(positive, row) for row in scores]
+    np.testing.assert_allclose(standing.auc(), expected, atol=1e-6)
+    assert standing.is_ready
+    n = np.count_nonzero(~positive)
+    for band in ((0.0, 1.0), (10 / n, 60 / n)):
+        expected = [roc.partial_auc(positive, row, *band).normalized for row in scores]
+        np.testing.assert_allclose(standing.pauc(band), expected, atol=1e-6)
+    # An end inside one negative's part of the axis may also fall inside a tie.
+    expected = [roc.partial_auc(positive, row, 0.013, 0.077).normalized for row in scores]
+    np.testing.assert_allclose(standing.pauc((0.013, 0.077)), expected, atol=1e-3)
+
+
+def test_without_a_class_there_is_no_area():
+    standing = Standing(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
+    assert np.isnan(standing.auc()).tolist() == [True, True]
+    assert np.isnan(standing.pauc((0.0, 0.1))).all()
+
+
+@pytest.mark.parametrize("limit", [2, 3, 8, 64])
+def test_a_thinned_series_is_even_and_ends_with_the_last(limit):
+    series = Thinned(limit)
+    for k in range(1000):
+        series.add(k)
+        kept = list(series)
+        assert kept[0] == 0
+        assert kept[-1] == k
+        assert len(kept) == len(series) <= limit
+        steps = np.diff(kept)
+        assert len(set(steps[:-1])) <= 1
+        assert k < limit - 1 or limit < 4 or len(kept) > limit // 2
+
+
+def test_sampled_rows_are_stratified_and_bounded():
+    positive = np.arange(10_000) % 100 == 0
+    rows = sample_rows(positive, 2_000)
+    assert len(rows) == 2_000
+    assert positive[rows].sum() == 100
+    assert (np.diff(rows) > 0).all()
+    even = np.arange(10_000) % 2 == 0
+    assert even[sample_rows(even, 2_000)].sum() == 1_000
+    np.testing.assert_array_equal(sample_rows(positive, 10_000), np.arange(10_000))
+
+
+def told_stages(*steps):
+    log = StageLog()
+    for seconds, (iteration, stage) in enumerate(steps):
+        log.hear(Step(iteration, stage=stage), float(seconds))
+    return log.stages()
+
+
+def test_stages_are_what_comes_before_the_first_iteration():
+    steps = [(0, "landmarks"), (0, "landmarks"), (0, "embedding"), (1, "iterating")]
+    assert told_stages(*steps) == (
+        Stage("landmarks", 0.0),
+        Stage("embedding", 2.0),
+        Stage("training", 3.0),
+    )
+    assert told_stages(*steps[:2]) == (Stage("landmarks", 0.0),)
+    assert told_stages((1, "iterating"), (2, "iterating")) == (Stage("training", 0.0),)
+
+
+def test_a_stage_that_comes_again_is_a_part_of_training():
+    steps = [(0, "landmarks"), (0, "epoch"), (1, "iterating"), (0, "epoch"), (2, "iterating")]
+    assert told_stages(*steps) == (Stage("landmarks", 0.0), Stage("training", 1.0))
+    assert told_stages(*steps[1:]) == (Stage("training", 0.0),)
+
+
+def test_a_fit_knows_its_stages(clock):
+    watch = Watch(lambda p: False, 0, 1, None, *parts())
+    clock.now += 1.0
+    watch(Step(0, stage="embedding"))
+    clock.now += 2.0
+    watch(Step(1, objective=1.0, scorer=lambda: LinearScorer(np.ones(3))))
+    assert watch.curve().stages == (Stage("embedding", 1.0), Stage("training", 3.0))
