@@ -1,7 +1,7 @@
-"""Pairs in a plane: the differences of rows, the misranked among them, and their density.
+"""The differences of placed rows: all of them as dots, or as a density, and their ellipses.
 
-Nothing here ever holds all pairs: in a plane the difference of two rows is the difference of
-their places. Symbols are those of :mod:`planes`, whose names can be had from here too.
+Nothing here ever holds many pairs: in a plane the difference of two rows is the difference of
+their places. Symbols are those of :mod:`directions`.
 """
 
 from __future__ import annotations
@@ -10,115 +10,40 @@ import dataclasses
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import fftconvolve
 
-from aucstudio.project.planes import (
-    COMPONENTS,
-    FEATURES,
-    LIVE_ROWS,
-    SCORE,
-    Array,
-    Index,
-    Mask,
-    Plane,
-    Sample,
-    angle,
-    carried,
-    choose_plane,
-    component_plane,
-    curved_plane,
-    evenly,
-    feature_plane,
-    labelled_sample,
-    mean_difference,
-    score_plane,
-    split_sample,
-    strongest,
-    thinned,
-)
+from aucstudio.project.directions import spread_rows
+from aucstudio.project.sampling import Sample
 
-__all__ = [
-    "COMPONENTS",
-    "FEATURES",
-    "LIVE_ROWS",
-    "MISRANKED_DRAWN",
-    "PAIRS_AS_DOTS",
-    "PAIRS_COUNTED",
-    "SCORE",
-    "SUPPORT_DRAWN",
-    "Array",
-    "Index",
-    "Mask",
-    "Misranked",
-    "PairCloud",
-    "Plane",
-    "Sample",
-    "angle",
-    "carried",
-    "choose_plane",
-    "component_plane",
-    "curved_plane",
-    "difference_histogram",
-    "ellipse",
-    "feature_plane",
-    "find_misranked",
-    "labelled_sample",
-    "mean_difference",
-    "pair_cloud",
-    "places_of",
-    "score_plane",
-    "split_sample",
-    "strongest",
-    "thinned",
-]
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
 
 PAIRS_AS_DOTS = 4_000
-PAIRS_COUNTED = 2_000_000
-MISRANKED_DRAWN = 2_000
+PAIRS_COUNTED = 1_000_000
 SUPPORT_DRAWN = 500
 
 _PAIRS_PER_CHUNK = 1 << 17
+_BINS = 512
+_PENALISED_FEATURES = 1_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Misranked:
-    """The pairs whose positive does not score above its negative.
+class Density:
+    """Counts of pairs over the cells of a rectangle.
 
     Attributes
     ----------
-    wrong, tied : int
-        Pairs with f(x⁺) < f(x⁻), and with equal scores; exact.
-    pairs : int
-        m·n.
-    rows : ndarray of int, shape (2, k)
-        Places of positives and negatives of (an even sample of) these pairs.
+    counts : ndarray of int, shape (bins, bins)
+        First axis first; they sum to all pairs.
+    low, high : ndarray of shape (2,)
+        Corners of the rectangle.
     """
 
-    wrong: int
-    tied: int
-    pairs: int
-    rows: Index
-
-    @property
-    def share(self) -> float:
-        """Wrong pairs plus half the tied ones, as a share: 1 − AUC."""
-        return (self.wrong + 0.5 * self.tied) / self.pairs
-
-
-def find_misranked(positive: Mask, scores: Array, limit: int = MISRANKED_DRAWN) -> Misranked:
-    """Count the misranked pairs and list at most ``limit``, in O(N log N + limit)."""
-    positives, negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
-    s, t = scores[positives], scores[negatives]
-    order = np.argsort(t, kind="stable")
-    first = np.searchsorted(t[order], s, side="left")
-    above = len(t) - np.searchsorted(t[order], s, side="right")
-    ends = np.cumsum(len(t) - first)
-    total, wrong = int(ends[-1]), int(above.sum())
-    # The k-th listed pair, all pairs of a positive in a row: evenly spaced k, no list of all.
-    k = np.linspace(0, total - 1, min(total, limit)).astype(np.intp)
-    i = np.searchsorted(ends, k, side="right")
-    j = order[len(t) + k - ends[i]]
-    rows = np.stack([positives[i], negatives[j]])
-    return Misranked(wrong, total - wrong, len(s) * len(t), rows)
+    counts: Counts
+    low: Array
+    high: Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -129,27 +54,25 @@ class PairCloud:
     ----------
     places : ndarray of shape (N, 2)
         Of the rows.
-    pairs, counted : int
-        How many there are, and how many the density was counted from.
+    pairs : int
     delta : ndarray of shape (2,)
     covariance : ndarray of shape (2, 2)
     low, high : ndarray of shape (2,)
         Corners of the rectangle that holds all differences.
-    dots : ndarray of shape (pairs, 2) or None
-        All differences, where they are few.
-    counts : ndarray of int, shape (bins, bins), or None
-        Else their histogram over the rectangle, first axis first.
+    rows : ndarray of int, shape (2, pairs), or None
+        All pairs, where they are few: they are drawn as dots.
+    density : Density or None
+        Else their density.
     """
 
     places: Array
     pairs: int
-    counted: int
     delta: Array
     covariance: Array
     low: Array
     high: Array
-    dots: Array | None = None
-    counts: NDArray[np.int64] | None = None
+    rows: Index | None = None
+    density: Density | None = None
 
     def differences(self, rows: Index) -> Array:
         """Give the differences of pairs of rows, shape (k, 2)."""
@@ -160,32 +83,28 @@ class PairCloud:
 def pair_cloud(places: Array, positive: Mask) -> PairCloud:
     """Gather the differences positive − negative of placed rows: dots if few, else a density.
 
-    Up to 2,000,000 pairs are counted; beyond that, those of rows spaced evenly in each class.
+    Up to 1,000,000 pairs are counted one by one; beyond that the two classes are binned, which
+    moves no pair by more than one cell of the density and drops none.
     """
     a, b = places[positive], places[~positive]
     low, high = a.min(axis=0) - b.max(axis=0), a.max(axis=0) - b.min(axis=0)
     pairs = len(a) * len(b)
     covariance = np.cov(a.T, bias=True) + np.cov(b.T, bias=True)
     delta = a.mean(axis=0) - b.mean(axis=0)
-    cloud = PairCloud(places, pairs, pairs, delta, covariance, low, high)
+    cloud = PairCloud(places, pairs, delta, covariance, low, high)
     if pairs <= PAIRS_AS_DOTS:
-        return dataclasses.replace(cloud, dots=(a[:, None] - b[None]).reshape(-1, 2))
-    a, b = _fewer(a, b)
-    bins = int(np.clip(3.0 * pairs ** (1 / 3), 64, 256))
-    counts = difference_histogram(a, b, low, high, bins)
-    return dataclasses.replace(cloud, counted=len(a) * len(b), counts=counts)
+        first, second = np.flatnonzero(positive), np.flatnonzero(~positive)
+        rows = np.stack([np.repeat(first, len(second)), np.tile(second, len(first))])
+        return dataclasses.replace(cloud, rows=rows)
+    if pairs <= PAIRS_COUNTED:
+        bins = int(np.clip(3.0 * pairs ** (1 / 3), 64, 256))
+        density = Density(difference_histogram(a, b, low, high, bins), low, high)
+    else:
+        density = binned_density(a, b, _BINS)
+    return dataclasses.replace(cloud, density=density)
 
 
-def _fewer(a: Array, b: Array) -> tuple[Array, Array]:
-    few = int(np.sqrt(PAIRS_COUNTED))
-    most_a = max(few, PAIRS_COUNTED // len(b))
-    most_b = max(few, PAIRS_COUNTED // min(len(a), most_a))
-    return a[evenly(np.arange(len(a)), most_a)], b[evenly(np.arange(len(b)), most_b)]
-
-
-def difference_histogram(
-    a: Array, b: Array, low: Array, high: Array, bins: int
-) -> NDArray[np.int64]:
+def difference_histogram(a: Array, b: Array, low: Array, high: Array, bins: int) -> Counts:
     """Count a_i − b_j for all i, j over a rectangle, chunk by chunk; shape (bins, bins)."""
     step = np.where(high > low, high - low, 1.0) / bins
     a, b = (a - low) / step, b / step
@@ -200,6 +119,31 @@ def difference_histogram(
     return counts.reshape(bins, bins)
 
 
+def binned_density(a: Array, b: Array, bins: int) -> Density:
+    """Count a_i − b_j for all i, j through histograms of both classes.
+
+    Their cross-correlation, by fast Fourier transforms, is the histogram of all differences of
+    cell centres: a pair is counted at most one cell from its own. The counts are whole numbers
+    and sum to all pairs.
+    """
+    step = (np.ptp(a, axis=0) + np.ptp(b, axis=0)) / bins
+    step = np.where(step > 0, step, 1.0)
+    first, second = _histogram(a, step), _histogram(b, step)
+    # Rounding takes the transform's errors away: they are far below one pair.
+    counts = np.rint(fftconvolve(first, second[::-1, ::-1])).astype(np.int64)
+    # Cell 0 holds the lowest cell of a less the highest of b, its centre in the middle.
+    low = a.min(axis=0) - b.min(axis=0) - (np.array(second.shape) - 0.5) * step
+    return Density(counts, low, low + np.array(counts.shape) * step)
+
+
+def _histogram(places: Array, step: Array) -> Array:
+    cells = ((places - places.min(axis=0)) / step).astype(np.int64)
+    shape = cells.max(axis=0) + 1
+    flat = np.bincount(cells[:, 0] * shape[1] + cells[:, 1], minlength=int(shape.prod()))
+    histogram: Array = flat.reshape(shape).astype(np.float64)
+    return histogram
+
+
 def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 97) -> Array:
     """Trace where a covariance is ``deviations`` standard deviations from its centre."""
     values, vectors = np.linalg.eigh(covariance)
@@ -207,6 +151,37 @@ def ellipse(centre: Array, covariance: Array, deviations: float, points: int = 9
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) * deviations
     trace: Array = centre + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return trace
+
+
+def penalised_covariance(
+    values: Array, positive: Mask, directions: Array, penalty: float
+) -> Array | None:
+    """Compute Σ(I + λΣ)⁻¹ along two directions, shape (2, 2): Σ as SAUC-SVM's margin feels it.
+
+    ½ w'(I + λΣ)w is the ordinary penalty on (I + λΣ)^{½}w, so that SAUC-SVM is AUC-SVM on
+    (I + λΣ)^{-½}z; that is the covariance of these vectors, of which λ leaves at most 1/λ.
+
+    Parameters
+    ----------
+    values : ndarray of shape (N, r)
+        Rows, as features or in the basis of a kernel's space.
+    positive : ndarray of bool, shape (N,)
+    directions : ndarray of shape (r, 2)
+    penalty : float
+        λ.
+
+    Returns
+    -------
+    ndarray, or None above 1,000 features.
+    """
+    if values.shape[1] > _PENALISED_FEATURES:
+        return None
+    spread = spread_rows(values, positive, of_pairs=True)
+    sizes, vectors = np.linalg.eigh(spread.T @ spread)
+    sizes = np.maximum(sizes, 0.0)
+    seen = directions.T @ vectors
+    found: Array = (seen * (sizes / (1.0 + penalty * sizes))) @ seen.T
+    return found
 
 
 def places_of(sample: Sample, rows: NDArray[np.int64]) -> Index:

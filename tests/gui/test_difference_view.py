@@ -43,15 +43,15 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     session.open_data(table_file)
     settle(qtbot, view)
     assert "press Run" in view.sentence.text()
-    assert not view.hyperplane.isVisible()
+    assert not view.run_planes.chosen.line.isVisible()
     record = train(qtbot, session)
     settle(qtbot, view)
-    assert view.hyperplane.isVisible()
+    assert view.run_planes.chosen.line.isVisible()
     session.table = None
     settle(qtbot, view)
     assert "table" in view.sentence.text()
-    assert not view.hyperplane.isVisible()
-    assert not view.dots.isVisible()
+    assert not view.run_planes.chosen.line.isVisible()
+    assert not view.cloud.dots.isVisible()
     assert record.id == session.selected
 
 
@@ -61,19 +61,19 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
     settle(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
     assert len(z) <= differences.PAIRS_AS_DOTS
-    assert view.dots.isVisible()
-    assert not view.density.isVisible()
-    assert_allclose(points(view.dots)[:, 0], z @ w / np.linalg.norm(w))
-    assert_allclose(points(view.mean), points(view.dots).mean(axis=0)[None])
-    assert_allclose(points(view.origin), np.zeros((1, 2)))
-    normal, distance = line_normal(view.hyperplane)
+    assert view.cloud.dots.isVisible()
+    assert not view.cloud.density.isVisible()
+    assert_allclose(points(view.cloud.dots)[:, 0], z @ w / np.linalg.norm(w))
+    assert_allclose(points(view.cloud.mean), points(view.cloud.dots).mean(axis=0)[None])
+    assert_allclose(points(view.cloud.origin), np.zeros((1, 2)))
+    normal, distance = line_normal(view.run_planes.chosen.line)
     assert_allclose(np.abs(normal), [1.0, 0.0], atol=1e-12)
     assert distance == pytest.approx(0.0)
-    assert not view.margin.isVisible()
-    tip = view.arrow_shaft.getData()
+    assert not view.run_planes.chosen.margins[0].isVisible()
+    tip = view.run_planes.chosen.shaft.getData()
     assert tip[0][1] > 0
     assert tip[1][1] == pytest.approx(0.0)
-    assert not view.other_line.isVisible()
+    assert not view.run_planes.compared.line.isVisible()
     assert view.plot.getAxis("bottom").labelText == "z along w (score difference)"
 
 
@@ -87,8 +87,9 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table
     assert f"{wrong:,} of {len(s) * len(t):,} training pairs" in view.sentence.text()
     share = 1.0 - auc(split.train_positive, split.train_scores)
     assert f"1 − AUC = {share:.4f}" in view.sentence.text()
-    assert len(points(view.misranked)) == (s[:, None] <= t[None]).sum()
-    assert (points(view.misranked)[:, 0] <= 1e-9).all()
+    drawn = np.vstack([points(kind.marks) for kind in (view.marked.wrong, view.marked.in_band)])
+    assert len(drawn) == (s[:, None] <= t[None]).sum()
+    assert (drawn[:, 0] <= 1e-9).all()
 
 
 def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, table_file):
@@ -101,11 +102,12 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view, tab
     Z = X - split.model.preparation.apply(session.table, split.support_pairs[1])
     shown = Z[: differences.SUPPORT_DRAWN]
     weight = np.linalg.norm(split.coef)
-    assert_allclose(points(view.support)[:, 0], shown @ split.coef / weight)
+    assert_allclose(points(view.marked.support.marks)[:, 0], shown @ split.coef / weight)
     assert f"{len(Z.T[0]):,} support pairs" in view.sentence.text()
-    normal, distance = line_normal(view.margin)
+    normal, distance = line_normal(view.run_planes.chosen.margins[0])
     assert abs(distance) == pytest.approx(1.0 / weight)
     assert np.sign(distance) * normal[0] > 0
+    assert line_normal(view.run_planes.chosen.margins[1])[1] == pytest.approx(-distance)
 
 
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view, table_file):
@@ -118,14 +120,14 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
     assert (view.x_feature.currentText(), view.y_feature.currentText()) == (names[i], names[j])
     assert view.x_feature.isVisible()
     z = training_differences(session, record)
-    assert_allclose(points(view.dots), z[:, [i, j]])
-    normal, distance = line_normal(view.hyperplane)
+    assert_allclose(points(view.cloud.dots), z[:, [i, j]])
+    normal, distance = line_normal(view.run_planes.chosen.line)
     along = np.array([-normal[1], normal[0]])
     assert along @ w[[i, j]] == pytest.approx(0.0, abs=1e-12)
     assert distance == pytest.approx(0.0)
     view.x_feature.setCurrentText("x3")
     settle(qtbot, view)
-    assert_allclose(points(view.dots)[:, 0], z[:, names.index("x3")])
+    assert_allclose(points(view.cloud.dots)[:, 0], z[:, names.index("x3")])
     assert view.plot.getAxis("bottom").labelText == "Δ x3 (sd)"
 
 
@@ -146,14 +148,14 @@ def test_many_pairs_become_a_density(qtbot, session, view, tmp_path):
     settle(qtbot, view)
     z = training_differences(session, record)
     assert len(z) > differences.PAIRS_AS_DOTS
-    assert not view.dots.isVisible()
-    assert view.density.isVisible()
-    assert np.expm1(view.density.image).sum() == pytest.approx(len(z), rel=1e-5)
+    assert not view.cloud.dots.isVisible()
+    assert view.cloud.density.isVisible()
+    assert np.expm1(view.cloud.density.image).sum() == pytest.approx(len(z), rel=1e-5)
     x = z @ record.splits[0].coef / np.linalg.norm(record.splits[0].coef)
-    area = view.density.mapRectToParent(view.density.boundingRect())
+    area = view.cloud.density.mapRectToParent(view.cloud.density.boundingRect())
     assert (area.left(), area.right()) == pytest.approx((x.min(), x.max()))
-    assert view.density.lut[0, 3] == 0
-    assert (np.diff(view.density.lut[:, 3].astype(int)) >= 0).all()
+    assert view.cloud.density.lut[0, 3] == 0
+    assert (np.diff(view.cloud.density.lut[:, 3].astype(int)) >= 0).all()
 
 
 def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, view, table_file):
@@ -168,14 +170,14 @@ def test_the_second_run_keeps_its_colour_and_the_angle_is_told(qtbot, session, v
     turned = np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
     assert f"{turned:.1f}°" in view.sentence.text()
     look = session.run(two.id).look
-    assert view.other_line.pen.color() == run_colour(current_theme(), look.colour)
-    normal, _ = line_normal(view.other_line)
+    assert view.run_planes.compared.line.pen.color() == run_colour(current_theme(), look.colour)
+    normal, _ = line_normal(view.run_planes.compared.line)
     trace = view.picture.plane.directions.T @ b
     assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
     choose(view.compare_combo, None)
     settle(qtbot, view)
     assert session.compared is None
-    assert not view.other_line.isVisible()
+    assert not view.run_planes.compared.line.isVisible()
 
 
 def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
@@ -184,12 +186,12 @@ def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
     settle(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
-    assert_allclose(points(view.dots)[:, 0], np.subtract.outer(s, t).ravel())
-    normal, _ = line_normal(view.hyperplane)
+    assert_allclose(points(view.cloud.dots)[:, 0], np.subtract.outer(s, t).ravel())
+    normal, _ = line_normal(view.run_planes.chosen.line)
     assert_allclose(np.abs(normal), [1.0, 0.0], atol=1e-12)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
-    assert not view.hyperplane.isVisible()
+    assert not view.run_planes.chosen.line.isVisible()
     assert "no straight hyperplane" in view.sentence.text()
 
 
@@ -203,9 +205,13 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
     first = view.sentence.text()
     choose(view.split_combo, 1)
     settle(qtbot, view)
+    assert session.focus.split == 1
     assert view.sentence.text() != first
     split = record.splits[1]
     assert_allclose(view.picture.sample.scores, split.train_scores)
+    session.point_at(split=0)
+    qtbot.waitUntil(lambda: view.sentence.text() == first)
+    assert view.split_combo.currentIndex() == 0
 
 
 def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
@@ -245,9 +251,31 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, tab
         trace = view.picture.plane.directions.T @ weights
         assert abs(normal @ trace) == pytest.approx(np.linalg.norm(trace))
         assert distance == pytest.approx(0.0)
+        look = session.live.picture
+        s, t = look.scores[look.positive], look.scores[~look.positive]
+        wrong = f"{(s[:, None] < t[None]).sum():,} of {len(s) * len(t):,} held-out pairs"
+        assert wrong in view.sentence.text()
     session.live = None
     session.live_changed.emit()
     assert not view.live_line.isVisible()
+    assert "so far" not in view.sentence.text()
+
+
+def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "auc-svm", C=1.0)
+    settle(qtbot, view)
+    weights = 2.0 * record.splits[0].coef
+    session.live = live_run(session, record, weights)
+    session.live_changed.emit()
+    for line, sign in zip(view.run_planes.live.margins, (1.0, -1.0), strict=True):
+        normal, distance = line_normal(line)
+        trace = view.picture.plane.normal(weights)
+        assert distance * normal @ trace == pytest.approx(sign)
+    session.live = None
+    session.live_changed.emit()
+    assert not view.run_planes.live.margins[0].isVisible()
+    assert not view.run_planes.live.head.isVisible()
 
 
 def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table_file):
@@ -262,7 +290,7 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     qtbot.waitUntil(lambda: not view.busy())
     assert "is training" in view.sentence.text()
     assert view.live_line.isVisible()
-    assert not view.hyperplane.isVisible()
+    assert not view.run_planes.chosen.line.isVisible()
     labelled = session.table.is_positive()
     assert view.picture.extra.cloud.pairs == labelled.sum() * (~labelled).sum()
     before = view.picture
@@ -282,7 +310,7 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
     view.plot.setRange(xRange=(0.0, 0.1), yRange=(0.0, 0.1))
     view._on_click(type("Click", (), {"double": lambda self: True})())
     assert_allclose(view.plot.getViewBox().viewRange(), home)
-    places = points(view.dots)
+    places = points(view.cloud.dots)
     assert home[0][0] < places[:, 0].min()
     assert home[0][1] > places[:, 0].max()
 

@@ -1,37 +1,24 @@
-"""Planes, difference vectors and misranked pairs against brute force."""
+"""Difference vectors, their density and their ellipses against brute force."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import scipy.linalg
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aucstudio.engine.roc import auc
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.scorers import KernelScorer
 from aucstudio.project import differences
 from aucstudio.project.differences import (
-    COMPONENTS,
-    FEATURES,
     PAIRS_AS_DOTS,
-    SCORE,
-    Sample,
-    angle,
-    carried,
-    choose_plane,
-    curved_plane,
+    binned_density,
     difference_histogram,
     ellipse,
-    feature_plane,
-    find_misranked,
-    labelled_sample,
-    mean_difference,
     pair_cloud,
+    penalised_covariance,
     places_of,
-    score_plane,
-    strongest,
-    thinned,
 )
-from aucstudio.project.prepare import Preparation, learn_preparation
-from aucstudio.project.table import read_table
+from aucstudio.project.kernel_axis import across_score, kernel_features
+from aucstudio.project.planes import Sample, score_plane
 
 
 def make_sample(seed=0, rows=60, d=5, scores=True):
@@ -47,199 +34,16 @@ def all_differences(values, positive):
     return np.array([a - b for a in values[positive] for b in values[~positive]])
 
 
-# ------------------------------------------------------------------------ planes
-
-
-@pytest.mark.parametrize("of_pairs", [True, False])
-@pytest.mark.parametrize("kind", [SCORE, FEATURES, COMPONENTS])
-def test_planes_are_orthonormal(kind, of_pairs):
-    sample, weights = make_sample()
-    plane = choose_plane(sample, weights, kind, None, of_pairs)
-    assert_allclose(plane.directions.T @ plane.directions, np.eye(2), atol=1e-12)
-    assert plane.is_straight
-    assert_allclose(plane.place(sample), sample.X @ plane.directions)
-
-
-def test_score_plane_shows_the_strongest_spread_across_w():
-    sample, weights = make_sample()
-    plane = score_plane(sample, weights, of_pairs=True)
-    z = all_differences(sample.X, sample.positive)
-    unit = weights / np.linalg.norm(weights)
-    across = z - np.outer(z @ unit, unit)
-    leading = np.linalg.eigh(across.T @ across)[1][:, -1]
-    assert_allclose(plane.directions[:, 0], unit)
-    assert_allclose(abs(plane.directions[:, 1] @ leading), 1.0)
-
-
-def test_score_plane_of_rows_uses_their_covariance():
-    sample, weights = make_sample()
-    unit = weights / np.linalg.norm(weights)
-    P = np.eye(5) - np.outer(unit, unit)
-    leading = np.linalg.eigh(P @ np.cov(sample.X.T) @ P)[1][:, -1]
-    found = score_plane(sample, weights, of_pairs=False).directions[:, 1]
-    assert_allclose(abs(found @ leading), 1.0)
-
-
-def test_component_plane_matches_the_singular_vectors():
-    sample, _ = make_sample()
-    vectors = np.linalg.svd(sample.X - sample.X.mean(axis=0))[2][:2]
-    plane = choose_plane(sample, None, COMPONENTS, None, False)
-    assert_allclose(np.abs(vectors @ plane.directions), np.eye(2), atol=1e-10)
-
-
-@pytest.mark.parametrize("of_pairs", [True, False])
-def test_curved_plane_is_the_score_and_what_is_uncorrelated_with_it(of_pairs):
-    sample, _ = make_sample()
-    plane = curved_plane(sample, of_pairs)
-    places = plane.place(sample)
-    assert_allclose(places[:, 0], sample.scores)
-    seen = all_differences(places, sample.positive) if of_pairs else places
-    assert abs(np.corrcoef(seen.T)[0, 1]) < 1e-10
-    assert not plane.is_straight
-    assert plane.normal(np.ones(5)) is None
-
-
-def test_curved_plane_shows_the_strongest_residual():
-    sample, _ = make_sample()
-    z = all_differences(sample.X, sample.positive)
-    s = all_differences(sample.scores, sample.positive)
-    z, s = z - z.mean(axis=0), s - s.mean()
-    residual = z - np.outer(s, s @ z / (s @ s))
-    leading = np.linalg.eigh(residual.T @ residual)[1][:, -1]
-    assert_allclose(abs(curved_plane(sample, True).directions[:, 1] @ leading), 1.0)
-
-
-def test_two_features_default_to_the_largest_weights():
-    sample, _ = make_sample()
-    plane = choose_plane(sample, np.array([0.1, -3.0, 0.0, 2.0, 1.0]), FEATURES, None, True)
-    assert plane.features == (1, 3)
-    assert_array_equal(plane.place(sample), sample.X[:, [1, 3]])
-    delta = np.abs(mean_difference(sample.X, sample.positive))
-    assert set(choose_plane(sample, None, FEATURES, None, True).features) == set(
-        np.argsort(delta)[-2:]
-    )
-    assert choose_plane(sample, None, FEATURES, (4, 0), True).features == (4, 0)
-
-
-def test_without_scores_or_weights_the_mean_difference_leads():
-    sample, _ = make_sample(scores=False)
-    delta = mean_difference(sample.X, sample.positive)
-    for weights in (None, np.zeros(5)):
-        plane = choose_plane(sample, weights, SCORE, None, True)
-        assert_allclose(plane.directions[:, 0], delta / np.linalg.norm(delta))
-
-
-def test_one_feature_and_constant_scores_give_flat_planes():
-    sample, _ = make_sample(d=1)
-    for kind in (SCORE, FEATURES, COMPONENTS):
-        places = choose_plane(sample, np.ones(1), kind, None, True).place(sample)
-        assert not places[:, 1].any()
-    flat = Sample(sample.X, sample.positive, np.zeros(60), sample.numbers)
-    assert not curved_plane(flat, True).place(flat)[:, 0].any()
-
-
-def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
-    sample, weights = make_sample()
-    exact = strongest(sample.X, weights / np.linalg.norm(weights))
-    monkeypatch.setattr("aucstudio.project.planes._EXACT_FEATURES", 1)
-    found = strongest(sample.X, weights / np.linalg.norm(weights))
-    assert_allclose(found, exact, atol=1e-6)
-
-
-def test_hyperplane_cuts_the_plane_where_its_normal_says():
-    sample, weights = make_sample()
-    other = np.array([1.0, 2.0, -1.0, 0.5, 3.0])
-    plane = score_plane(sample, weights, of_pairs=True)
-    normal = plane.normal(other)
-    along = plane.directions @ np.array([-normal[1], normal[0]])
-    assert abs(other @ along) < 1e-12
-    assert feature_plane(5, 0, 1).normal(np.array([0.0, 0.0, 1.0, 0.0, 0.0])) is None
-
-
-def test_decision_line_holds_the_other_features_at_their_means():
-    sample, weights = make_sample()
-    plane, mean = feature_plane(5, 1, 3), sample.X.mean(axis=0)
-    normal, level = plane.normal(weights), plane.level(weights, 0.7, mean)
-    point = mean.copy()
-    point[1] = 0.4
-    point[3] = (level - normal[0] * 0.4) / normal[1]
-    assert_allclose(weights @ point + 0.7, 0.0, atol=1e-12)
-
-
-# ------------------------------------------------------------------------ directions
-
-
-def test_carried_function_has_the_same_values():
-    source = Preparation(
-        ("a", "b"), np.zeros(2), np.array([1.0, 2.0]), np.array([3.0, 0.5]), ("t",), (("n", "s"),)
-    )
-    target = Preparation(
-        ("c", "b", "a"),
-        np.zeros(3),
-        np.array([0.0, -1.0, 4.0]),
-        np.array([1.0, 2.0, 0.1]),
-        ("t",),
-        (("s", "n"),),
-    )
-    weights = np.array([1.0, -2.0, 0.5, 0.25])
-    moved, b = carried(weights, 0.3, source, target)
-    raw = {"a": 5.0, "b": 7.0, "c": 9.0}
-    ours = np.array([(5.0 - 1.0) / 3.0, (7.0 - 2.0) / 0.5, 1.0, 0.0])
-    theirs = np.array([raw["c"], (7.0 + 1.0) / 2.0, (5.0 - 4.0) / 0.1, 0.0, 1.0])
-    assert_allclose(moved @ theirs + b, weights @ ours + 0.3)
-    assert carried(np.array([1.0, 0.0, 0.0, 0.0, 0.0]), 0.0, target, source) is None
-    assert carried(np.array([0.0, 1.0, 0.0, 0.0, 0.0]), 0.0, target, source) is not None
-
-
-def test_angles():
-    assert angle(np.array([1.0, 0.0]), np.array([0.0, 2.0])) == pytest.approx(90.0)
-    assert angle(np.array([1.0, 0.0]), np.array([-3.0, 0.0])) == pytest.approx(180.0)
-    tiny = np.array([1.0, 1e-9])
-    assert angle(np.array([1e-200, 0.0]), tiny) == pytest.approx(np.degrees(1e-9))
-    assert np.isnan(angle(np.zeros(2), tiny))
-
-
-# ------------------------------------------------------------------------ pairs
-
-
-@given(
-    st.lists(st.tuples(st.booleans(), st.integers(-4, 4)), min_size=2, max_size=30).filter(
-        lambda rows: len({label for label, _ in rows}) == 2
-    )
-)
-def test_misranked_pairs_match_brute_force(rows):
-    positive = np.array([label for label, _ in rows])
-    scores = np.array([score for _, score in rows], dtype=float)
-    found = find_misranked(positive, scores)
-    pairs = [(i, j) for i in np.flatnonzero(positive) for j in np.flatnonzero(~positive)]
-    assert found.wrong == sum(scores[i] < scores[j] for i, j in pairs)
-    assert found.tied == sum(scores[i] == scores[j] for i, j in pairs)
-    assert found.pairs == len(pairs)
-    assert found.share == pytest.approx(1.0 - auc(positive, scores))
-    listed = set(zip(*found.rows.tolist(), strict=True))
-    assert listed == {(i, j) for i, j in pairs if scores[i] <= scores[j]}
-
-
-def test_long_lists_of_misranked_pairs_are_thinned_and_all_wrong():
-    rng = np.random.default_rng(1)
-    positive, scores = rng.random(400) < 0.4, rng.normal(size=400)
-    found = find_misranked(positive, scores, limit=500)
-    assert found.rows.shape == (2, 500)
-    assert len(set(zip(*found.rows.tolist(), strict=True))) == 500
-    assert positive[found.rows[0]].all()
-    assert not positive[found.rows[1]].any()
-    assert (scores[found.rows[0]] <= scores[found.rows[1]]).all()
-
-
 def test_few_pairs_are_dots_and_one_more_is_a_density():
     rng = np.random.default_rng(2)
     places = rng.normal(size=(PAIRS_AS_DOTS + 2, 2))
     few = pair_cloud(places[:-1], np.arange(PAIRS_AS_DOTS + 1) == 0)
-    assert few.counts is None
-    assert_allclose(few.dots, all_differences(places[:-1], np.arange(PAIRS_AS_DOTS + 1) == 0))
+    assert few.density is None
+    expected = all_differences(places[:-1], np.arange(PAIRS_AS_DOTS + 1) == 0)
+    assert_allclose(few.differences(few.rows), expected)
     many = pair_cloud(places, np.arange(PAIRS_AS_DOTS + 2) == 0)
-    assert many.dots is None
-    assert many.counts.sum() == many.pairs == many.counted == PAIRS_AS_DOTS + 1
+    assert many.rows is None
+    assert many.density.counts.sum() == many.pairs == PAIRS_AS_DOTS + 1
 
 
 def test_cloud_has_the_mean_covariance_and_corners_of_all_pairs():
@@ -268,17 +72,74 @@ def test_histogram_of_a_flat_cloud_keeps_every_pair():
     places = np.zeros((200, 2))
     places[:, 0] = np.arange(200)
     cloud = pair_cloud(places, np.arange(200) < 100)
-    assert cloud.counts.sum() == 10_000
+    assert cloud.density.counts.sum() == 10_000
 
 
-def test_beyond_the_limit_an_even_sample_is_counted(monkeypatch):
+def binned_by_hand(a, b, step):
+    """Count the differences of the cells that rows fall in, pair by pair."""
+    first = ((a - a.min(axis=0)) / step).astype(int)
+    second = ((b - b.min(axis=0)) / step).astype(int)
+    counts = np.zeros(first.max(axis=0) + second.max(axis=0) + 1, dtype=int)
+    for i in first:
+        for j in second:
+            counts[tuple(i - j + second.max(axis=0))] += 1
+    return counts
+
+
+def test_binned_density_counts_every_pair_of_cells():
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(60, 2)), rng.normal(1.0, 2.0, size=(45, 2))
+    found = binned_density(a, b, 20)
+    step = (np.ptp(a, axis=0) + np.ptp(b, axis=0)) / 20
+    assert_array_equal(found.counts, binned_by_hand(a, b, step))
+    assert_allclose(found.high - found.low, step * found.counts.shape)
+
+
+def test_binned_density_moves_no_pair_by_more_than_a_cell():
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(80, 2)), rng.normal(1.0, 2.0, size=(70, 2))
+    found = binned_density(a, b, 40)
+    z = (a[:, None] - b[None]).reshape(-1, 2)
+    for axis in range(2):
+        step = (found.high - found.low)[axis] / found.counts.shape[axis]
+        seen = found.counts.sum(axis=1 - axis).cumsum()
+        edges = found.low[axis] + step * np.arange(1, len(seen) + 1)
+        assert (seen >= [(z[:, axis] <= edge - 1.5 * step).sum() for edge in edges]).all()
+        assert (seen <= [(z[:, axis] <= edge + 1.5 * step).sum() for edge in edges]).all()
+
+
+def test_ten_thousand_million_pairs_are_all_in_the_density():
+    rng = np.random.default_rng(9)
+    a, b = rng.normal(size=(100_000, 2)), rng.normal(size=(100_000, 2))
+    counts = binned_density(a, b, 256).counts
+    assert counts.sum() == 10**10
+    assert counts.min() == 0
+
+
+def test_beyond_the_limit_the_classes_are_binned(monkeypatch):
     monkeypatch.setattr(differences, "PAIRS_COUNTED", 10_000)
     places = np.random.default_rng(4).normal(size=(2020, 2))
-    cloud = pair_cloud(places, np.arange(2020) < 20)
-    assert cloud.pairs == 40_000
-    assert cloud.counted == cloud.counts.sum() == 10_000
-    both = pair_cloud(places, np.arange(2020) < 1000)
-    assert 9_000 <= both.counted <= 10_000
+    positive = np.arange(2020) < 20
+    cloud = pair_cloud(places, positive)
+    expected = binned_density(places[positive], places[~positive], 512)
+    assert_array_equal(cloud.density.counts, expected.counts)
+    assert cloud.density.counts.sum() == cloud.pairs == 40_000
+
+
+def test_penalised_covariance_is_that_of_the_whitened_differences():
+    sample, _ = make_sample()
+    z = all_differences(sample.X, sample.positive)
+    sigma = np.cov(z.T, bias=True)
+    root = np.linalg.inv(scipy.linalg.sqrtm(np.eye(5) + 3.0 * sigma))
+    directions = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 2)))[0]
+    expected = directions.T @ np.cov((z @ root).T, bias=True) @ directions
+    assert_allclose(penalised_covariance(sample.X, sample.positive, directions, 3.0), expected)
+    assert_allclose(
+        penalised_covariance(sample.X, sample.positive, directions, 0.0),
+        directions.T @ sigma @ directions,
+    )
+    wide = np.zeros((4, 1001))
+    assert penalised_covariance(wide, np.arange(4) < 2, np.zeros((1001, 2)), 1.0) is None
 
 
 def test_ellipse_lies_at_its_distance():
@@ -298,24 +159,20 @@ def test_places_of_row_numbers():
     assert places_of(shuffled, np.empty((2, 0), dtype=np.int64)).shape == (2, 0)
 
 
-# ------------------------------------------------------------------------ rows
-
-
-def test_thinning_keeps_the_proportion_and_the_rare_class():
-    positive = np.arange(1000) % 4 == 0
-    kept = thinned(positive, 200)
-    assert len(np.unique(kept)) == 200
-    assert positive[kept].sum() == 50
-    rare = np.arange(1000) < 3
-    assert rare[thinned(rare, 100)].sum() == 3
-    assert_array_equal(thinned(rare, 1000), np.arange(1000))
-
-
-def test_labelled_sample_prepares_rows_of_both_classes(table_file):
-    table = read_table(table_file)
-    preparation = learn_preparation(table, np.arange(table.rows))
-    sample = labelled_sample(table, preparation, limit=50)
-    assert len(sample.X) == 50
-    assert sample.scores is None
-    assert_array_equal(sample.positive, table.is_positive()[sample.numbers])
-    assert_array_equal(sample.X, preparation.apply(table, sample.numbers))
+def test_penalised_covariance_in_the_space_of_a_kernel():
+    """Against c'KH(I + λHKH)⁻¹HKd for directions with coefficients c, d (SAUC-SVM, eq. 15)."""
+    sample, _ = make_sample(rows=40)
+    K = Kernel("rbf", 0.1)(sample.X, sample.X)
+    scorer = KernelScorer(Kernel("rbf", 0.1), sample.X, np.random.default_rng(3).normal(size=40))
+    across = across_score(sample, scorer, of_pairs=True)
+    where = np.argmax((across.points[:, None] == sample.X[None]).all(axis=2), axis=1)
+    coefficients = np.zeros((40, 2))
+    coefficients[:, 0], coefficients[where, 1] = scorer.weights, across.weights
+    H = np.zeros((40, 40))
+    for rows in (np.flatnonzero(sample.positive), np.flatnonzero(~sample.positive)):
+        m = len(rows)
+        H[np.ix_(rows, rows)] = (np.eye(m) - 1.0 / m) / np.sqrt(m)
+    right = np.linalg.solve(np.eye(40) + 5.0 * H @ K @ H, H @ K @ coefficients)
+    expected = coefficients.T @ K @ H @ right
+    found = penalised_covariance(*kernel_features(sample, scorer, across), 5.0)
+    assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())

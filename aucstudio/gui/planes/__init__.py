@@ -1,0 +1,1 @@
+"""What the pictures in a plane share: their subject, controls, legend and lines."""

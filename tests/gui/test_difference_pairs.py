@@ -1,0 +1,373 @@
+"""Pairs in the picture of difference vectors: those in the FPR range, and pointing at them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PySide6.QtCore import QPointF, Qt
+
+from aucstudio.engine.roc import auc, band_ranks
+from aucstudio.gui.difference_view import DifferenceView
+from aucstudio.project.differences import ellipse, penalised_covariance
+from aucstudio.project.pair_detail import explain_pair
+from aucstudio.project.samples import make_sample
+from aucstudio.project.split import Validation
+from tests.conftest import write_table
+from tests.gui.conftest import choose, points, settle, train
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(DifferenceView, session, (640, 560))
+
+
+@pytest.fixture
+def record(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    made = train(qtbot, session)
+    settle(qtbot, view)
+    return made
+
+
+class Click:
+    """A click of the left button on a place of the scene."""
+
+    def __init__(self, place, double=False):
+        self.place, self.is_double = place, double
+
+    def double(self):
+        return self.is_double
+
+    def button(self):
+        return Qt.MouseButton.LeftButton
+
+    def scenePos(self):
+        return self.place
+
+
+def scene_place(view, x, y):
+    return view.plot.getViewBox().mapViewToScene(QPointF(x, y))
+
+
+def place_of(view, pair):
+    """Where a pair, given by row numbers, is in the plane."""
+    numbers = view.picture.sample.numbers.tolist()
+    i, j = (numbers.index(row) for row in pair)
+    return view.picture.places[i] - view.picture.places[j]
+
+
+def worst_pair(record):
+    """Row numbers of the pair with the lowest margin, by brute force."""
+    split = record.splits[0]
+    positive, scores = split.train_positive, split.train_scores
+    margins = np.subtract.outer(scores[positive], scores[~positive])
+    i, j = np.unravel_index(margins.argmin(), margins.shape)
+    return int(split.train_rows[positive][i]), int(split.train_rows[~positive][j])
+
+
+# ------------------------------------------------------------------------ the FPR range
+
+
+def errors_in(record, band):
+    """Count the misranked pairs whose negative has a rank in the range, by brute force."""
+    split = record.splits[0]
+    s = split.train_scores[split.train_positive]
+    t = np.sort(split.train_scores[~split.train_positive])[::-1]
+    first, last = band_ranks(len(t), *band)
+    inside = t[first - 1 : last]
+    return (s[:, None] < inside[None]).sum(), len(inside)
+
+
+def test_errors_in_the_range_are_counted_and_follow_it(session, view, record):
+    for band in ((0.0, 0.1), (0.2, 0.5)):
+        session.set_band(*band)
+        count, negatives = errors_in(record, band)
+        assert f"{count:,} of these errors" in view.sentence.text()
+        assert f"{negatives} negatives in the FPR range {band[0]:g} … {band[1]:g}" in (
+            view.sentence.text()
+        )
+        assert len(points(view.marked.in_band.marks)) == count
+
+
+def test_every_misranked_pair_has_one_of_two_marks(session, view, record):
+    split = record.splits[0]
+    share = 1.0 - auc(split.train_positive, split.train_scores)
+    wrong, inside = points(view.marked.wrong.marks), points(view.marked.in_band.marks)
+    assert len(wrong) + len(inside) == round(share * view.picture.extra.cloud.pairs)
+    session.set_band(0.0, 1.0)
+    assert not len(points(view.marked.wrong.marks))
+    assert len(points(view.marked.in_band.marks)) == len(wrong) + len(inside)
+    assert "these errors" not in view.sentence.text()
+
+
+def test_a_hidden_page_takes_the_range_in_when_it_is_seen(qtbot, session, view, record):
+    view.hide()
+    session.set_band(0.0, 1.0)
+    view.show()
+    qtbot.waitUntil(lambda: "these errors" not in view.sentence.text())
+
+
+# ------------------------------------------------------------------------ pointing
+
+
+def test_hovering_a_pair_names_both_rows(session, view, record):
+    pair = worst_pair(record)
+    place = scene_place(view, *place_of(view, pair))
+    view.pointing.hover(place)
+    split = record.splits[0]
+    scores = [split.train_scores[split.train_rows.tolist().index(row)] for row in pair]
+    words = view.pointing.hint.toPlainText()
+    for row, score in zip(pair, scores, strict=True):
+        assert f"row {row + 1:,}: score {score:.4g}".replace("-", "−") in words
+    assert "ranked wrongly" in words
+    assert_allclose(points(view.marked.hovered), [place_of(view, pair)])
+    view.pointing.hover(scene_place(view, -1e6, 0.0))
+    assert not len(points(view.marked.hovered))
+    assert not view.pointing.hint.isVisible()
+    view.pointing.hover(place)
+    assert view.pointing.hint.isVisible()
+    view.pointing.leave()
+    assert not view.pointing.hint.isVisible()
+    assert not len(points(view.marked.hovered))
+
+
+def test_clicking_a_pair_points_the_session_at_it_and_shows_its_rows(qtbot, session, view, record):
+    pair = worst_pair(record)
+    view._on_click(Click(scene_place(view, *place_of(view, pair))))
+    assert session.focus.pair == pair
+    assert view.panel.isVisible()
+    qtbot.waitUntil(lambda: not view.busy())
+    model = record.splits[0].model
+    expected = explain_pair(session.table, model, pair)
+    # As text: what is not a number equals nothing.
+    assert repr(view.panel.detail) == repr(expected)
+    shown = [row.cells for row in view.panel.model.rows]
+    assert [cells[0] for cells in shown] == [part.column for part in expected.parts]
+    assert [cells[1:3] for cells in shown] == [part.cells for part in expected.parts]
+    assert expected.parts[0].column in view.panel.told.text()
+    assert_allclose(points(view.marked.chosen), [place_of(view, pair)])
+
+
+def test_a_click_beside_every_pair_changes_nothing(session, view, record):
+    view._on_click(Click(scene_place(view, -1e5, 1e5)))
+    assert session.focus.pair is None
+    assert not view.panel.isVisible()
+
+
+def test_keys_and_buttons_step_through_the_worst_pairs(qtbot, session, view, record):
+    split = record.splits[0]
+    positive, scores = split.train_positive, split.train_scores
+    margins = np.sort(np.subtract.outer(scores[positive], scores[~positive]).ravel())
+
+    def margin():
+        rows = split.train_rows.tolist()
+        i, j = (rows.index(row) for row in session.focus.pair)
+        return scores[i] - scores[j]
+
+    view.worst_button.click()
+    assert session.focus.pair == worst_pair(record)
+    for expected in margins[1:4]:
+        qtbot.keyClick(view, Qt.Key.Key_F8)
+        assert margin() == expected
+    qtbot.keyClick(view, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert margin() == margins[2]
+    buttons = {b.objectName(): b for b in view.panel.findChildren(type(view.worst_button))}
+    buttons["pair_next_button"].click()
+    assert margin() == margins[3]
+    buttons["pair_previous_button"].click()
+    assert margin() == margins[2]
+    view.worst_button.click()
+    qtbot.keyClick(view, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert margin() == margins[0]
+    buttons["pair_close_button"].click()
+    assert session.focus.pair is None
+    assert not view.panel.isVisible()
+    assert not len(points(view.marked.chosen))
+
+
+def test_a_pair_chosen_elsewhere_is_ringed_here(qtbot, session, view, record):
+    split = record.splits[0]
+    pair = (
+        int(split.train_rows[split.train_positive][0]),
+        int(split.train_rows[~split.train_positive][0]),
+    )
+    session.point_at(pair=pair)
+    assert_allclose(points(view.marked.chosen), [place_of(view, pair)])
+    assert view.panel.isVisible()
+    qtbot.waitUntil(lambda: not view.busy())
+
+
+def test_the_pairs_of_the_row_pointed_at_are_marked(session, view, record):
+    split = record.splits[0]
+    at = int(np.flatnonzero(split.train_positive)[0])
+    row, s = int(split.train_rows[at]), split.train_scores[at]
+    session.point_at(row=row)
+    t = split.train_scores[~split.train_positive]
+    marked = points(view.marked.of_row.marks)
+    expected = view.picture.places[at] - view.picture.places[~split.train_positive]
+    assert_allclose(np.sort(marked[:, 0]), np.sort(expected[:, 0]))
+    words = [text.text for _, text in view.legend.items]
+    assert f"row {row + 1:,}: {(s <= t).sum()} of {len(t)} pairs misranked" in words
+    held_out = int(split.test_rows[0])
+    session.point_at(row=held_out)
+    assert not len(points(view.marked.of_row.marks))
+    assert len(view.legend.items) == len(words) - 1
+
+
+def test_a_threshold_that_moves_leaves_the_picture_alone(session, view, record, monkeypatch):
+    calls = []
+    monkeypatch.setattr(view.pointing, "follow", lambda *_: calls.append(1))
+    session.point_at(threshold=0.3)
+    assert not calls
+    session.point_at(row=3)
+    assert calls == [1]
+
+
+# ------------------------------------------------------------------------ rows and runs
+
+
+def test_held_out_pairs_are_those_of_the_test_rows(qtbot, session, view, record):
+    choose(view.pairs_combo, True)
+    settle(qtbot, view)
+    split = record.splits[0]
+    s, t = split.test_scores[split.test_positive], split.test_scores[~split.test_positive]
+    wrong = int((s[:, None] < t[None]).sum())
+    assert f"{wrong:,} of {len(s) * len(t):,} held-out pairs" in view.sentence.text()
+    assert_array_equal(view.picture.sample.numbers, split.test_rows)
+
+
+def test_the_compared_run_tells_its_errors_on_the_same_pairs(qtbot, session, view, record):
+    other = train(qtbot, session, "logistic")
+    session.select(record.id)
+    session.compare_with(other.id)
+    settle(qtbot, view)
+    split = other.splits[0]
+    s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
+    name = session.run(other.id).look.name
+    assert f"{name} ranks {(s[:, None] < t[None]).sum():,} of them wrongly" in view.sentence.text()
+
+
+def test_all_checked_runs_are_drawn_on_demand(qtbot, session, view, record):
+    second, third = train(qtbot, session, "logistic"), train(qtbot, session, "svm", kernel="rbf")
+    fourth = train(qtbot, session, "rls")
+    session.select(record.id)
+    session.compare_with(second.id)
+    settle(qtbot, view)
+    assert not view.run_planes.others
+    view.all_check.setChecked(True)
+    settle(qtbot, view)
+    # One is chosen, one compared, one is not linear.
+    assert len(view.run_planes.others) == 1
+    names = [text.text for _, text in view.legend.items]
+    assert session.run(fourth.id).look.name in names
+    assert session.run(third.id).look.name not in names
+
+
+def test_gaps_of_a_method_that_takes_them_do_not_empty_the_picture(qtbot, session, view, tmp_path):
+    session.open_data(write_table(tmp_path / "gaps.csv", rows=240))
+    record = train(qtbot, session, "gradient-boosting", max_iter=10)
+    for plane in ("score", "features", "components"):
+        choose(view.plane_combo, plane)
+        settle(qtbot, view)
+        assert np.isfinite(view.picture.places).all()
+        assert "gaps are drawn at the training median" in view.sentence.text()
+    assert_array_equal(view.picture.sample.scores, record.splits[0].train_scores)
+
+
+def test_the_numbers_behind_the_picture(session, view, record):
+    data = view.figure_data()
+    columns = list(data)
+    assert columns[:4] == ["positive row", "negative row", "x", "y"]
+    assert len({len(data[name]) for name in columns}) == 1
+    split = record.splits[0]
+    assert len(data["x"]) == view.picture.extra.cloud.pairs
+    scores = dict(zip((split.train_rows + 1).tolist(), split.train_scores, strict=True))
+    first, second = data["positive row"], data["negative row"]
+    wrong = [scores[i] <= scores[j] for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+    assert_array_equal(data["misranked"], wrong)
+    inside = data["in FPR range"] & data["misranked"]
+    assert inside.sum() == len(points(view.marked.in_band.marks))
+    pair = int(first[0]) - 1, int(second[0]) - 1
+    assert_allclose([data["x"][0], data["y"][0]], place_of(view, pair))
+
+
+def test_no_picture_has_no_numbers(view):
+    assert view.figure_data() == {}
+
+
+# ------------------------------------------------------------------------ the paper's figures
+
+
+@pytest.fixture
+def gaussians(qtbot, session, view, tmp_path):
+    """AUC-SVM and SAUC-SVM on two Gaussians, tested on a file of their own."""
+    trained, tested = make_sample("two-gaussians", tmp_path)
+    session.open_data(trained)
+    session.set_roles(label="class", positive="plus")
+    validation = Validation(scheme="file", test_file=str(tested))
+    session.plan = dataclasses.replace(session.plan, validation=validation)
+    plain = train(qtbot, session, "auc-svm", C=1000.0)
+    leaning = train(qtbot, session, "sauc-svm", C=1000.0, structure=100.0)
+    session.compare_with(plain.id)
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    return plain.splits[0], leaning.splits[0]
+
+
+def test_figure_2_has_both_hyperplanes_and_the_ellipse_before_and_after(view, gaussians):
+    plain, leaning = gaussians
+    sample = view.picture.sample
+    z = (sample.X[sample.positive][:, None] - sample.X[~sample.positive][None]).reshape(-1, 2)
+    order = list(view.picture.plane.features)
+    assert_allclose(
+        np.sort(points(view.cloud.dots), axis=0), np.sort(z[:, order], axis=0), atol=1e-12
+    )
+    for line, split in (
+        (view.run_planes.chosen.line, leaning),
+        (view.run_planes.compared.line, plain),
+    ):
+        turn = np.radians(line.angle)
+        assert split.coef[order] @ [np.cos(turn), np.sin(turn)] == pytest.approx(0.0, abs=1e-9)
+    sigma = np.cov(z[:, order].T, bias=True)
+    trace = ellipse(z[:, order].mean(axis=0), sigma, 1.0)
+    assert_allclose(np.column_stack(view.cloud.ellipses[0].getData()), trace, atol=1e-9)
+    after = penalised_covariance(sample.X, sample.positive, view.picture.plane.directions, 100.0)
+    trace = ellipse(z[:, order].mean(axis=0), after, 1.0)
+    assert_allclose(np.column_stack(view.cloud.penalised[0].getData()), trace, atol=1e-9)
+    # The structure turns the hyperplane towards the long axis of the differences.
+    axis = np.linalg.eigh(sigma)[1][:, -1]
+    tilt = [abs(s.coef[order] @ axis) / np.linalg.norm(s.coef) for s in (plain, leaning)]
+    assert tilt[1] < tilt[0]
+
+
+def test_figure_2b_has_the_pairs_of_the_test_file(qtbot, session, view, gaussians):
+    plain, leaning = gaussians
+    choose(view.pairs_combo, True)
+    settle(qtbot, view)
+    assert_array_equal(view.picture.sample.scores, leaning.test_scores)
+    s, t = plain.test_scores[plain.test_positive], plain.test_scores[~plain.test_positive]
+    wrong = (s[:, None] < t[None]).sum()
+    assert f"AUC-SVM ranks {wrong:,} of them wrongly" in view.sentence.text()
+    assert f"{len(s) * len(t):,} held-out pairs" in view.sentence.text()
+    assert not len(points(view.marked.support.marks))
+    assert not view.cloud.penalised[0].isVisible()
+    # Rows of the test file are none of the table's: nothing of the session points at them.
+    view._on_click(Click(scene_place(view, *points(view.cloud.dots)[0])))
+    session.point_at(row=0, pair=(0, 1))
+    assert not len(points(view.marked.of_row.marks))
+    assert not len(points(view.marked.chosen))
+    assert not view.worst_button.isVisible()
+    assert not view.panel.isVisible()
+
+
+def test_a_test_file_that_changed_is_told(qtbot, session, view, gaussians):
+    path = session.run(session.selected).record.experiment.validation.test_file
+    with open(path, encoding="utf-8") as file:
+        lines = file.readlines()
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(lines[:-5])
+    choose(view.pairs_combo, True)
+    settle(qtbot, view)
+    assert "two-gaussians-test.csv has changed since" in view.sentence.text()
+    assert not view.cloud.dots.isVisible()
