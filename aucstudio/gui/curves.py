@@ -1,4 +1,4 @@
-"""The held-out ROC curves of a run, computed once, and the words that the picture puts to them."""
+"""The held-out ROC curves of a run, computed once, and how their vertices and bands are told."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import inference, roc
-from aucstudio.gui.session import ShownRun
+from aucstudio.engine import roc
 from aucstudio.project.experiment import Band
 from aucstudio.project.record import RunRecord
-from aucstudio.project.summary import LEVEL, Summary, auc_summary, pauc_summary, same_rows
-from aucstudio.project.words import interval_words, p_words
+from aucstudio.project.summary import Summary, auc_summary
 
 Array = NDArray[np.float64]
 
 SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
-FEW_NEGATIVES = 20
-_CELLS = 1_000
 _MIN_WIDTH = 0.001
 _DECIMALS = 4
+_REMEMBERED = 16  # bands
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,6 +67,7 @@ class RunCurves:
 
     curves: tuple[roc.Curve, ...]
     auc: Summary
+    _areas: dict[Band, list[roc.PartialAUC]] = dataclasses.field(default_factory=dict)
 
     @cached_property
     def every(self) -> list[Trace]:
@@ -86,8 +84,17 @@ class RunCurves:
         return Trace(fpr, tpr, None, 0, len(self.curves), spread)
 
     def areas(self, band: Band) -> list[roc.PartialAUC]:
-        """Compute the partial area of each split."""
-        return [roc.partial_auc_of(curve, *band) for curve in self.curves]
+        """Compute the partial area of each split; once for each band of late."""
+        if band not in self._areas:
+            if len(self._areas) >= _REMEMBERED:
+                self._areas.clear()
+            self._areas[band] = [roc.partial_auc_of(bends, *band) for bends in self._bends]
+        return self._areas[band]
+
+    @cached_property
+    def _bends(self) -> list[roc.Curve]:
+        """The curves by their corners alone, which have the same areas."""
+        return [curve.corners() for curve in self.curves]
 
     def area(self, band: Band, scale: str = "normalized") -> float:
         """Compute the mean partial area over the splits, on one of the ``SCALES``."""
@@ -107,27 +114,6 @@ def run_curves(record: RunRecord) -> RunCurves:
         curves = tuple(roc.roc_curve(s.test_positive, s.test_scores) for s in record.splits)
         _known[record] = RunCurves(curves, auc_summary(record))
     return _known[record]
-
-
-def thin(x: Array, y: Array, window: tuple[float, float, float, float]) -> tuple[Array, Array]:
-    """Drop the points of a rising line that nobody can see.
-
-    The window (left, right, bottom, top) is cut into 1,000 by 1,000 cells, finer than pixels, and
-    one point of each is kept: about 2,000, since a rising line meets no more. Outside the window
-    a cell also keeps its last point, where the line comes in. Lines of up to 2,000 points stay.
-    """
-    if len(x) <= 2 * _CELLS:
-        return x, y
-    left, right, bottom, top = window
-    column = np.clip(np.floor((x - left) * (_CELLS / (right - left))), -1, _CELLS)
-    row = np.clip(np.floor((y - bottom) * (_CELLS / (top - bottom))), -1, _CELLS)
-    beyond = (column < 0) | (column == _CELLS)
-    row[beyond] = -1
-    enters = np.append(True, (np.diff(column) != 0) | (np.diff(row) != 0))
-    leaves = np.append(enters[1:], True)
-    kept = enters | (leaves & (beyond | (row < 0) | (row == _CELLS)))
-    kept[-1] = True
-    return x[kept], y[kept]
 
 
 def within_band(trace: Trace, band: Band) -> tuple[Array, Array]:
@@ -160,15 +146,6 @@ def fit_band(low: float, high: float, old: Band) -> Band:
         high = min(low + _MIN_WIDTH, 1.0)
         low = min(low, 1.0 - _MIN_WIDTH)
     return round(low, _DECIMALS), round(high, _DECIMALS)
-
-
-def nearest_vertex(
-    trace: Trace, x: float, y: float, pixel: tuple[float, float]
-) -> tuple[float, int]:
-    """Give the squared distance in pixels of the nearest vertex, and which it is."""
-    distance = ((trace.x - x) / pixel[0]) ** 2 + ((trace.y - y) / pixel[1]) ** 2
-    vertex = int(distance.argmin())
-    return float(distance[vertex]), vertex
 
 
 def vertex_words(trace: Trace, vertex: int) -> str:
@@ -213,94 +190,3 @@ def _edge(value: float) -> str:
 def _minus(text: str) -> str:
     """Write minus signs as such."""
     return text.replace("-", "−")
-
-
-def roc_sentence(runs: list[ShownRun], band: Band) -> str:
-    """Say who ranks best in the band, how sure that is, and what decides it."""
-    if not runs:
-        return ""
-    ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    told = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked[0], ranked[1], band)
-    return " ".join([told, _deciding(ranked[:2], band), *_wrong_way(runs)])
-
-
-def _one_run(run: ShownRun, band: Band) -> str:
-    area = run_curves(run.record).auc
-    words = f"{run.look.name}: AUC {_with_interval(area)}"
-    if band != (0.0, 1.0):
-        part = pauc_summary(run.record, band)
-        words += f"; normalised pAUC in FPR {band_words(band)} {_with_interval(part)}"
-    if len(run.record.splits) > 1:
-        words += f"; means of {len(run.record.splits)} splits"
-    return f"{words}."
-
-
-def _with_interval(summary: Summary) -> str:
-    known = np.isfinite(summary.low)
-    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else "no interval"
-    return f"{summary.value:.3f} ({interval})"
-
-
-def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
-    where = "Over the whole curve" if band == (0.0, 1.0) else f"In FPR {band_words(band)}"
-    names = best.look.name, second.look.name
-    if not same_rows(best.record, second.record):
-        a, b = (run_curves(run.record).area(band) for run in (best, second))
-        return (
-            f"{where}, {names[0]} has a normalised pAUC of {a:.3f} and {names[1]} of {b:.3f}, on "
-            "different test rows: not comparable pair by pair."
-        )
-    difference, sure, settled = _compared(best.record, second.record, band)
-    verdict = "settled" if settled else "not settled"
-    if round(difference, 3) == 0:
-        return f"{where}, {names[0]} and {names[1]} are level ({sure}): {verdict}."
-    return f"{where}, {names[0]} leads {names[1]} by {difference:.3f} ({sure}): {verdict}."
-
-
-def _compared(a: RunRecord, b: RunRecord, band: Band) -> tuple[float, str, bool]:
-    """Give the difference of the normalised areas, its uncertainty in words, and the verdict."""
-    if len(a.splits) == 1:
-        one, other = a.splits[0], b.splits[0]
-        test = inference.pauc_test(
-            one.test_positive, one.test_scores, other.test_scores, *band, LEVEL
-        )
-        sure = f"{_bounds(test.low, test.high)}, {p_words(test.p)}"
-        return test.difference, sure, test.p < 1 - LEVEL
-    pairs = zip(run_curves(a).areas(band), run_curves(b).areas(band), strict=True)
-    differences = [x.normalized - y.normalized for x, y in pairs]
-    train, test_rows = len(a.splits[0].train_rows), len(a.splits[0].test_rows)
-    found = inference.splits_interval(
-        differences, LEVEL, test_fraction=test_rows / (train + test_rows), bounds=(-1.0, 1.0)
-    )
-    sure = f"mean of {len(differences)} splits, {_bounds(found.low, found.high)}"
-    return found.value, sure, found.low > 0 or found.high < 0
-
-
-def _bounds(low: float, high: float) -> str:
-    if not np.isfinite(low):
-        return "too few rows for an interval"
-    return f"95 % {interval_words(low, high)}"
-
-
-def _deciding(runs: list[ShownRun], band: Band) -> str:
-    count = min(run_curves(run.record).negatives(band) for run in runs)
-    several = any(len(run.record.splits) > 1 for run in runs)
-    words = f"{count:,} negative{'' if count == 1 else 's'} decide{'s' if count == 1 else ''}"
-    words += f" this band{' in the smallest split' if several else ''}"
-    few = ": the area rests on few negatives" if count < FEW_NEGATIVES else ""
-    return f"{words}{few}."
-
-
-def _wrong_way(runs: list[ShownRun]) -> list[str]:
-    """Warn of scores that rank worse than chance."""
-    found = [
-        f"{run.look.name} (AUC {area:.3f})"
-        for run in runs
-        if (area := run_curves(run.record).auc.value) < 0.5
-    ]
-    if not found:
-        return []
-    verb = "ranks" if len(found) == 1 else "rank"
-    return [
-        f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."
-    ]

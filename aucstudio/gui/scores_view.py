@@ -2,164 +2,119 @@
 
 from __future__ import annotations
 
-from html import escape
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QLocale, QSignalBlocker, Qt
-from PySide6.QtGui import QColor, QFontMetrics
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QGridLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from numpy.typing import NDArray
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from aucstudio.engine import roc
 from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plotting import faded, make_plot, pen
+from aucstudio.gui.scores.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.scores.controls import ScoreControls
+from aucstudio.gui.scores.plot import ScorePlot
+from aucstudio.gui.scores.words import (
+    band_sentence,
+    key_words,
+    score_columns,
+    threshold_sentence,
+)
+from aucstudio.gui.scores.worst import WorstRows
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, hint_label, label, named
+from aucstudio.gui.widgets import hint_label
 from aucstudio.project.distribution import Confusion, Distribution
+from aucstudio.project.operating import data_prior
+from aucstudio.project.record import SplitResult
 
-_FILL, _WRONG_FILL = 56, 150
-_NAME_WIDTH = 112
+_WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
 
 
 class ScoresView(View):
     """Score distributions of the chosen run, or of the one in flight, and a threshold to drag.
 
+    The split, the threshold and the row are those of the session's focus.
+
     Attributes
     ----------
-    plot : PlotWidget
-    curves, wrong_curves : list of two PlotCurveItem
-        Positives and negatives; their parts on the wrong side.
-    line : InfiniteLine
-        The threshold; 0 is the model's own.
+    picture : ScorePlot
+    readout : ConfusionCard
+    worst : WorstRows
     distribution : Distribution or None
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
         self.distribution: Distribution | None = None
-        self.threshold = 0.0
         self._names = ("", "")
         self._dressed: tuple[str, ...] = ()
         self._subject: tuple[object, ...] = ()
-        self._make_controls()
-        self._make_plot()
-        self._make_readout()
+        self._decided = False
+        self._band_ends = (-math.inf, math.inf)
+        self.over = ScoreControls(self.controls)
+        self.picture = ScorePlot("scores_plot")
+        self.plot, self.line = self.picture.plot, self.picture.line
+        self.curves = self.picture.curves
+        self.readout = ConfusionCard()
+        self.worst = WorstRows()
         self._lay_out()
-        self._dress()
-        session.plan_changed.connect(self.mark_stale)
+        self._connect()
+        self.picture.dress()
 
     # ------------------------------------------------------------- making
-
-    def _make_controls(self) -> None:
-        self.split_combo = named(QComboBox(), "scores_split_combo", "Split")
-        self.split_combo.setToolTip("Each split has a model, and so a scale of scores, of its own")
-        self.split_combo.currentIndexChanged.connect(self.mark_stale)
-        self.split_label = QLabel("S&plit")
-        self.split_label.setBuddy(self.split_combo)
-        self.threshold_box = named(QDoubleSpinBox(), "threshold_box", "Threshold")
-        self.threshold_box.lineEdit().setTextMargins(*FIELD_MARGINS)
-        self.threshold_box.setDecimals(4)
-        self.threshold_box.setKeyboardTracking(False)
-        self.threshold_box.setLocale(QLocale.c())
-        self.threshold_box.setRange(-1e9, 1e9)
-        self.threshold_box.setFixedWidth(112)
-        self.threshold_box.setToolTip("A row is called positive where its score exceeds this")
-        self.threshold_box.valueChanged.connect(self.set_threshold)
-        self.threshold_label = QLabel("&Threshold")
-        self.threshold_label.setBuddy(self.threshold_box)
-        button = QPushButton("&Model's own")
-        self.own_button = named(button, "own_threshold_button", "Model's own threshold")
-        self.own_button.setToolTip("Back to 0, where the model itself decides")
-        self.own_button.clicked.connect(lambda: self.set_threshold(0.0))
-        self.follow_check = follow_check("scores_follow_check")
-        self.follow_check.toggled.connect(self.mark_stale)
-        for widget in (self.split_label, self.split_combo, self.threshold_label):
-            self.controls.addWidget(widget)
-        for control in (self.threshold_box, self.own_button, self.follow_check):
-            self.controls.addWidget(control)
-        self.controls.addStretch(1)
-
-    def _make_plot(self) -> None:
-        self.plot = make_plot("scores_plot", "Score", "Density within the class")
-        for side in ("left", "bottom"):
-            self.plot.getAxis(side).enableAutoSIPrefix(False)
-        self.wrong_curves, self.curves = [_steps(), _steps()], [_steps(), _steps()]
-        self.own_line = pg.InfiniteLine(0.0, angle=90)
-        self.line = pg.InfiniteLine(0.0, angle=90, movable=True)
-        self.line.setCursor(Qt.CursorShape.SizeHorCursor)
-        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
-        for item in self.curves:
-            self.plot.addItem(item)
-        for item in (*self.wrong_curves, self.own_line, self.line):
-            self.plot.addItem(item, ignoreBounds=True)
-        self.plot.scene().sigMouseClicked.connect(self._on_click)
-
-    def _make_readout(self) -> None:
-        """Lay the confusion matrix out as a grid of labels that keep their place."""
-        self.readout = named(QWidget(), "confusion", "Confusion matrix")
-        # A long class name is cut off rather than widening the window.
-        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        grid = QGridLayout(self.readout)
-        grid.setContentsMargins(2, 0, 0, 0)
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(2)
-        self.heads = [
-            label("", "muted", name=f"called_{side}") for side in ("positive", "negative")
-        ]
-        self.sides = [label("", name=f"actual_{side}") for side in ("positive", "negative")]
-        self.cells = {name: label("", name=f"count_{name}") for name in ("tp", "fn", "fp", "tn")}
-        self.rates = {name: label("", name=f"rate_{name}") for name in ("tpr", "fpr", "precision")}
-        right = Qt.AlignmentFlag.AlignRight
-        for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
-            grid.addWidget(head, 0, k + 1, right)
-            grid.addWidget(side, k + 1, 0)
-        for k, cell in enumerate(self.cells.values()):
-            grid.addWidget(cell, 1 + k // 2, 1 + k % 2, right)
-        titles = {"tpr": "TPR", "fpr": "FPR", "precision": "Precision"}
-        tips = {
-            "tpr": "Share of the positives found (recall)",
-            "fpr": "Share of the negatives called positive",
-            "precision": "Share of those called positive that are",
-        }
-        for k, (name, rate) in enumerate(self.rates.items()):
-            head = label(titles[name], "muted")
-            head.setToolTip(tips[name])
-            grid.addWidget(head, 0, 4 + k, right)
-            grid.addWidget(rate, 1, 4 + k, right)
-        shade = label("full colour: on the wrong side", "muted")
-        grid.addWidget(shade, 2, 4, 1, 4, Qt.AlignmentFlag.AlignLeft)
-        grid.setColumnMinimumWidth(3, 16)
-        grid.setColumnStretch(7, 1)
 
     def _lay_out(self) -> None:
         self.hint = hint_label("scores_hint")
         column = QVBoxLayout()
         column.setSpacing(8)
-        column.addWidget(self.readout)
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.plot, stretch=3)
-        self.body.addLayout(column)
+        self.side = QWidget()
+        self.side.setFixedWidth(CARD_WIDTH)
+        beside = QVBoxLayout(self.side)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(12)
+        beside.addWidget(self.readout)
+        beside.addWidget(self.worst, stretch=1)
+        line = QHBoxLayout()
+        line.setSpacing(16)
+        line.addLayout(column, stretch=1)
+        line.addWidget(self.side)
+        self.body.addLayout(line)
+
+    def _connect(self) -> None:
+        session = self.session
+        session.plan_changed.connect(self.mark_stale)
+        session.focus_changed.connect(self._on_focus)
+        session.stakes_changed.connect(self._on_focus)
+        over = self.over
+        over.split_combo.currentIndexChanged.connect(lambda k: session.point_at(split=k))
+        over.threshold_box.valueChanged.connect(self.set_threshold)
+        over.own_button.clicked.connect(lambda: self.set_threshold(0.0))
+        over.scale_combo.currentIndexChanged.connect(self._on_scale)
+        over.follow_check.toggled.connect(self.mark_stale)
+        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
+        self.plot.scene().sigMouseClicked.connect(self._on_click)
+        self.worst.pointed.connect(lambda row: session.point_at(row=row))
 
     def figure(self) -> pg.PlotWidget:
         return self.plot
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        run = self.session.run(self.session.selected)
+        return {} if run is None else score_columns(run)
 
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
         live, run = self._followed(), self.session.run(self.session.selected)
-        self.follow_check.setVisible(self.session.live is not None)
-        self._dress()
+        self.over.follow_check.setVisible(self.session.live is not None)
+        self.picture.dress()
         if live is not None:
             self._show_live(live)
         elif run is not None and run.record.splits:
@@ -173,29 +128,49 @@ class ScoresView(View):
         was_live = bool(self._subject) and isinstance(self._subject[0], LiveRun)
         if (live is not None or was_live) and picture != self._subject:
             self.refresh()
-        self.follow_check.setVisible(self.session.live is not None)
+        self.over.follow_check.setVisible(self.session.live is not None)
+
+    def refresh_band(self) -> None:
+        """Shade the scores of the FPR range; all else stays."""
+        if self.isVisible() and self._split() is not None:
+            self._show_band()
+            self._tell(self._counts())
+        else:
+            self.mark_stale()
 
     def _followed(self) -> LiveRun | None:
         """Give the run in flight if it is what is to be seen: wished, and with a scorer."""
         live = self.session.live
-        if live is None or live.picture is None or not self.follow_check.isChecked():
+        if live is None or live.picture is None or not self.over.follow_check.isChecked():
             return None
         return live
 
+    def _split(self) -> SplitResult | None:
+        """Give the split that is drawn; None where none, or no longer the right one, is."""
+        run, focus = self.session.run(self.session.selected), self.session.focus
+        if run is None or not run.record.splits or self._followed() is not None:
+            return None
+        k = min(focus.split, len(run.record.splits) - 1)
+        return run.record.splits[k] if self._subject == (run.record.id, k) else None
+
     def _show_run(self, run: ShownRun) -> None:
         splits = run.record.splits
-        self._offer_splits(len(splits))
-        index = min(max(self.split_combo.currentIndex(), 0), len(splits) - 1)
-        split = splits[index]
+        k = min(self.session.focus.split, len(splits) - 1)
+        self.over.offer_splits(len(splits), k)
+        split = splits[k]
         self._names = (run.record.experiment.data.positive, split.model.negative)
-        if self._subject != (run.record.id, index):
-            self._subject = (run.record.id, index)
-            self.threshold = 0.0
+        if self._subject != (run.record.id, k):
+            self._subject = (run.record.id, k)
             self._draw(Distribution.of(split.test_positive, split.test_scores))
-            self.plot.enableAutoRange()
+            self.plot.enableAutoRange(axis="x")
         self._name_classes()
         self._show_parts(True)
-        self._show_threshold()
+        from_file = run.record.experiment.validation.scheme == "file"
+        table = self.session.table
+        known = table is not None and table.sha256 == run.record.experiment.data.sha256
+        self.worst.show_split(split, table if known and not from_file else None)
+        self._show_band()
+        self._show_focus()
 
     def _show_live(self, live: LiveRun) -> None:
         picture = live.picture
@@ -230,113 +205,96 @@ class ScoresView(View):
         """Show what belongs to a finished run, or only the distributions."""
         self.hint.setVisible(False)
         self.plot.setVisible(True)
-        several = decided and self.split_combo.count() > 1
-        for widget in (self.split_label, self.split_combo):
-            widget.setVisible(several)
-        for control in (self.threshold_label, self.threshold_box, self.own_button, self.readout):
-            control.setVisible(decided)
-        for item in (self.line, self.own_line, *self.wrong_curves):
-            item.setVisible(decided)
+        self.over.show_parts(decided)
+        self._decided = decided
+        self._fit_side()
+        self.picture.show_parts(decided)
 
-    def _offer_splits(self, count: int) -> None:
-        if self.split_combo.count() != count:
-            with QSignalBlocker(self.split_combo):
-                self.split_combo.clear()
-                self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
+    def _fit_side(self) -> None:
+        """Show the figures beside the plot where both have room; the sentence has the counts."""
+        self.side.setVisible(self._decided and self.width() >= _WIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_side()
 
     def _draw(self, distribution: Distribution) -> None:
         self.distribution = distribution
-        for item, heights in zip(self.curves, distribution.heights, strict=True):
-            item.setData(distribution.edges, heights)
-        peak = max(float(heights.max()) for heights in distribution.heights)
-        self.plot.setLimits(yMin=0, yMax=1.05 * peak)
-        self.plot.setYRange(0, 1.05 * peak, padding=0)
-        span = float(distribution.edges[-1] - distribution.edges[0])
-        self.threshold_box.setSingleStep(float(f"{span / 100:.0e}"))
+        self.picture.show(distribution)
+        self.over.fit(distribution)
 
-    # ------------------------------------------------------------- threshold
+    def _on_scale(self) -> None:
+        self.picture.show_scale(self.over.scale_combo.currentData())
+        self.picture.show_threshold(self.session.focus.threshold)
+
+    # ------------------------------------------------------------- focus
 
     def set_threshold(self, value: float) -> None:
-        """Move the threshold; local to this picture."""
-        if value != self.threshold:
-            self.threshold = value
-            self._show_threshold()
+        """Move the threshold, in every view."""
+        self.session.point_at(threshold=value)
 
-    def _show_threshold(self) -> None:
-        distribution = self.distribution
-        if distribution is None:
+    def _on_focus(self) -> None:
+        if self.isVisible() and self._split() is not None:
+            self._show_focus()
+        else:
+            self.mark_stale()
+
+    def _show_focus(self) -> None:
+        run, split = self.session.run(self.session.selected), self._split()
+        if run is None or split is None:
             return
-        with QSignalBlocker(self.line), QSignalBlocker(self.threshold_box):
-            self.line.setValue(self.threshold)
-            self.threshold_box.setValue(self.threshold)
-        self.own_button.setEnabled(self.threshold != 0.0)
-        parts = distribution.wrong_parts(self.threshold)
-        for item, (x, y) in zip(self.wrong_curves, parts, strict=True):
-            item.setData(x, y)
-        counts = distribution.confusion(self.threshold)
-        for name, cell in self.cells.items():
-            cell.setText(f"{name.upper()}  {getattr(counts, name):,}")
-        for name, rate in self.rates.items():
-            value = getattr(counts, name)
-            rate.setText("–" if np.isnan(value) else f"{value:.3f}")
+        focus, stakes = self.session.focus, self.session.stakes
+        self.over.show_threshold(focus.threshold)
+        self.picture.show_threshold(focus.threshold)
+        counts = self._counts()
+        prior = stakes.prior or data_prior(run.record, self.session.table)
+        self.readout.show_counts(counts, prior, stakes.prior is not None)
+        self._show_row(split, focus.row)
         self._tell(counts)
 
+    def _show_row(self, split: SplitResult, row: int | None) -> None:
+        # The rows of a test file are not those that other views point at.
+        at_hand = row is not None and self.worst.has_table
+        place = np.flatnonzero(split.test_rows == row) if at_hand else np.empty(0, np.intp)
+        score = float(split.test_scores[place[0]]) if len(place) else None
+        self.picture.show_row(score, "" if row is None else f"row {row + 1:,}")
+        self.worst.show_row(row)
+
+    def _counts(self) -> Confusion:
+        assert self.distribution is not None
+        return self.distribution.confusion(self.session.focus.threshold)
+
+    def _band_scores(self) -> tuple[float, float]:
+        """Give the thresholds of the FPR range's ends, the lower one first."""
+        assert self.distribution is not None
+        low, high = self.session.plan.band
+        negatives = self.distribution.negatives
+        bottom = roc.fpr_threshold(negatives, high) if high < 1 else -math.inf
+        return bottom, roc.fpr_threshold(negatives, low) if low > 0 else math.inf
+
+    def _show_band(self) -> None:
+        self._band_ends = self._band_scores()
+        self.picture.show_band(*self._band_ends)
+
     def _tell(self, counts: Confusion) -> None:
-        run = self.session.run(self.session.selected)
-        positive, negative = self._names
-        value = f"{self.threshold:.4g}".replace("-", "−")
-        where = "its own threshold, 0," if self.threshold == 0 else f"threshold {value}"
-        name = run.look.name if run is not None else "the run"
-        m, n = counts.tp + counts.fn, counts.fp + counts.tn
-        missed = f"{counts.fn:,} of {m:,} {positive}"
-        alarms = f"{counts.fp:,} of {n:,} {negative}"
-        precise = "" if np.isnan(counts.precision) else f", precision {counts.precision:.3f}"
-        self.sentence.setText(
-            f"At {where} {name} misses {missed} and takes {alarms} for {positive}: TPR "
-            f"{counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}."
-        )
+        run, band = self.session.run(self.session.selected), self.session.plan.band
+        if run is not None:
+            threshold = self.session.focus.threshold
+            told = threshold_sentence(run.look.name, threshold, counts, self._names)
+            self.sentence.setText(f"{told} {band_sentence(band, self._band_ends)}".rstrip())
 
-    # ------------------------------------------------------------- dress
-
-    def _dress(self) -> None:
-        theme = current_theme()
-        for k, colour in enumerate((theme.positive, theme.negative)):
-            self.curves[k].setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
-            self.curves[k].setBrush(faded(colour, _FILL))
-            self.wrong_curves[k].setPen(pen(QColor(0, 0, 0, 0), 0.0))
-            self.wrong_curves[k].setBrush(faded(colour, _WRONG_FILL))
-        self.line.setPen(pen(theme.accent, 2.0))
-        self.line.setHoverPen(pen(theme.accent, 4.0))
-        self.own_line.setPen(pen(theme.neutral, 1.2, (1.5, 3.0)))
+    # ------------------------------------------------------------- names
 
     def _name_classes(self) -> None:
         dressed = (*self._names, current_theme().name)
         if dressed == self._dressed:
             return
         self._dressed = dressed
-        metrics = QFontMetrics(self.font())
-        short = [
-            metrics.elidedText(n, Qt.TextElideMode.ElideRight, _NAME_WIDTH) for n in self._names
-        ]
-        for k, name in enumerate(short):
-            self.heads[k].setText(f"called {name}")
-            self.sides[k].setText(f"is {name}")
-            for widget in (self.heads[k], self.sides[k]):
-                widget.setToolTip(self._names[k])
-        theme = current_theme()
-        samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
-        key = (
-            f'<span style="color:{colour}">{line}</span> {escape(name)}'
-            for (colour, line), name in zip(samples, short, strict=True)
-        )
+        self.readout.name_classes(*self._names)
+        words = key_words(self._names, QFontMetrics(self.font()))
         # The title is the legend: it lies outside the plot, where it covers nothing.
-        self.plot.setTitle("&nbsp;&nbsp;&nbsp;&nbsp;".join(key), color=theme.text, size="10pt")
+        self.plot.setTitle(words, color=current_theme().text, size="10pt")
 
     def _on_click(self, event: Any) -> None:
         if event.double():
             self.plot.enableAutoRange(axis="x")
-
-
-def _steps() -> pg.PlotCurveItem:
-    """Make an empty histogram: one edge, no bin."""
-    return pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)

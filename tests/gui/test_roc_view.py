@@ -13,6 +13,7 @@ from aucstudio.engine import METHODS, inference, roc
 from aucstudio.gui import curves
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.roc import sentences
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
@@ -65,7 +66,7 @@ def show(session, records, *names, select=0):
 
 
 def lines(view):
-    return [np.array(drawn.item.getData()) for drawn in view._drawn]
+    return [np.array(drawn.item.getData()) for drawn in view.lines.drawn]
 
 
 def turned(record):
@@ -95,14 +96,14 @@ def test_a_curve_is_the_engines(view, session, records):
         split = records[name].splits[0]
         corners = roc.roc_curve(split.test_positive, split.test_scores).corners()
         assert np.array_equal(line, [corners.fpr, corners.tpr])
-    pens = [d.item.opts["pen"] for d in view._drawn]
+    pens = [d.item.opts["pen"] for d in view.lines.drawn]
     assert [p.color() for p in pens] == [run_colour(LIGHT, k) for k in (0, 1)]
     assert pens[0].dashPattern() != pens[1].dashPattern()
 
 
 def test_the_legend_gives_area_interval_and_partial_area(view, session, records):
     show(session, records, "RLS", "Logistic")
-    for row, name in zip(view.legend.rows, ("RLS", "Logistic"), strict=True):
+    for row, name in zip(view.canvas.legend.rows, ("RLS", "Logistic"), strict=True):
         split = records[name].splits[0]
         found = inference.delong_interval(split.test_positive, split.test_scores)
         part = brute_partial_auc(split.test_positive, split.test_scores, *BAND) / 0.1
@@ -114,29 +115,29 @@ def test_the_legend_gives_area_interval_and_partial_area(view, session, records)
 @pytest.mark.parametrize("scale", ["normalized", "raw", "mcclish"])
 def test_the_area_can_be_shown_on_three_scales(view, session, records, scale):
     show(session, records, "RLS")
-    view.area_combo.setCurrentIndex(view.area_combo.findData(scale))
+    view.choices.choose(area=scale)
     split = records["RLS"].splits[0]
     area = getattr(roc.partial_auc(split.test_positive, split.test_scores, *BAND), scale)
-    assert float(view.legend.rows[0].cells[3]) == pytest.approx(area, abs=5.1e-4)
-    assert view.legend.header[3] == curves.SCALES[scale]
+    assert float(view.canvas.legend.rows[0].cells[3]) == pytest.approx(area, abs=5.1e-4)
+    assert view.canvas.legend.header[3] == curves.SCALES[scale]
 
 
 def test_dragging_an_edge_moves_the_plan_and_the_areas(view, session, records):
     show(session, records, "RLS")
-    line = view._drawn[0].item
-    view.band_item.lines[1].setValue(0.23456789)
+    line = view.lines.drawn[0].item
+    view.canvas.band_item.lines[1].setValue(0.23456789)
     assert session.plan.band == (0.0, 0.2346)
-    assert view.band_high.value() == 0.2346
+    assert view.choices.band_high.value() == 0.2346
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.2346)
-    assert view.legend.rows[0].cells[3] == f"{area.normalized:.3f}"
-    assert view._drawn[0].item is line  # the curves stay
-    view.band_item.lines[0].setValue(0.9)  # against the other edge
+    assert view.canvas.legend.rows[0].cells[3] == f"{area.normalized:.3f}"
+    assert view.lines.drawn[0].item is line  # the curves stay
+    view.canvas.band_item.lines[0].setValue(0.9)  # against the other edge
     assert session.plan.band == (0.2336, 0.2346)
     assert session.undo_stack.count() == 1
     session.undo_stack.undo()
     assert session.plan.band == BAND
-    assert view.band_item.getRegion() == BAND
+    assert view.canvas.band_item.getRegion() == BAND
 
 
 def drag(item, start, end, first=True):
@@ -153,34 +154,34 @@ def drag(item, start, end, first=True):
 
 def test_the_band_keeps_its_width_when_moved_as_a_whole(view, session):
     session.set_band(0.1, 0.3)
-    drag(view.band_item, 0.2, 0.5)
+    drag(view.canvas.band_item, 0.2, 0.5)
     assert session.plan.band == (0.4, 0.6)
-    drag(view.band_item, 0.2, 1.7, first=False)
+    drag(view.canvas.band_item, 0.2, 1.7, first=False)
     assert session.plan.band == (0.8, 1.0)
-    drag(view.band_item, 0.2, -3.0, first=False)
+    drag(view.canvas.band_item, 0.2, -3.0, first=False)
     assert session.plan.band == (0.0, 0.2)
 
 
 def test_the_boxes_set_the_band_exactly_and_push_the_other_edge(view, session):
-    view.band_high.setValue(0.05)
+    view.choices.band_high.setValue(0.05)
     assert session.plan.band == (0.0, 0.05)
-    assert view.band_item.getRegion() == (0.0, 0.05)
-    view.band_low.setValue(0.0123)
+    assert view.canvas.band_item.getRegion() == (0.0, 0.05)
+    view.choices.band_low.setValue(0.0123)
     assert session.plan.band == (0.0123, 0.05)
-    assert view.band_low.text() == "0.0123"
-    view.band_low.setValue(0.5)
+    assert view.choices.band_low.text() == "0.0123"
+    view.choices.band_low.setValue(0.5)
     assert session.plan.band == (0.5, 0.5377)
-    view.band_high.setValue(0.2)
+    view.choices.band_high.setValue(0.2)
     assert session.plan.band == (0.1623, 0.2)
-    view.band_low.setValue(0.999)
+    view.choices.band_low.setValue(0.999)
     assert session.plan.band == (0.999, 1.0)
 
 
 def test_a_band_set_elsewhere_is_shown_and_not_written_back(view, session):
     session.set_band(0.02, 0.123456)
     assert session.plan.band == (0.02, 0.123456)
-    assert view.band_item.getRegion() == (0.02, 0.123456)
-    assert view.band_high.text() == "0.1235"
+    assert view.canvas.band_item.getRegion() == (0.02, 0.123456)
+    assert view.choices.band_high.text() == "0.1235"
     assert session.undo_stack.count() == 1
 
 
@@ -203,16 +204,16 @@ def test_a_dragged_band_is_rounded_and_kept_wide_enough(low, high, old, fitted):
 def test_the_shade_is_the_selected_runs_partial_area(view, session, records):
     show(session, records, "RLS", "Logistic", select=1)
     session.set_band(0.033, 0.471)
-    x, y = view.shade_item.getData()
+    x, y = view.canvas.shade_item.getData()
     split = records["Logistic"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.033, 0.471)
     assert np.trapezoid(y, x) == pytest.approx(area.raw, abs=1e-12)
     assert (x[0], x[-1]) == (0.033, 0.471)
-    shade = view.shade_item.opts["brush"].color()
+    shade = view.canvas.shade_item.opts["brush"].color()
     assert shade.name() == run_colour(LIGHT, 1).name()
     session.select(records["RLS"].id)
     QApplication.processEvents()
-    assert view.shade_item.opts["brush"].color().name() == run_colour(LIGHT, 0).name()
+    assert view.canvas.shade_item.opts["brush"].color().name() == run_colour(LIGHT, 0).name()
 
 
 def test_pointing_reads_the_nearest_vertex(view, session, records):
@@ -223,7 +224,7 @@ def test_pointing_reads_the_nearest_vertex(view, session, records):
     called = scores >= threshold
     tp, fp = int((called & positive).sum()), int((called & ~positive).sum())
     m, n = int(positive.sum()), int((~positive).sum())
-    place = view._box.mapViewToScene(QPointF(fp / n + 1e-5, tp / m - 1e-5))
+    place = view.canvas.box.mapViewToScene(QPointF(fp / n + 1e-5, tp / m - 1e-5))
     view.plot.scene().sigMouseMoved.emit(place)
     precision, recall = tp / (tp + fp), tp / m
     for words in (
@@ -237,9 +238,9 @@ def test_pointing_reads_the_nearest_vertex(view, session, records):
         f"FP {fp} of {n}",
     ):
         assert words in view.readout.text()
-    assert view.marker.getData()[0][0] == fp / n
+    assert view.canvas.marker.getData()[0][0] == fp / n
     view.plot.scene().sigMouseMoved.emit(QPointF(-5, -5))
-    assert len(view.marker.getData()[0]) == 0
+    assert len(view.canvas.marker.getData()[0]) == 0
     assert "Point at a curve" in view.readout.text()
 
 
@@ -254,13 +255,13 @@ def test_a_hidden_run_leaves_the_picture(view, session, records):
     show(session, records, "RLS", "Logistic")
     session.set_look(records["RLS"].id, "Hide", visible=False)
     QApplication.processEvents()
-    assert [row.cells[0] for row in view.legend.rows] == ["Logistic"]
+    assert [row.cells[0] for row in view.canvas.legend.rows] == ["Logistic"]
     assert len(lines(view)) == 1
-    assert len(view.shade_item.getData()[0]) == 0  # the selected run is the hidden one
+    assert len(view.canvas.shade_item.getData()[0]) == 0  # the selected run is the hidden one
     session.set_look(records["Logistic"].id, "Hide", visible=False)
     QApplication.processEvents()
     assert "tick a run" in view.sentence.text()
-    assert not view.legend.isVisible()
+    assert not view.canvas.legend.isVisible()
 
 
 def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
@@ -269,29 +270,31 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     session.live = live
     session.live_changed.emit()
-    assert view.live_item.getData()[0] is None or len(view.live_item.getData()[0]) == 0
+    assert (
+        view.canvas.live_item.getData()[0] is None or len(view.canvas.live_item.getData()[0]) == 0
+    )
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
     session.live_changed.emit()
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
-    assert np.array_equal(view.live_item.getData(), [corners.fpr, corners.tpr])
-    name, area, interval, part = view.legend.rows[-1].cells
+    assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
+    name, area, interval, part = view.canvas.legend.rows[-1].cells
     assert name == "RankSVM training"
     assert area == f"{roc.auc(split.test_positive, split.test_scores):.3f}"
     assert interval == ""
-    assert part == view.legend.rows[0].cells[3]
+    assert part == view.canvas.legend.rows[0].cells[3]
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
     session.live_changed.emit()
-    assert float(view.legend.rows[-1].cells[1]) == pytest.approx(1 - float(area), abs=1.1e-3)
+    assert float(view.canvas.legend.rows[-1].cells[1]) == pytest.approx(1 - float(area), abs=1.1e-3)
     session.live = None
     session.live_changed.emit()
-    assert len(view.live_item.getData()[0]) == 0
-    assert len(view.legend.rows) == 1
+    assert len(view.canvas.live_item.getData()[0]) == 0
+    assert len(view.canvas.legend.rows) == 1
 
 
 def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records):
-    assert not view.curve_combo.isVisible()
+    assert not view.choices.curve_combo.isVisible()
     show(session, records, "RLS x4")
-    assert view.curve_combo.isVisible()
+    assert view.choices.curve_combo.isVisible()
     splits = records["RLS x4"].splits
     known = [roc.roc_curve(s.test_positive, s.test_scores) for s in splits]
     fpr, tpr, sd = roc.vertical_average(known)
@@ -300,8 +303,8 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
     view.point_at(fpr[k], tpr[k])
     assert f"mean TPR {tpr[k]:.3f} ± {sd[k]:.3f}" in view.readout.text()
     areas = [roc.partial_auc_of(curve, *BAND).normalized for curve in known]
-    assert view.legend.rows[0].cells[3] == f"{np.mean(areas):.3f}"
-    view.curve_combo.setCurrentIndex(1)
+    assert view.canvas.legend.rows[0].cells[3] == f"{np.mean(areas):.3f}"
+    view.choices.curve_combo.setCurrentIndex(1)
     QApplication.processEvents()
     drawn = lines(view)
     assert len(drawn) == 4
@@ -319,7 +322,7 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "Press Run to train AUC-RLS" in view.sentence.text()
     session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
     assert f"Press Run to train {METHODS['svm'].title}" in view.sentence.text()
-    assert view.hint.isVisible()
+    assert view.canvas.hint.isVisible()
     session.live = LiveRun(records["RLS"].experiment, RunLook("RLS", 0))
     session.live_changed.emit()
     assert "RLS is training" in view.sentence.text()
@@ -356,7 +359,7 @@ def test_the_sentence_settles_what_is_clear(records):
     """A run against its own scores upside down, beside a third that is in neither's way."""
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
-    told = curves.roc_sentence(runs, (0.0, 0.5))
+    told = sentences.roc_sentence(runs, (0.0, 0.5))
     test = inference.pauc_test(
         best.splits[0].test_positive,
         best.splits[0].test_scores,
@@ -381,7 +384,7 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     )
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
-    told = curves.roc_sentence(runs, BAND)
+    told = sentences.roc_sentence(runs, BAND)
     interval = f"{found.low:.3f} … {found.high:.3f}".replace("-", "−")
     assert f"(mean of 4 splits, 95 % {interval})" in told
     assert "in the smallest split" in told
@@ -389,7 +392,7 @@ def test_the_sentence_over_splits_uses_their_differences(records):
 
 def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
-    told = curves.roc_sentence(runs, BAND)
+    told = sentences.roc_sentence(runs, BAND)
     assert "on different test rows" in told
     assert "settled" not in told
 
@@ -397,47 +400,48 @@ def test_runs_on_different_rows_are_not_tested(records):
 def test_zoom_to_the_band_and_back(view, session, records, qtbot):
     show(session, records, "RLS")
     session.set_band(0.2, 0.4)
-    qtbot.mouseClick(view.zoom_button, Qt.MouseButton.LeftButton)
-    (left, right), _ = view._box.viewRange()
+    qtbot.mouseClick(view.choices.zoom_button, Qt.MouseButton.LeftButton)
+    (left, right), _ = view.canvas.box.viewRange()
     assert (left, right) == pytest.approx((0.184, 0.416))
-    assert "out" in view.zoom_button.text()
+    assert "out" in view.choices.zoom_button.text()
     view.plot.scene().sigMouseClicked.emit(SimpleNamespace(double=lambda: True))
-    assert view._box.viewRange()[0] == pytest.approx([-0.02, 1.02])
-    assert "in" in view.zoom_button.text()
-    view._box.setRange(xRange=(-3, 3), padding=0)
-    assert view._box.viewRange()[0] == pytest.approx([-0.02, 1.02])
+    assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
+    assert "in" in view.choices.zoom_button.text()
+    view.canvas.box.setRange(xRange=(-3, 3), padding=0)
+    assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
 
 
 def test_the_legend_avoids_the_curves(view, session, records):
     show(session, records, "RLS")
-    area = view._box.rect()
-    assert view.legend.pos().x() > area.width() / 2
-    assert view.legend.pos().y() > area.height() / 2
+    area = view.canvas.box.rect()
+    assert view.canvas.legend.pos().x() > area.width() / 2
+    assert view.canvas.legend.pos().y() > area.height() / 2
     wrong = turned(records["RLS"])
     show(session, {"wrong": wrong}, "wrong")
-    assert view._count_under(view.legend.sceneBoundingRect().translated(-view._box.scenePos())) == 0
-    assert view.legend.pos().x() < area.width() / 2
+    place = view.canvas.legend.sceneBoundingRect().translated(-view.canvas.box.scenePos())
+    assert view.canvas.count_under(place, view.lines) == 0
+    assert view.canvas.legend.pos().x() < area.width() / 2
 
 
 def test_the_legend_of_many_runs_stays_small(view, session, records):
     many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(14)}
     show(session, many, *many)
-    assert len(view.legend.rows) == 14
-    assert len(view.legend._lines()) == 10
-    assert view.legend._lines()[-1].cells[0] == "and 5 more"
+    assert len(view.canvas.legend.rows) == 14
+    assert len(view.canvas.legend._lines()) == 10
+    assert view.canvas.legend._lines()[-1].cells[0] == "and 5 more"
     assert not view.grab().isNull()
 
 
 def test_another_theme_keeps_the_data(view, session, records):
     show(session, records, "RLS", "Logistic")
-    before, rows = lines(view), view.legend.rows
+    before, rows = lines(view), view.canvas.legend.rows
     try:
         apply_theme(QApplication.instance(), "dark")
         view.retheme()
         QApplication.processEvents()
         assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
-        assert view.legend.rows == rows
-        assert view._drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
+        assert view.canvas.legend.rows == rows
+        assert view.lines.drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
         assert view.plot.backgroundBrush().color().name() == DARK.card
     finally:
         apply_theme(QApplication.instance(), "light")
@@ -448,35 +452,10 @@ def test_nothing_is_drawn_while_hidden(view, session, records):
     view.hide()
     show(session, records, "RLS")
     session.set_band(0.1, 0.2)
-    assert view._drawn == []
+    assert view.lines.drawn == []
     view.show()
     assert len(lines(view)) == 1
-    assert view.band_item.getRegion() == (0.1, 0.2)
-
-
-def test_long_curves_are_thinned_by_less_than_a_pixel():
-    rng = np.random.default_rng(3)
-    y = rng.random(60_000) < 0.4
-    curve = roc.roc_curve(y, y + rng.normal(size=y.size)).corners()
-    for window in ((-0.02, 1.02, -0.02, 1.02), (0.1, 0.2, 0.3, 0.6)):
-        x, t = curves.thin(curve.fpr, curve.tpr, window)
-        assert len(x) <= 4_000 < len(curve.fpr)
-        left, right, bottom, top = window
-        grid = np.linspace(max(left, 0.0), min(right, 1.0), 5_001)
-        exact = roc.tpr_at(curve, grid)
-        near = np.interp(grid, x, t)
-        # Horizontally or vertically, the line is off by at most about a cell.
-        lower = roc.tpr_at(curve, np.clip(grid - 1.5e-3 * (right - left), 0, 1))
-        upper = roc.tpr_at(curve, np.clip(grid + 1.5e-3 * (right - left), 0, 1))
-        slack = 1.5e-3 * (top - bottom)
-        seen = (exact > bottom) & (exact < top)
-        assert (near >= lower - slack)[seen].all()
-        assert (near <= upper + slack)[seen].all()
-
-
-def test_short_curves_are_handed_on_untouched(records):
-    corners = curves.run_curves(records["RLS"]).average.corners
-    assert curves.thin(*corners, (0.0, 0.1, 0.0, 0.1)) == corners
+    assert view.canvas.band_item.getRegion() == (0.1, 0.2)
 
 
 def test_a_record_is_measured_once(records):
@@ -484,9 +463,19 @@ def test_a_record_is_measured_once(records):
 
 
 def test_every_control_has_a_name(view):
-    for widget in (view.curve_combo, view.area_combo, view.band_low, view.band_high):
+    choices = view.choices
+    for widget in (
+        choices.face_combo,
+        choices.axis_combo,
+        choices.curve_combo,
+        choices.band_low,
+        choices.band_high,
+        choices.show_button,
+        choices.zoom_button,
+    ):
         assert widget.objectName()
         assert widget.accessibleName()
-    names = {view.area_combo.objectName(), view.zoom_button.objectName(), view.objectName()}
-    assert names == {"area_combo", "zoom_band_button", "roc_view"}
+        assert widget.toolTip()
+    assert choices.zoom_button.objectName() == "zoom_band_button"
+    assert view.objectName() == "roc_view"
     assert view.figure() is view.plot

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
+from aucstudio.engine import roc
+from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.scores.plot import COUNTS, FEW_ROWS
+from aucstudio.gui.scores.worst import Worst
 from aucstudio.gui.scores_view import ScoresView
 from aucstudio.project.distribution import Distribution, bin_edges
 from aucstudio.project.split import Validation
@@ -107,7 +111,7 @@ def test_spin_box_and_button_move_the_line(view, add, qtbot):
     assert "At threshold −0.25 " in view.sentence.text()
     view.findChild(QPushButton, "own_threshold_button").click()
     assert view.line.value() == 0.0
-    assert not view.own_button.isEnabled()
+    assert not view.over.own_button.isEnabled()
 
 
 def test_threshold_stays_until_another_run_is_chosen(view, add, qtbot):
@@ -186,7 +190,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     look = Look(split.test_positive, split.test_scores * 9, split.model.scorer)
     session.live = LiveRun(record.experiment, RunLook("Flying", 2), picture=look)
     session.live_changed.emit()
-    view.follow_check.click()
+    view.over.follow_check.click()
     shown(view, qtbot)
     assert view.readout.isVisible()
     assert view.curves[0].xData[-1] == pytest.approx(split.test_scores.max())
@@ -217,3 +221,150 @@ def test_another_theme_redraws(view, add, qtbot):
     shown(view, qtbot)
     view.retheme()
     assert "At its own threshold" in shown(view, qtbot)
+
+
+# ------------------------------------------------------------- linked with the other views
+
+
+def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbot):
+    record = add(Validation(repeats=3))
+    shown(view, qtbot)
+    session.point_at(split=1, threshold=0.2)
+    shown(view, qtbot)
+    assert view.over.split_combo.currentIndex() == 1
+    assert view.line.value() == 0.2
+    assert counted(view) == brute_force(record.splits[1], 0.2)
+    view.line.setValue(-0.4)
+    assert session.focus.threshold == -0.4
+    assert session.focus.split == 1
+    view.over.split_combo.setCurrentIndex(2)
+    assert (session.focus.split, session.focus.threshold) == (2, 0.0)
+    shown(view, qtbot)
+    row = int(record.splits[2].test_rows[5])
+    session.point_at(row=row)
+    assert view.picture.row_line.isVisible()
+    assert view.picture.row_line.value() == record.splits[2].test_scores[5]
+    missing = np.setdiff1d(np.arange(session.table.rows), record.splits[2].test_rows)[0]
+    session.point_at(row=int(missing))
+    assert not view.picture.row_line.isVisible()
+    assert "not held out in this split" in view.worst.about.text()
+
+
+def test_rates_and_threshold_agree_with_the_curve(view, add, session, qtbot):
+    split = add().splits[0]
+    shown(view, qtbot)
+    curve = roc.roc_curve(split.test_positive, split.test_scores)
+    for vertex in (3, 17, 40):
+        session.point_at(threshold=cut_at(curve, vertex))
+        assert view.findChild(QLabel, "rate_tpr").text() == f"{curve.tpr[vertex]:.3f}"
+        assert view.findChild(QLabel, "rate_fpr").text() == f"{curve.fpr[vertex]:.3f}"
+
+
+def test_the_worst_rows_are_listed_and_point(view, add, session, qtbot):
+    split = add().splits[0]
+    shown(view, qtbot)
+    worst = view.worst
+    y, scores = split.test_positive, split.test_scores
+    order = np.argsort(scores[y])
+    np.testing.assert_array_equal(worst.worst.rows, split.test_rows[y][order])
+    pairs = [(scores[~y] > s).sum() for s in scores[y][order]]
+    np.testing.assert_array_equal(worst.worst.pairs, pairs)
+    assert worst.model.rows[0].cells[0] == f"{worst.worst.rows[0] + 1:,}"
+    worst.list.selectRow(2)
+    assert session.focus.row == worst.worst.rows[2]
+    cells = dict(row.cells for row in worst.cells.rows)
+    assert next(iter(cells)) == "outcome"
+    assert cells["outcome"] == "yes"
+    assert float(cells["x0"].replace("−", "-")) == pytest.approx(
+        session.table.columns[0].values[worst.worst.rows[2]], rel=1e-5
+    )
+    worst.side.setCurrentIndex(1)
+    np.testing.assert_array_equal(worst.worst.scores, np.sort(scores[~y])[::-1][:100])
+
+
+def test_misranked_pairs_of_the_rows_add_up_to_the_auc(add):
+    split = add().splits[0]
+    m, n = int(split.test_positive.sum()), int((~split.test_positive).sum())
+    wrong = (1 - roc.auc(split.test_positive, split.test_scores)) * m * n
+    for positive in (True, False):
+        assert Worst.of(split, positive, most=m + n).pairs.sum() == pytest.approx(wrong)
+
+
+def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
+    split = add().splits[0]
+    session.set_band(0.1, 0.4)
+    shown(view, qtbot)
+    view.refresh_band()
+    low, high = view.picture.band_item.getRegion()
+    negatives = split.test_scores[~split.test_positive]
+    n = len(negatives)
+    assert (negatives > low).sum() == int(n * 0.4 + 1e-9)
+    assert (negatives > high).sum() == int(n * 0.1 + 1e-9)
+    assert "FPR range 0.10 … 0.40 lies at scores between" in view.sentence.text()
+    session.set_band(0.0, 1.0)
+    view.refresh_band()
+    assert "FPR range" not in view.sentence.text()
+
+
+def test_few_rows_get_a_mark_each(view, add, qtbot):
+    split = add().splits[0]
+    shown(view, qtbot)
+    for rug, of_class in zip(
+        view.picture.rugs, (split.test_positive, ~split.test_positive), strict=True
+    ):
+        x = rug.getData()[0]
+        few = of_class.sum() <= FEW_ROWS
+        marked = np.sort(split.test_scores[of_class]) if few else []
+        np.testing.assert_array_equal([] if x is None else x[::2], marked)
+
+
+def test_counts_stand_on_a_logarithmic_axis(view, add, qtbot):
+    split = add().splits[0]
+    shown(view, qtbot)
+    view.over.scale_combo.setCurrentIndex(1)
+    for item, of_class in zip(
+        view.curves, (split.test_positive, ~split.test_positive), strict=True
+    ):
+        counts, _ = np.histogram(split.test_scores[of_class], item.xData)
+        expected = np.where(counts, np.log10(np.maximum(counts, 1)), COUNTS.floor)
+        np.testing.assert_allclose(item.yData, expected, atol=1e-9)
+    view.line.setValue(0.3)
+    below = view.picture.wrong_curves[0]
+    np.testing.assert_allclose(below.yData, view.curves[0].yData[: len(below.yData)])
+    above = view.picture.wrong_curves[1]
+    np.testing.assert_allclose(above.yData, view.curves[1].yData[-len(above.yData) :])
+
+
+def test_the_numbers_behind_the_picture(view, add, qtbot):
+    record = add(Validation(repeats=2), name="Mine")
+    shown(view, qtbot)
+    data = view.figure_data()
+    assert list(data) == ["run", "split", "class", "score", "row"]
+    assert {len(column) for column in data.values()} == {
+        sum(len(split.test_rows) for split in record.splits)
+    }
+    first, second = record.splits
+    k = len(first.test_rows)
+    assert data["score"][k:] == second.test_scores.tolist()
+    assert data["row"][:k] == (first.test_rows + 1).tolist()
+    assert [name == "yes" for name in data["class"][:k]] == first.test_positive.tolist()
+    assert set(data["run"]) == {"Mine"}
+    assert data["split"][k - 1 : k + 1] == [1, 2]
+
+
+def test_another_prior_changes_the_cases_and_not_the_counts(view, add, session, qtbot):
+    split = add().splits[0]
+    shown(view, qtbot)
+    session.weigh(prior=0.001)
+    tpr = (split.test_scores > 0)[split.test_positive].mean()
+    assert counted(view) == brute_force(split, 0.0)
+    assert float(view.findChild(QLabel, "cases_tp").text()) == pytest.approx(10 * tpr, rel=0.02)
+    assert "1 in 1,000" in view.findChild(QLabel, "cases_caption").text()
+
+
+def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
+    add()
+    shown(view, qtbot)
+    assert view.side.isVisible()
+    view.resize(400, 500)
+    assert not view.side.isVisible()

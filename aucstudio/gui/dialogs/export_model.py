@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.gui import prompts
 from aucstudio.gui.background import Background
+from aucstudio.gui.focus import Focus
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import FIELD_MARGINS, dialog_buttons, label, named, tell
 from aucstudio.project.errors import InputError
@@ -28,9 +29,11 @@ from aucstudio.project.files import write_atomically
 from aucstudio.project.headless import rethresholded, validated_model
 from aucstudio.project.job import Job
 from aucstudio.project.model import Model
+from aucstudio.project.operating import model_at
 from aucstudio.project.split import LEAVE_PAIR_OUT
 from aucstudio.project.watch import Progress
 
+_PICTURE = "picture"
 _RULES = {
     "equal-error": "where both error rates are equal",
     "fpr": "up to a false-positive rate of",
@@ -48,6 +51,10 @@ class ExportModelDialog(QDialog):
         self.setWindowTitle(f"Export {run.look.name}")
         self.setMinimumWidth(540)
         self._session, self._run = session, run
+        # The focus is on the chosen run; of another one nothing is pointed at.
+        focus = session.focus if run.record.id == session.selected else Focus()
+        self._threshold = focus.threshold
+        self._split = min(focus.split, len(run.record.splits) - 1)
         self._work = Background(self, self._land)
         self.kinds = QButtonGroup(self)
         layout = QVBoxLayout(self)
@@ -84,8 +91,11 @@ class ExportModelDialog(QDialog):
     def _add_threshold(self, grid: QGridLayout) -> None:
         self.rule = named(QComboBox(), "threshold_combo", "Threshold")
         self.rule.addItem("as the method chose it", None)
+        if self._threshold != 0.0:
+            self.rule.addItem("at the operating point of the picture", _PICTURE)
         for key, words in _RULES.items():
             self.rule.addItem(words, key)
+        self.rule.setCurrentIndex(max(0, self.rule.findData(_PICTURE)))
         self.bound = named(QDoubleSpinBox(), "threshold_fpr", "Highest false-positive rate")
         self.bound.setRange(0.0, 1.0)
         self.bound.setDecimals(4)
@@ -103,6 +113,7 @@ class ExportModelDialog(QDialog):
         self.rule.currentIndexChanged.connect(self._show_effect)
         self.bound.valueChanged.connect(self._show_effect)
         self.ratio.valueChanged.connect(self._show_effect)
+        self.kinds.idToggled.connect(self._show_effect)
         title = label("Says positive")
         title.setBuddy(self.rule)
         grid.addWidget(title, 0, 0)
@@ -130,38 +141,60 @@ class ExportModelDialog(QDialog):
         self.about.setText(self.chosen_format().about)
 
     def threshold_rule(self) -> ThresholdRule | None:
-        """Give the rule that is chosen; None leaves the threshold as it is."""
+        """Give the rule that is chosen; None leaves the threshold as it is.
+
+        A threshold of the picture means nothing on other scores, those of a model trained anew or
+        of its own training rows: what is carried over is its false-positive rate.
+        """
         rule = self.rule.currentData()
         if rule is None:
             return None
+        if rule == _PICTURE:
+            split = self._run.record.splits[self._split]
+            alarms = split.test_scores[~split.test_positive] > self._threshold
+            return ThresholdRule("fpr", fpr=float(alarms.mean()))
         return ThresholdRule(rule, fpr=self.bound.value(), cost_fn=self.ratio.value())
 
+    def validated(self) -> Model:
+        """Give the model of the split that is looked at, with its threshold where it is wished."""
+        if self.rule.currentData() == _PICTURE and not self._in_sample():
+            return model_at(self._run.record.splits[self._split], self._threshold)
+        return validated_model(self._run.record, self._split, self.threshold_rule())
+
+    def _rates(self, threshold: float) -> tuple[float, float]:
+        """Compute TPR and FPR of a threshold on the rows that thresholds are chosen on."""
+        split = self._run.record.splits[self._split]
+        y = split.train_positive if self._in_sample() else split.test_positive
+        called = (split.train_scores if self._in_sample() else split.test_scores) > threshold
+        return float(called[y].mean()), float(called[~y].mean())
+
+    def _in_sample(self) -> bool:
+        return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
+
     def _show_effect(self) -> None:
-        rule = self.threshold_rule()
-        self.bound.setVisible(rule is not None and rule.rule == "fpr")
-        self.ratio.setVisible(rule is not None and rule.rule == "cost")
-        model = validated_model(self._run.record, 0, rule)
-        split = self._run.record.splits[0]
-        in_sample = self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
-        y = split.train_positive if in_sample else split.test_positive
-        scores = split.train_scores if in_sample else split.test_scores
-        called = scores + (model.intercept - split.model.intercept) > 0
-        rows = "training" if in_sample else "held-out"
+        key = self.rule.currentData()
+        self.bound.setVisible(key == "fpr")
+        self.ratio.setVisible(key == "cost")
+        own = self._run.record.splits[self._split].model.intercept
+        tpr, fpr = self._rates(own - self.validated().intercept)
+        rows = "training" if self._in_sample() else "held-out"
+        anew = key == _PICTURE and self.kinds.checkedId() == 1
         self.effect.setText(
-            f"TPR {called[y].mean():.3f}, FPR {called[~y].mean():.3f} on the {rows} rows"
+            f"TPR {tpr:.3f}, FPR {fpr:.3f} on the {rows} rows"
+            + ("; trained anew, the same FPR on its training rows" if anew else "")
         )
 
     def _choices(self) -> list[str]:
-        splits = self._run.record.splits
-        which = "model" if len(splits) == 1 else f"first of the {len(splits)} models"
+        splits, at = self._run.record.splits, self._split
+        which = "model" if len(splits) == 1 else f"model of split {at + 1} of {len(splits)}"
         return [
-            f"The {which} that was validated ({len(splits[0].train_rows):,} training rows)",
+            f"The {which} that was validated ({len(splits[at].train_rows):,} training rows)",
             "Trained anew on all labelled rows",
         ]
 
     def _on_save(self) -> None:
         if self.kinds.checkedId() == 0:
-            self._save(validated_model(self._run.record, 0, self.threshold_rule()))
+            self._save(self.validated())
             return
         rule = self.threshold_rule()
         table, experiment = self._session.table, self._run.record.experiment

@@ -56,6 +56,9 @@ class Scene:
         Of the FPR and of the TPR.
     window : (float, float, float, float)
         Left, right, bottom and top of what is seen, as places.
+    face : str
+        "roc", or which other face of the curves is shown: a layer that is about rates then draws
+        nothing.
     """
 
     runs: tuple[ShownRun, ...]
@@ -67,6 +70,7 @@ class Scene:
     x: Axis
     y: Axis
     window: tuple[float, float, float, float]
+    face: str = "roc"
 
 
 class Layer(Protocol):

@@ -1,0 +1,117 @@
+"""The threshold of least expected cost, and how far chance moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucstudio.engine import roc
+from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.resampling import Rows, resamples
+from aucstudio.engine.inference.results import Array, Interval, check_level
+from aucstudio.engine.roc.thresholds import check_costs
+
+Index = NDArray[np.intp]
+
+
+def cost_threshold_interval(
+    y: ArrayLike,
+    score: ArrayLike,
+    cost_fp: float,
+    cost_fn: float,
+    prior: float,
+    *,
+    draws: int = 500,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Callable[[float], object] | None = None,
+    positive: object = None,
+) -> Interval:
+    """Bound :func:`~roc.cost_threshold` by percentiles of the stratified bootstrap.
+
+    Parameters
+    ----------
+    y, score : array-like of shape (n_samples,)
+    cost_fp, cost_fn : float
+        Costs of one false positive and of one false negative.
+    prior : float
+        Share of positives where the scores will be used.
+    draws : int
+        Resamples, each within the classes.
+    level : float
+    seed : int
+    progress : callable, optional
+        Hears the fraction done now and then; returning True stops.
+    positive : label, optional
+
+    Raises
+    ------
+    Stopped
+        If ``progress`` returned True.
+    ValueError
+        Unless 0 < level < 1 and draws >= 2, and for what :func:`~roc.cost_threshold` refuses.
+    """
+    check_level(level)
+    check_costs(prior, cost_fp, cost_fn)
+    s, t = roc.split_scores(y, score, positive)
+    m = len(s)
+    ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
+    scores = ascending[::-1]  # as a curve runs
+    place = len(scores) - 1 - group
+    gains = cost_fn * prior / m, cost_fp * (1 - prior) / len(t)
+    placed = np.empty(draws)
+    for part, positives, negatives in resamples(m, len(t), draws, seed, progress):
+        ends = _cheapest(positives, negatives, place[:m], place[m:], *gains, len(scores))
+        placed[part] = [_cut(scores, above, below) for above, below in ends]
+    low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
+    value = roc.cost_threshold(roc.roc_curve(y, score, positive=positive), cost_fp, cost_fn, prior)
+    method = f"stratified bootstrap, {draws} draws"
+    return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
+
+
+@kernel
+def _cheapest(
+    positives: Rows,
+    negatives: Rows,
+    place_s: Index,
+    place_t: Index,
+    gain: float,
+    loss: float,
+    groups: int,
+) -> Index:
+    """Find between which two drawn scores each resample's threshold lies.
+
+    Gives the places, among all scores from the highest, of the last one above it (-1 where there
+    is none) and of the first one below it (``groups`` where there is none).
+    """
+    ends = np.empty((len(positives), 2), np.intp)
+    for draw in range(len(positives)):
+        tp, fp = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+        for row in positives[draw]:
+            tp[place_s[row]] += 1
+        for row in negatives[draw]:
+            fp[place_t[row]] += 1
+        best, above, below, found, alarms = 0.0, -1, -1, 0, 0
+        for k in range(groups):
+            if tp[k] + fp[k] == 0:
+                continue
+            if below < 0:
+                below = k
+            found += tp[k]
+            alarms += fp[k]
+            saved = gain * found - loss * alarms
+            if saved > best:
+                best, above, below = saved, k, -1
+        ends[draw, 0] = above
+        ends[draw, 1] = groups if below < 0 else below
+    return ends
+
+
+def _cut(scores: Array, above: int, below: int) -> float:
+    if above < 0:
+        return float(scores[below])
+    if below == len(scores):
+        return float(np.nextafter(scores[above], -np.inf))
+    return float(scores[above] / 2 + scores[below] / 2)

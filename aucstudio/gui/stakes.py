@@ -1,0 +1,21 @@
+"""Where a scorer will be used: how rare positives are there, and what a miss costs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Stakes:
+    """What operating points are weighed by; the same in every view.
+
+    Attributes
+    ----------
+    prior : float or None
+        Share of positives; None is that of the data.
+    miss : float
+        Cost of a missed positive, with that of a false alarm as the unit.
+    """
+
+    prior: float | None = None
+    miss: float = 1.0

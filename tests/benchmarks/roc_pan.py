@@ -1,0 +1,111 @@
+"""How long a frame of the ROC picture takes while a long curve is panned and zoomed.
+
+    python tests/benchmarks/roc_pan.py [--scores 1000000] [--runs 1] [--frames 200]
+
+Opens the ROC page (offscreen unless a platform is chosen) on runs with so many held-out scores,
+moves the window by a few pixels or zooms it a little for each frame, and prints the time from
+the change to the painted page: median, 99th percentile and longest, in milliseconds of the
+window's thread on its processor, for each face and kind of axes.
+"""
+
+import argparse
+import dataclasses
+import os
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import numpy as np
+from PySide6.QtGui import QImage, QPainter
+from sklearn.datasets import make_classification
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.session import Session
+from aucstudio.project.execute import execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+
+CASES = [("roc", "linear"), ("roc", "log"), ("roc", "probit"), ("precision", "linear")]
+
+
+def small_record(folder):
+    X, y = make_classification(400, 4, random_state=0)
+    path = folder / "rows.csv"
+    rows = [",".join(f"{v:.4f}" for v in row) + f",{c}" for row, c in zip(X, y, strict=True)]
+    path.write_text("a,b,c,d,label\n" + "\n".join(rows), encoding="utf-8")
+    table = read_table(path)
+    plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, Validation())
+    return execute(plan, table)
+
+
+def long_record(record, scores, seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(scores) < 0.1
+    split = dataclasses.replace(
+        record.splits[0],
+        test_rows=np.arange(scores),
+        test_positive=positive,
+        test_scores=1.5 * positive + rng.normal(size=scores),
+    )
+    return dataclasses.replace(record, id=f"long {seed}", splits=(split,))
+
+
+def frames(view, count):
+    """Pan and zoom; give the seconds of each frame."""
+    box, taken = view.canvas.box, []
+    image = QImage(view.plot.size(), QImage.Format.Format_ARGB32_Premultiplied)
+    view.canvas.show_whole()
+    (left, right), (bottom, top) = box.viewRange()
+    for k in range(count):
+        share = 1.0 if k < 5 else 0.6 ** (k // (count // 10))  # ten zooms, panned at each
+        width, height = share * (right - left), share * (top - bottom)
+        x = left + 0.1 * (right - left) * (1 - share) + 0.01 * width * (k % 20)
+        y = bottom + 0.45 * (top - bottom) * (1 - share) + 0.01 * height * (k % 20)
+        began = time.thread_time()
+        box.setRange(xRange=(x, x + width), yRange=(y, y + height), padding=0)
+        painter = QPainter(image)
+        view.plot.render(painter)
+        painter.end()
+        taken.append(time.thread_time() - began)
+    return np.array(taken)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scores", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--frames", type=int, default=200)
+    asked = parser.parse_args()
+
+    application = make_application("light")
+    session = Session()
+    with tempfile.TemporaryDirectory() as folder:
+        record = small_record(Path(folder))
+    records = [long_record(record, asked.scores, seed) for seed in range(asked.runs)]
+    view = RocView(session)
+    view.resize(900, 640)
+    view.show()
+    session.records = {one.id: one for one in records}
+    looks = {one.id: RunLook(one.id, k) for k, one in enumerate(records)}
+    session.put_plan(dataclasses.replace(session.plan, looks=looks))
+    session.select(records[0].id)
+    for face, axes in CASES:
+        view.choices.face_combo.setCurrentIndex(view.choices.face_combo.findData(face))
+        view.choices.axis_combo.setCurrentIndex(view.choices.axis_combo.findData(axes))
+        view.mark_stale()
+        application.processEvents()
+        taken = 1000 * frames(view, asked.frames)
+        half, most = np.percentile(taken, [50, 99])
+        print(
+            f"{face:10} {axes:8} median {half:5.1f}   99 % {most:5.1f}   longest {taken.max():5.1f}"
+        )
+    session.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The exported model decides as the picture does: its threshold is the operating point."""
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QWidget
+
+from aucstudio.engine import roc
+from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.project.model import load_model
+from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.table import read_table
+from tests.gui.conftest import PATIENCE, make_record, put
+
+
+@pytest.fixture
+def open_dialog(table_session, qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+
+    def open_dialog():
+        run = table_session.run(table_session.selected)
+        return ExportModelDialog(table_session, run, parent)
+
+    return open_dialog
+
+
+def save(dialog, answers, path):
+    answers.save_path = str(path)
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    return load_model(path)
+
+
+@pytest.mark.parametrize("vertex", [0, 1, 7, -2, -1])
+@pytest.mark.parametrize("split", [0, 2])
+def test_the_saved_model_decides_as_the_picture(
+    table_session, open_dialog, answers, table_file, tmp_path, vertex, split
+):
+    record = put(table_session, make_record(table_session.table, validation=Validation(repeats=3)))
+    result = record.splits[split]
+    curve = roc.roc_curve(result.test_positive, result.test_scores)
+    vertex %= len(curve.tp)
+    table_session.point_at(split=split, threshold=cut_at(curve, vertex))
+    dialog = open_dialog()
+    assert dialog.rule.currentText() == "at the operating point of the picture"
+    assert f"split {split + 1} of 3" in dialog.kinds.button(0).text()
+    saved = save(dialog, answers, tmp_path / "m.aucmodel")
+    called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
+    assert called[result.test_positive].sum() == curve.tp[vertex]
+    assert called[~result.test_positive].sum() == curve.fp[vertex]
+    assert f"TPR {curve.tpr[vertex]:.3f}, FPR {curve.fpr[vertex]:.3f}" in dialog.effect.text()
+    assert "chosen in the picture" in saved.threshold
+
+
+def test_a_threshold_on_a_row_s_own_score_is_kept(
+    table_session, open_dialog, answers, table_file, tmp_path
+):
+    result = put(table_session, make_record(table_session.table)).splits[0]
+    table_session.point_at(threshold=float(np.sort(result.test_scores)[30]))
+    saved = save(open_dialog(), answers, tmp_path / "m.aucmodel")
+    called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
+    np.testing.assert_array_equal(called, result.test_scores > table_session.focus.threshold)
+
+
+def test_the_model_s_own_threshold_is_not_offered_as_the_picture_s(table_session, open_dialog):
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog()
+    assert dialog.rule.currentData() is None
+    assert dialog.findChild(QComboBox, "threshold_combo").findData("picture") == -1
+
+
+def test_trained_anew_the_false_positive_rate_is_carried_over(
+    table_session, open_dialog, answers, table_file, tmp_path, qtbot
+):
+    result = put(table_session, make_record(table_session.table)).splits[0]
+    table_session.point_at(threshold=0.4)
+    dialog = open_dialog()
+    dialog.kinds.button(1).setChecked(True)
+    assert "same FPR on its training rows" in dialog.findChild(QLabel, "threshold_effect").text()
+    answers.save_path = str(tmp_path / "all.aucmodel")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
+    table = read_table(table_file)
+    called = load_model(tmp_path / "all.aucmodel").score(table) > 0
+    negatives = ~table.is_positive()
+    wished = (result.test_scores[~result.test_positive] > 0.4).mean()
+    n = int(negatives.sum())
+    assert int(called[negatives].sum()) == int(np.floor(n * wished + 1e-9))
+
+
+def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
+    record = make_record(table_session.table, "auc-rls", validation=Validation(LEAVE_PAIR_OUT))
+    result = put(table_session, record).splits[0]
+    curve = roc.roc_curve(result.test_positive, result.test_scores)
+    table_session.point_at(threshold=cut_at(curve, 9))
+    dialog = open_dialog()
+    own = result.model.intercept - dialog.validated().intercept
+    alarms = (result.train_scores[~result.train_positive] > own).mean()
+    assert alarms <= curve.fpr[9] + 1e-12

@@ -1,0 +1,373 @@
+"""Bent axes: places, ticks, and the lines, ranges and small plots that stand on them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtWidgets import QApplication
+from scipy.stats import norm
+
+from aucstudio.engine import inference, roc
+from aucstudio.gui import curves
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.roc import axes, bands, sentences
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.session import ShownRun
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from tests.conftest import write_table
+from tests.gui.conftest import choose, make_record
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+BAND = (0.0, 0.1)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    table = read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
+    one, four = Validation(test_size=0.5), Validation(test_size=0.5, repeats=4)
+    return {
+        "RLS": make_record(table, "auc-rls", validation=one),
+        "Logistic": make_record(table, "logistic", validation=one),
+        "SVM-pAUC": make_record(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}, one),
+        "RLS x4": make_record(table, "auc-rls", validation=four),
+    }
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(RocView, session)
+
+
+def show(session, records, *names):
+    chosen = [records[name] for name in names]
+    session.records = {record.id: record for record in chosen}
+    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
+    session.put_plan(dataclasses.replace(session.plan, looks=looks))
+    session.select(chosen[0].id)
+    QApplication.processEvents()
+
+
+def stand_on(view, kind):
+    choose(view.choices.axis_combo, kind)
+    QApplication.processEvents()
+
+
+def counts(record):
+    positive = record.splits[0].test_positive
+    return int(positive.sum()), int((~positive).sum())
+
+
+# ----------------------------------------------------------------- axes alone
+
+
+@pytest.mark.parametrize("kind", ["log", "probit"])
+def test_places_go_back_to_their_rates(kind):
+    for axis, rows in zip(axes.make_axes(kind, 40, 250), (250, 40), strict=True):
+        rates = np.r_[0.0, np.linspace(0.5 / rows, 1 - 0.5 / rows, 99)[1:-1], 1.0]
+        assert np.allclose(axis.backward(axis.forward(rates)), rates, atol=1e-12)
+        assert (np.diff(axis.forward(rates)) > 0).all()
+
+
+def test_zero_and_one_stand_half_a_row_inside():
+    log, _ = axes.make_axes("log", 40, 250)
+    assert axes.place(log, 0.0) == axes.place(log, 0.001) == np.log10(0.002)
+    across, up = axes.make_axes("probit", 40, 250)
+    assert axes.ends(across) == pytest.approx((norm.ppf(0.002), norm.ppf(0.998)))
+    assert axes.place(up, 1.0) == pytest.approx(norm.ppf(1 - 0.0125))
+
+
+@pytest.mark.parametrize("kind", ["log", "probit"])
+def test_a_slanted_line_follows_the_axis(kind):
+    along, up = axes.make_axes(kind, 500, 500)
+    x, y = axes.draw(np.array([0.0, 0.4, 0.4, 1.0]), np.array([0.0, 0.6, 0.8, 1.0]), along, up)
+    grid = np.linspace(0.002, 0.39, 200)
+    drawn = np.interp(along.forward(grid), x, y)
+    (low, high) = axes.ends(up)
+    assert np.abs(drawn - up.forward(1.5 * grid)).max() < 2e-3 * (high - low)
+
+
+def test_steps_stay_as_they_are():
+    along, up = axes.make_axes("probit", 10, 10)
+    x, y = np.array([0.0, 0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.4, 0.4, 1.0, 1.0])
+    drawn = axes.draw(x, y, along, up)
+    assert np.array_equal(drawn, [along.forward(x), up.forward(y)])
+
+
+@pytest.mark.parametrize("kind", ["log", "probit"])
+@pytest.mark.parametrize("part", [(0.0, 1.0), (0.3, 0.5), (0.4, 0.42), (0.95, 1.0)])
+def test_ticks_are_few_apart_and_at_round_rates(qapp, kind, part):
+    axis, _ = axes.make_axes(kind, 300, 4000)
+    item = axes.RateAxis("bottom")
+    item.show_axis(axis)
+    left, right = axes.ends(axis)
+    low, high = (left + share * (right - left) for share in part)
+    [(_, places)] = item.tickValues(low, high, 600)
+    assert 3 <= len(places) <= 14
+    assert all(low - 1e-9 <= place <= high + 1e-9 for place in places)
+    assert np.diff(places).min() >= 44 * (high - low) / 600 - 1e-9
+    words = item.tickStrings(places, 1.0, 1.0)
+    assert len(set(words)) == len(words)
+    for word, place in zip(words, places, strict=True):
+        rate = float(word.removesuffix(" %")) / (100 if kind == "probit" else 1)
+        assert axes.place(axis, rate) == pytest.approx(place, abs=1e-6)
+
+
+def test_the_whole_logarithmic_axis_marks_zero_and_the_decades(qapp):
+    axis, _ = axes.make_axes("log", 300, 4000)
+    item = axes.RateAxis("bottom")
+    item.show_axis(axis)
+    [(_, places)] = item.tickValues(*axes.ends(axis), 600)
+    assert {"0", "0.001", "0.01", "0.1", "1"} <= set(item.tickStrings(places, 1.0, 1.0))
+
+
+# ----------------------------------------------------------------- the picture on them
+
+
+@pytest.mark.parametrize("kind", ["log", "probit"])
+def test_the_curve_is_the_engines_on_every_axis(view, session, records, kind):
+    show(session, records, "RLS")
+    stand_on(view, kind)
+    split = records["RLS"].splits[0]
+    curve = roc.roc_curve(split.test_positive, split.test_scores).corners()
+    along, up = axes.make_axes(kind, *counts(records["RLS"]))
+    x, y = view.lines.drawn[0].item.getData()
+    assert np.allclose([x, y], [along.forward(curve.fpr), up.forward(curve.tpr)])
+
+
+def test_probit_axes_are_those_of_the_detection_error_trade_off(view, session, records):
+    show(session, records, "RLS")
+    stand_on(view, "probit")
+    split = records["RLS"].splits[0]
+    curve = roc.roc_curve(split.test_positive, split.test_scores)
+    x, misses = roc.det_points(curve)
+    points = view.lines.drawn[0].points
+    assert np.allclose(points[0], x)
+    assert np.allclose(points[1], -misses)
+
+
+@pytest.mark.parametrize("kind", ["log", "probit"])
+def test_an_edge_is_dragged_on_every_axis(view, session, records, kind):
+    show(session, records, "RLS")
+    stand_on(view, kind)
+    item = view.canvas.band_item
+    assert item.band() == pytest.approx(BAND)
+    item.lines[1].setValue(axes.place(view.canvas.along, 0.25))
+    assert session.plan.band == (0.0, 0.25)
+    item.lines[0].setValue(axes.place(view.canvas.along, 0.05))
+    assert session.plan.band == (0.05, 0.25)
+    session.set_band(0.02, 0.5)
+    assert item.band() == pytest.approx((0.02, 0.5))
+    stand_on(view, "linear")
+    assert item.getRegion() == (0.02, 0.5)
+    assert session.plan.band == (0.02, 0.5)
+
+
+@pytest.mark.parametrize("kind", ["linear", "log", "probit"])
+def test_zoom_shows_the_range_alone(view, session, records, qtbot, kind):
+    show(session, records, "RLS")
+    stand_on(view, kind)
+    session.set_band(0.1, 0.4)
+    qtbot.mouseClick(view.choices.zoom_button, Qt.MouseButton.LeftButton)
+    left, right = view.canvas.box.viewRange()[0]
+    ends = [axes.place(view.canvas.along, edge) for edge in (0.1, 0.4)]
+    air = 0.08 * (ends[1] - ends[0])
+    assert (left, right) == pytest.approx((ends[0] - air, ends[1] + air))
+
+
+def test_pointing_reads_the_same_on_every_axis(view, session, records):
+    show(session, records, "RLS")
+    vertex = 20
+    told = []
+    for kind in axes.KINDS:
+        stand_on(view, kind)
+        across, up = view.lines.drawn[0].points
+        view.point_at(across[vertex], up[vertex])
+        told.append(view.readout.text())
+    assert told[0] == told[1] == told[2]
+    assert "threshold" in told[0]
+
+
+def test_the_scene_tells_the_layers_where_rates_stand(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    session.compare_with(records["Logistic"].id)
+    stand_on(view, "log")
+    scene = view.scene()
+    assert [run.look.name for run in scene.runs] == ["RLS", "Logistic"]
+    assert scene.chosen is not None
+    assert scene.chosen.look.name == "RLS"
+    assert scene.compared is not None
+    assert scene.compared.look.name == "Logistic"
+    assert scene.x.key == "log"
+    assert scene.y.key == "linear"
+    assert scene.band == session.plan.band
+    assert scene.traces[0] is curves.run_curves(records["RLS"]).average
+
+
+# ----------------------------------------------------------------- inset, bands, training range
+
+
+def test_the_inset_magnifies_the_range_and_follows_it(view, session, records):
+    show(session, records, "RLS", "Logistic")
+    inset = view.canvas.inset
+    assert not inset.isVisible()
+    view.choices.inset_action.trigger()
+    assert inset.isVisible()
+    assert inset.seen[:2] == BAND
+    session.set_band(0.1, 0.4)
+    left, right, bottom, top = inset.seen
+    assert (left, right) == (0.1, 0.4)
+    known = [curves.run_curves(records[name]).curves[0] for name in ("RLS", "Logistic")]
+    assert bottom == pytest.approx(min(roc.tpr_at(c, 0.1).min() for c in known), abs=0.05)
+    assert top == pytest.approx(max(roc.tpr_at(c, 0.4).max() for c in known), abs=0.05)
+    assert [m.line for m in inset.lines] == [d.line for d in view.lines.drawn]
+    assert not inset.sceneBoundingRect().intersects(view.canvas.legend.sceneBoundingRect())
+    assert not inset.fits(QRectF(0, 0, 200, 150))
+    view.choices.inset_action.trigger()
+    assert not inset.isVisible()
+
+
+def test_a_point_of_the_inset_lies_where_it_should(view, session, records):
+    """The inset's corners are the range's edges: its lines are painted between them alone."""
+    show(session, records, "RLS")
+    view.choices.inset_action.trigger()
+    QApplication.processEvents()
+    image = view.plot.grab().toImage()
+    inset = view.canvas.inset
+    plot = inset.mapRectToScene(inset.plot_rect())
+    ratio = image.devicePixelRatio()
+    corner = view.plot.mapFromScene(plot.bottomRight() - QPointF(6, 6))
+    free = image.pixelColor(round(corner.x() * ratio), round(corner.y() * ratio))
+    assert free.lightness() > 240
+    assert inset.boundingRect().contains(inset.plot_rect())
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "kolmogorov"])
+def test_a_band_is_the_engines(view, session, records, qtbot, kind):
+    show(session, records, "RLS")
+    view.choices.choose(confidence=kind)
+    qtbot.waitUntil(lambda: not view.busy())
+    split = records["RLS"].splits[0]
+    make = {"pointwise": inference.pointwise_band, "kolmogorov": inference.kolmogorov_band}[kind]
+    found = bands._known[records["RLS"]][kind]
+    expected = make(split.test_positive, split.test_scores, grid=found.fpr)
+    assert np.array_equal([found.low, found.high], [expected.low, expected.high])
+    assert set(inference.bands.GRID) <= set(found.fpr)
+    assert len(view.confidence._items) == 1
+    box = view.confidence._items[0].path().boundingRect()
+    assert (box.left(), box.right()) == (0.0, 1.0)
+    assert box.top() == pytest.approx(expected.low.min())
+    assert found.words in view.canvas.legend.notes[-1]
+    for axis in ("log", "probit"):
+        stand_on(view, axis)
+        box = view.confidence._items[0].path().boundingRect()
+        assert (box.left(), box.right()) == pytest.approx(axes.ends(view.canvas.along))
+        assert box.bottom() == pytest.approx(axes.place(view.canvas.up, expected.high.max()))
+    view.choices.choose(confidence=bands.NONE)
+    assert view.confidence._items == []
+    assert "Band" not in " ".join(view.canvas.legend.notes)
+
+
+def test_the_bootstrap_band_holds_the_curve(records):
+    found = bands.bounds_of(records["RLS"], "simultaneous")
+    split = records["RLS"].splits[0]
+    tpr = roc.tpr_at(roc.roc_curve(split.test_positive, split.test_scores), found.fpr)
+    assert ((found.low <= tpr) & (tpr <= found.high)).all()
+    assert "simultaneous" in found.words
+
+
+def test_the_band_of_several_splits_is_the_corrected_t_of_each_place(records):
+    record = records["RLS x4"]
+    found = bands.bounds_of(record, "simultaneous")
+    known = curves.run_curves(record).curves
+    for k in (3, 50, 150):
+        values = [float(roc.tpr_at(curve, found.fpr[k])) for curve in known]
+        expected = inference.splits_interval(values, 0.95, test_fraction=0.5)
+        assert (found.low[k], found.high[k]) == pytest.approx((expected.low, expected.high))
+    assert "pointwise" in found.words
+    assert "4 splits" in found.words
+
+
+def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtbot):
+    many = {f"run {k}": dataclasses.replace(records["RLS"], id=f"r{k}") for k in range(4)}
+    show(session, many, *many)
+    view.choices.choose(confidence="pointwise")
+    qtbot.waitUntil(lambda: not view.busy())
+    assert len(view.confidence._items) == 1
+
+
+def test_the_range_can_be_what_the_method_trains_for(view, session, records):
+    action = view.choices.train_action
+    assert not action.isEnabled()
+    assert "whole ROC curve" in action.toolTip()
+    session.edit(dataclasses.replace(session.plan, method="svm-pauc"), "Choose method")
+    assert action.isEnabled()
+    assert action.isChecked()  # both are 0 … 0.1 from the first
+    session.set_band(0.05, 0.2)
+    assert not action.isChecked()
+    action.trigger()
+    assert session.plan.params["svm-pauc"] == {"fpr_range": (0.05, 0.2)}
+    assert action.isChecked()
+    session.undo_stack.undo()
+    assert session.plan.params.get("svm-pauc", {}) == {}
+    assert not action.isChecked()
+    session.set_band(0.0, 0.1)
+    assert action.isChecked()
+
+
+def test_a_run_trained_for_another_range_is_marked(view, session, records):
+    show(session, records, "RLS", "SVM-pAUC")
+    assert view.canvas.legend.rows[0].cells[0] == "RLS"
+    assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC †"
+    assert "† trained for another FPR range" in view.canvas.legend.notes
+    assert "SVM-pAUC was trained for FPR 0 … 0.30: not the range shown." in view.sentence.text()
+    session.set_band(0.0, 0.3)
+    assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC"
+    assert "trained" not in view.sentence.text()
+    assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))
+
+
+def test_the_small_print_counts_the_negatives_of_the_range(view, session, records):
+    show(session, records, "RLS")
+    _, negatives = counts(records["RLS"])
+    session.set_band(0.0, 0.02)
+    split = records["RLS"].splits[0]
+    area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.02)
+    assert view.canvas.legend.notes[0] == f"{area.coverage()} of {negatives}"
+    assert "FPR ≤ 0.02 covers" in view.canvas.legend.notes[0]
+
+
+def test_pointing_at_the_legend_gives_every_scale(view, session, records):
+    show(session, records, "RLS")
+    session.set_band(0.1, 0.3)
+    split = records["RLS"].splits[0]
+    area = roc.partial_auc(split.test_positive, split.test_scores, 0.1, 0.3)
+    told = view.canvas.legend.toolTip()
+    for number in (
+        f"{area.raw:.4f}",
+        f"{area.normalized:.3f}",
+        f"{area.mcclish:.3f}",
+        f"{area.chance:.4f}",
+        f"{area.maximum:.4f}",
+        f"{area.negatives}",
+    ):
+        assert f">{number}<" in told
+
+
+def test_long_curves_are_compared_beside_the_window(view, session, records, qtbot):
+    rng = np.random.default_rng(0)
+    positive = rng.random(30_000) < 0.2
+    split = dataclasses.replace(
+        records["RLS"].splits[0],
+        test_rows=np.arange(30_000),
+        test_positive=positive,
+        test_scores=positive + rng.normal(size=30_000),
+    )
+    long = dataclasses.replace(records["RLS"], id="long", splits=(split,))
+    show(session, {"Long": long}, "Long")
+    qtbot.waitUntil(lambda: not view.busy())
+    assert view.sentence.text().startswith(
+        sentences.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND)
+    )

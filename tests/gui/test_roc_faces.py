@@ -1,0 +1,256 @@
+"""The other faces of a ranking against scikit-learn, brute force and the engine."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+from sklearn.metrics import average_precision_score, precision_recall_curve
+
+from aucstudio.engine import inference, roc
+from aucstudio.gui import curves
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.roc.faces import FACES
+from aucstudio.gui.roc.lines import shapes_of
+from aucstudio.gui.roc_view import RocView
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from aucstudio.project.watch import Look
+from tests.conftest import write_table
+from tests.gui.conftest import choose, make_record
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    table = read_table(write_table(tmp_path_factory.mktemp("roc") / "study.csv", rows=240))
+    one, four = Validation(test_size=0.5), Validation(test_size=0.5, repeats=4)
+    return {
+        "RLS": make_record(table, "auc-rls", validation=one),
+        "Logistic": make_record(table, "logistic", validation=one),
+        "RLS x4": make_record(table, "auc-rls", validation=four),
+    }
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(RocView, session)
+
+
+def show(view, records, *names, face="roc"):
+    session = view.session
+    chosen = [records[name] for name in names]
+    session.records = {record.id: record for record in chosen}
+    looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
+    session.put_plan(dataclasses.replace(session.plan, looks=looks))
+    session.select(chosen[0].id)
+    choose(view.choices.face_combo, face)
+    QApplication.processEvents()
+
+
+def held_out(record, split=0):
+    return record.splits[split].test_positive, record.splits[split].test_scores
+
+
+def tied(rows=400):
+    rng = np.random.default_rng(5)
+    y = rng.random(rows) < 0.3
+    return roc.roc_curve(y, np.round(y + rng.normal(size=rows), 1))
+
+
+def test_precision_and_recall_are_scikit_learns(records):
+    y, scores = held_out(records["RLS"])
+    recall, precision = shapes_of(records["RLS"], FACES["precision"]).average.points
+    theirs = precision_recall_curve(y, scores, drop_intermediate=False)
+    assert np.allclose(recall[1:], theirs[1][-2::-1])
+    assert np.allclose(precision[1:], theirs[0][-2::-1])
+    [figure] = shapes_of(records["RLS"], FACES["precision"]).figures
+    assert figure == pytest.approx(average_precision_score(y, scores))
+
+
+@pytest.mark.parametrize("key", ["precision", "gain", "lift"])
+def test_between_its_points_a_line_is_what_ties_taken_in_part_give(key):
+    """Along a segment of ties a share of both its classes is predicted positive."""
+    curve, face = tied(), FACES[key]
+    x, y = face.path(curve)
+    assert (np.diff(x) >= 0).all()
+    for k in (3, 10, 20):
+        share = np.linspace(0, 1, 7)
+        tp = curve.tp[k] + share * (curve.tp[k + 1] - curve.tp[k])
+        fp = curve.fp[k] + share * (curve.fp[k + 1] - curve.fp[k])
+        rows = (tp + fp) / (curve.tp[-1] + curve.fp[-1])
+        found = tp / curve.positives
+        expected = {
+            "precision": (found, tp / (tp + fp)),
+            "gain": (rows, found),
+            "lift": (rows, found / rows),
+        }[key]
+        assert np.interp(expected[0], x, y) == pytest.approx(expected[1], abs=2e-3)
+        if key != "precision":
+            assert face.height(curve, expected[0]) == pytest.approx(expected[1])
+
+
+def test_gain_and_lift_at_a_tenth_count_the_first_tenth_of_the_rows():
+    rng = np.random.default_rng(2)
+    y, scores = rng.random(500) < 0.2, rng.normal(size=500)
+    scores += y
+    curve = roc.roc_curve(y, scores)
+    found = y[np.argsort(-scores)[:50]].sum() / y.sum()
+    assert FACES["gain"].figure(curve) == pytest.approx(found)
+    assert FACES["lift"].figure(curve) == pytest.approx(10 * found)
+
+
+def test_the_cost_line_is_the_least_of_all_thresholds():
+    curve, face = tied(), FACES["cost"]
+    mix = np.linspace(0, 1, 41)
+    every = mix[:, None] * (1 - curve.tpr) + (1 - mix[:, None]) * curve.fpr
+    assert face.height(curve, mix) == pytest.approx(every.min(axis=1))
+    fine = np.linspace(0, 1, 20_001)
+    assert face.figure(curve) == pytest.approx(np.trapezoid(face.height(curve, fine), fine))
+
+
+@pytest.mark.parametrize("key", ["precision", "gain", "lift", "cost"])
+def test_several_splits_are_averaged_at_each_place(records, key):
+    record, face = records["RLS x4"], FACES[key]
+    shape = shapes_of(record, face).average
+    known = curves.run_curves(record).curves
+    x = shape.points[0][:: max(len(shape.points[0]) // 40, 1)]
+    heights = np.stack([face.height(curve, x) for curve in known])
+    at = np.searchsorted(shape.points[0], x)
+    assert shape.points[1][at] == pytest.approx(heights.mean(axis=0))
+    assert shape.spread[at] == pytest.approx(heights.std(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("key", list(FACES))
+def test_every_face_is_drawn_with_its_own_axes_legend_and_sentence(view, records, key):
+    show(view, records, "RLS", "Logistic", face=key)
+    face = FACES[key]
+    axes = {side: view.plot.getAxis(side).labelText for side in ("bottom", "left")}
+    assert axes == {"bottom": face.x_title, "left": face.y_title}
+    for drawn, name in zip(view.lines.drawn, ("RLS", "Logistic"), strict=True):
+        curve = curves.run_curves(records[name]).curves[0]
+        path = curve.corners() if key == "roc" else curve
+        assert np.array_equal(drawn.item.getData(), face.path(path))
+        row = next(row for row in view.canvas.legend.rows if row.cells[0] == name)
+        assert row.cells[1] == f"{face.figure(curve):.3f}"
+    assert view.canvas.legend.header[1] == face.figure_title
+    is_roc = key == "roc"
+    assert view.canvas.band_item.isVisible() == is_roc
+    assert view.choices.axis_combo.isVisible() == is_roc
+    assert view.scene().face == key
+    assert ("decide" in view.sentence.text()) == is_roc
+    (left, right), (bottom, top) = view.canvas.box.viewRange()
+    for drawn in view.lines.drawn:
+        x, y = drawn.line.x, drawn.line.y
+        assert left < x.min()
+        assert right > x.max()
+        assert bottom < y.min()
+        assert top > y.max()
+
+
+def test_the_sentence_of_a_face_names_the_best_and_what_chance_gives(view, records):
+    show(view, records, "RLS", "Logistic", face="precision")
+    figures = {n: average_precision_score(*held_out(records[n])) for n in ("RLS", "Logistic")}
+    best = max(figures, key=figures.get)
+    told = view.sentence.text()
+    assert told.startswith(best) or "and" in told.split(" have ")[0]
+    assert f"{figures[best]:.3f}" in told
+    share = held_out(records["RLS"])[0].mean()
+    assert f"Chance gives {share:.3f}, the share of positives." in told
+    show(view, records, "RLS", face="cost")
+    assert view.sentence.text().startswith("RLS: mean cost ")
+
+
+def test_several_splits_have_the_corrected_interval(view, records):
+    show(view, records, "RLS x4", face="precision")
+    figures = [average_precision_score(*held_out(records["RLS x4"], k)) for k in range(4)]
+    found = inference.splits_interval(figures, 0.95, test_fraction=0.5)
+    row = view.canvas.legend.rows[0]
+    assert row.cells[1] == f"{found.value:.3f}"
+    assert row.cells[2] == f"{found.low:.3f} … {found.high:.3f}"
+    assert "means over splits" in view.sentence.text()
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("precision", ("threshold", "precision", "TP ")),
+        ("gain", ("share of positives found", "threshold")),
+        ("lift", ("lift", "threshold")),
+        ("cost", ("expected cost",)),
+    ],
+)
+def test_pointing_reads_values_in_every_face(view, records, key, words):
+    show(view, records, "RLS", face=key)
+    across, up = view.lines.drawn[0].points
+    view.point_at(across[2], up[2])
+    for word in words:
+        assert word in view.readout.text()
+    assert view.canvas.marker.getData()[0][0] == across[2]
+    show(view, records, "RLS x4", face=key)
+    view.point_at(0.4, 0.4)
+    assert "sd of 4 splits" in view.readout.text()
+
+
+def test_the_nearest_point_is_that_of_all_points(view, records):
+    for key in ("roc", "precision", "lift"):
+        show(view, records, "RLS", face=key)
+        drawn = view.lines.drawn[0]
+        x, y = drawn.points
+        rng = np.random.default_rng(1)
+        for at in rng.random((40, 2)) * [1.0, y.max()]:
+            pixel = 0.002, 0.004
+            distance = ((x - at[0]) / pixel[0]) ** 2 + ((y - at[1]) / pixel[1]) ** 2
+            assert drawn.nearest(*at, pixel)[0] == pytest.approx(distance.min())
+
+
+@pytest.mark.parametrize("key", list(FACES))
+def test_the_numbers_behind_the_picture(view, records, key):
+    show(view, records, "RLS", "RLS x4", face=key)
+    choose(view.choices.curve_combo, "every")
+    QApplication.processEvents()
+    data = view.figure_data()
+    across, up = FACES[key].names
+    assert list(data) == ["run", "split", across, up, "threshold"]
+    assert len({len(column) for column in data.values()}) == 1
+    where = [r == "RLS x4" and s == 3 for r, s in zip(data["run"], data["split"], strict=True)]
+    curve = curves.run_curves(records["RLS x4"]).curves[2]
+    x, y = FACES[key].points(curve)
+    assert np.array_equal(np.array(data[across])[where], x)
+    assert np.array_equal(np.array(data[up])[where], y)
+    cuts = np.array(data["threshold"])[where]
+    if key == "cost":
+        assert np.isnan(cuts).all()
+    else:
+        assert np.array_equal(cuts, curve.thresholds)
+
+
+def test_the_numbers_of_an_average_have_no_threshold(view, records):
+    show(view, records, "RLS x4")
+    data = view.figure_data()
+    average = curves.run_curves(records["RLS x4"]).average
+    assert np.array_equal(data["fpr"], average.x)
+    assert np.array_equal(data["tpr"], average.y)
+    assert set(data["split"]) == {0}
+    assert np.isnan(data["threshold"]).all()
+
+
+@pytest.mark.parametrize("key", list(FACES))
+@pytest.mark.parametrize("kind", ["linear", "log"])
+def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
+    show(view, records, "RLS", face=key)
+    choose(view.choices.axis_combo, kind)
+    QApplication.processEvents()
+    y, scores = held_out(records["RLS"])
+    live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
+    live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
+    view.session.live = live
+    view.session.live_changed.emit()
+    finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
+    assert np.array_equal(finished, flying)  # the same order of the rows
+    assert view.canvas.legend.rows[-1].cells[1] == view.canvas.legend.rows[0].cells[1]
+    view.session.live = None
+    view.session.live_changed.emit()
+    assert len(view.canvas.live_item.getData()[0]) == 0

@@ -1,0 +1,488 @@
+"""The layers over the ROC curves, on every kind of axes, against the engine and brute force."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QApplication, QLabel
+
+from aucstudio.engine import inference, roc
+from aucstudio.gui.curves import run_curves
+from aucstudio.gui.plotting import make_plot
+from aucstudio.gui.roc import axes, difference, isometrics, places
+from aucstudio.gui.roc.cost_panel import prior_at, prior_step
+from aucstudio.gui.roc.costs import CostLayer, hull_of
+from aucstudio.gui.roc.difference import DifferenceLayer
+from aucstudio.gui.roc.isometrics import IsometricLayer
+from aucstudio.gui.roc.operating_point import OperatingPointLayer
+from aucstudio.gui.roc.scene import Scene
+from aucstudio.gui.roc_view import RocView
+from aucstudio.project.operating import expected_cost
+from aucstudio.project.split import Validation
+from aucstudio.project.words import p_words
+from tests.gui.conftest import make_record, points, put
+
+KINDS = ("linear", "log", "probit")
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def plot(qtbot):
+    made = make_plot("layers_plot", "FPR", "TPR")
+    qtbot.addWidget(made)
+    made.resize(500, 500)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+@pytest.fixture
+def scene(session, plot):
+    """Make the scene of the session's runs on one kind of axes, whole or through a window."""
+
+    def scene(kind="linear", window=None):
+        runs = tuple(session.checked_runs())
+        split = runs[0].record.splits[0]
+        n = int((~split.test_positive).sum())
+        x, y = axes.make_axes(kind, int(split.test_positive.sum()), n)
+        window = window or (*axes.ends(x), *axes.ends(y))
+        plot.getPlotItem().getViewBox().setRange(xRange=window[:2], yRange=window[2:], padding=0)
+        return Scene(
+            runs,
+            tuple(run_curves(run.record).average for run in runs),
+            session.run(session.selected),
+            session.run(session.compared),
+            session.focus,
+            session.plan.band,
+            x,
+            y,
+            window,
+        )
+
+    return scene
+
+
+def add(session, method="auc-rls", name="Run", **changes):
+    return put(session, make_record(session.table, method, **changes), name)
+
+
+# ------------------------------------------------------------- operating point
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threshold", [-0.8, 0.0, 0.37, 1e6, -1e6])
+def test_the_point_lies_where_the_threshold_says(session, plot, scene, kind, threshold):
+    split = add(session).splits[0]
+    session.point_at(threshold=threshold)
+    layer = OperatingPointLayer(plot, session)
+    shown = scene(kind)
+    layer.show(shown)
+    called, y = split.test_scores > threshold, split.test_positive
+    assert layer.point.tpr == pytest.approx(called[y].mean())
+    assert layer.point.fpr == pytest.approx(called[~y].mean())
+    place = [axes.place(shown.x, called[~y].mean()), axes.place(shown.y, called[y].mean())]
+    np.testing.assert_allclose(points(layer.handle), [place])
+
+
+def test_the_card_counts_the_rows_and_ten_thousand_cases(session, plot, scene):
+    split = add(session).splits[0]
+    session.point_at(threshold=0.2)
+    session.weigh(prior=0.001)
+    layer = OperatingPointLayer(plot, session)
+    layer.show(scene())
+    called, y = split.test_scores > 0.2, split.test_positive
+    tpr, fpr = called[y].mean(), called[~y].mean()
+
+    def text(name):
+        return layer.panel.findChild(QLabel, name).text()
+
+    assert text("count_tp") == f"TP  {(called & y).sum()}"
+    assert text("count_fp") == f"FP  {(called & ~y).sum()}"
+    assert float(text("cases_tp")) == pytest.approx(10 * tpr, rel=0.02)
+    assert float(text("cases_fp").replace(",", "")) == pytest.approx(9990 * fpr, rel=0.01)
+    precision = 10 * tpr / (10 * tpr + 9990 * fpr)
+    assert text("note_precision") == f"{precision:.4f} at prior"
+    assert text("rate_accuracy") == f"{(called == y).mean():.3f}"
+    assert "1 in 1,000" in text("cases_caption")
+
+
+def test_arrow_keys_step_along_the_curve(session, plot, scene):
+    split = add(session).splits[0]
+    curve = roc.roc_curve(split.test_positive, split.test_scores)
+    layer = OperatingPointLayer(plot, session)
+    session.focus_changed.connect(lambda: layer.show(scene()))
+    layer.show(scene())
+    start = layer.point.vertex
+
+    def press(key, modifiers=Qt.KeyboardModifier.NoModifier):
+        QApplication.sendEvent(plot, QKeyEvent(QEvent.Type.KeyPress, key, modifiers))
+
+    press(Qt.Key.Key_Right)
+    assert layer.point.vertex == start + 1
+    press(Qt.Key.Key_A)
+    assert layer.point.vertex == start + 1
+    press(Qt.Key.Key_Down)
+    press(Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert layer.point.vertex == start - 10
+    called = split.test_scores > session.focus.threshold
+    assert called[split.test_positive].sum() == curve.tp[start - 10]
+    assert called[~split.test_positive].sum() == curve.fp[start - 10]
+
+
+def test_every_vertex_can_be_reached(session, plot, scene):
+    split = add(session).splits[0]
+    layer = OperatingPointLayer(plot, session)
+    layer.show(scene())
+    curve = layer.point.curve
+    for vertex in range(len(curve.tp)):
+        layer._go(vertex)
+        called = split.test_scores > session.focus.threshold
+        counts = called[split.test_positive].sum(), called[~split.test_positive].sum()
+        assert counts == (curve.tp[vertex], curve.fp[vertex])
+
+
+def test_dragging_takes_the_nearest_vertex(session, plot, scene):
+    add(session)
+    layer = OperatingPointLayer(plot, session)
+    layer.show(scene())
+    trace = layer.point.trace
+    x, y = 0.31, 0.72
+    layer.handle.dragged.emit(x, y)
+    layer.show(scene())
+    across, up = plot.getPlotItem().getViewBox().viewPixelSize()
+    nearest = np.hypot((trace.x - x) / across, (trace.y - y) / up).argmin()
+    assert (layer.point.fpr, layer.point.tpr) == (trace.x[nearest], trace.y[nearest])
+
+
+def test_a_click_near_the_curve_places_the_point_and_one_far_off_does_not(session, plot, scene):
+    add(session)
+    layer = OperatingPointLayer(plot, session)
+    layer.show(scene())
+    box, trace = plot.getPlotItem().getViewBox(), layer.point.trace
+
+    class Click:
+        def __init__(self, x, y):
+            self.at = box.mapViewToScene(QPointF(x, y))
+
+        def scenePos(self):
+            return self.at
+
+        def double(self):
+            return False
+
+        def isAccepted(self):
+            return False
+
+        def button(self):
+            return Qt.MouseButton.LeftButton
+
+    plot.scene().sigMouseClicked.emit(Click(0.9, 0.1))
+    assert session.focus.threshold == 0.0
+    plot.scene().sigMouseClicked.emit(Click(float(trace.x[20]), float(trace.y[20])))
+    layer.show(scene())
+    assert (layer.point.fpr, layer.point.tpr) == (trace.x[20], trace.y[20])
+
+
+def test_on_an_average_the_point_keeps_the_split_s_rate(session, plot, scene):
+    record = add(session, validation=Validation(repeats=4))
+    session.point_at(split=2, threshold=0.1)
+    layer = OperatingPointLayer(plot, session)
+    layer.show(scene())
+    split = record.splits[2]
+    fpr = (split.test_scores[~split.test_positive] > 0.1).mean()
+    heights = [float(roc.tpr_at(curve, [fpr])[0]) for curve in run_curves(record).curves]
+    assert layer.point.fpr == pytest.approx(fpr)
+    assert layer.point.tpr == pytest.approx(np.mean(heights))
+    layer.move_to(0.25)
+    negatives = split.test_scores[~split.test_positive]
+    assert (negatives > session.focus.threshold).mean() <= 0.25
+    lower = negatives[negatives <= session.focus.threshold].max()
+    assert (negatives >= lower).mean() > 0.25
+
+
+def test_nothing_is_drawn_without_a_run_or_on_another_face(session, plot, scene):
+    add(session)
+    layers = [kind(plot, session) for kind in (OperatingPointLayer, CostLayer, IsometricLayer)]
+    for layer in layers:
+        layer.enabled = True
+        layer.show(dataclasses.replace(scene(), face="cost"))
+        assert layer.words == ""
+    assert layers[0].point is None
+    assert not layers[1].line.isVisible()
+    assert layers[2].levels == []
+    layers[0].show(dataclasses.replace(scene(), runs=(), traces=(), chosen=None))
+    assert not layers[0].handle.isVisible()
+
+
+# ------------------------------------------------------------- costs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("prior", "miss"), [(0.3, 1.0), (0.02, 40.0), (1e-6, 1.0), (0.5, 0.05)])
+def test_the_best_point_is_the_cheapest_vertex(session, plot, scene, kind, prior, miss):
+    split = add(session).splits[0]
+    session.weigh(prior=prior, miss=miss)
+    layer = CostLayer(plot, session)
+    layer.enabled = True
+    layer.show(scene(kind))
+    curve = roc.roc_curve(split.test_positive, split.test_scores)
+    costs = 10_000 * ((1 - prior) * curve.fpr + miss * prior * (1 - curve.tpr))
+    assert layer.best.cost == pytest.approx(costs.min())
+    assert layer.best.nobody == pytest.approx(10_000 * miss * prior)
+    assert layer.best.everybody == pytest.approx(10_000 * (1 - prior))
+    layer.go_to_best()
+    called, y = split.test_scores > session.focus.threshold, split.test_positive
+    here = expected_cost(called[y].mean(), called[~y].mean(), prior, miss)
+    assert here == pytest.approx(costs.min())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_line_touches_the_hull_from_above(session, plot, scene, kind):
+    add(session)
+    session.weigh(prior=0.2, miss=2.0)
+    layer = CostLayer(plot, session)
+    layer.enabled = True
+    shown = scene(kind)
+    layer.show(shown)
+    x, y = layer.line.getData()
+    fpr, tpr = shown.x.backward(x), shown.y.backward(y)
+    # What lies beyond the ends of a bent axis is drawn at them.
+    inside = (fpr > 0) & (tpr > 0) & (tpr < 1) | (kind == "linear")
+    costs = expected_cost(tpr, fpr, 0.2, 2.0)[inside]
+    np.testing.assert_allclose(costs, layer.best.cost, rtol=1e-6)
+    trace = shown.traces[0]
+    assert (expected_cost(trace.y, trace.x, 0.2, 2.0) >= layer.best.cost - 1e-9).all()
+    assert inside.sum() > (50 if kind != "linear" else 1)
+
+
+def test_the_hull_of_an_average_lies_on_and_above_it(session):
+    trace = run_curves(add(session, validation=Validation(repeats=3))).average
+    x, y = hull_of(trace)
+    dx, dy = np.diff(x), np.diff(y)
+    assert (dx[:-1] * dy[1:] < dy[:-1] * dx[1:]).all()
+    assert (np.interp(trace.x, x, y) >= trace.y - 1e-12).all()
+    on = {*zip(trace.x.tolist(), trace.y.tolist(), strict=True)}
+    assert set(zip(x.tolist(), y.tolist(), strict=True)) <= on
+
+
+def test_prior_and_cost_are_read_and_shown(session, plot, scene):
+    record = add(session)
+    layer = CostLayer(plot, session)
+    layer.enabled = True
+    session.stakes_changed.connect(lambda: layer.show(scene()))
+    layer.show(scene())
+    panel = layer.panel
+    share = session.table.is_positive().mean()
+    assert panel.prior_field.text() == f"{100 * share:.3g} %"
+    assert panel.whose.text() == "as in the data"
+    assert layer.prior() == pytest.approx(share)
+    panel.prior_field.editingFinished.emit()
+    assert session.stakes.prior is None
+    for text, prior in (("1 in 5000", 2e-4), ("0.02 %", 2e-4), ("0.0007", 7e-4)):
+        panel.prior_field.setText(text)
+        panel.prior_field.editingFinished.emit()
+        assert session.stakes.prior == pytest.approx(prior)
+    panel.prior_field.setText("often")
+    panel.prior_field.editingFinished.emit()
+    assert "'often'" in panel.problem.text()
+    assert session.stakes.prior == pytest.approx(7e-4)
+    panel.miss_field.setText("25")
+    panel.miss_field.editingFinished.emit()
+    assert session.stakes.miss == 25
+    panel.prior_slider.setValue(0)
+    assert session.stakes.prior == 1e-6
+    panel.table_button.click()
+    assert session.stakes.prior is None
+    assert record.splits
+
+
+@pytest.mark.parametrize("prior", [1e-6, 3e-4, 0.02, 0.5, 0.99])
+def test_the_slider_is_even_in_the_logarithm(prior):
+    assert prior_at(prior_step(prior)) == pytest.approx(prior, rel=0.02)
+
+
+def test_the_best_threshold_gets_an_interval(session, plot, scene, qtbot):
+    add(session)
+    layer = CostLayer(plot, session)
+    layer.enabled = True
+    layer.show(scene())
+    qtbot.waitUntil(lambda: not layer.busy)
+    assert "500 draws" in layer.panel.sure.text()
+    assert "95 %" in layer.panel.sure.text()
+
+
+# ------------------------------------------------------------- isometrics
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("measure", list(isometrics.MEASURES))
+def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure):
+    add(session)
+    session.weigh(prior=0.1)
+    layer = IsometricLayer(plot, session)
+    layer.enabled, layer.measure = True, measure
+    shown = scene(kind)
+    layer.show(shown)
+    x, y = layer.lines.getData()
+    ends = np.flatnonzero(np.isnan(x))
+    assert len(ends) == len(layer.levels) >= 3
+    for level, part in zip(layer.levels, np.split(np.column_stack([x, y]), ends), strict=False):
+        part = part[~np.isnan(part[:, 0])]
+        fpr, tpr = shown.x.backward(part[:, 0]), shown.y.backward(part[:, 1])
+        # Rates of exactly 0 or 1 stand for all that lie beyond the ends of a bent axis.
+        inside = (fpr > shown.x.low) & (fpr < shown.x.high) & (tpr > shown.y.low) & (tpr < 0.999)
+        values = isometrics.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
+        np.testing.assert_allclose(values, level, rtol=1e-6, atol=1e-9)
+    assert [item.toPlainText() for item in layer.labels if item.isVisible()] == [
+        f"{level:.3g}".replace("-", "−") for level in layer.levels
+    ]
+
+
+def test_isometrics_follow_the_window_and_the_prior(session, plot, scene):
+    add(session)
+    layer = IsometricLayer(plot, session)
+    layer.enabled, layer.measure = True, "precision"
+    layer.show(scene())
+    whole = layer.levels
+    layer.show(scene(window=(0.0, 0.05, 0.4, 0.6)))
+    assert layer.levels != whole
+    x, y = layer.lines.getData()
+    assert np.nanmax(x) <= 0.05
+    assert np.nanmin(y) >= 0.4
+    zoomed = layer.levels
+    session.weigh(prior=1e-4)
+    layer.show(scene(window=(0.0, 0.05, 0.4, 0.6)))
+    assert layer.levels != zoomed
+    assert "1 in 10,000" in layer.words
+
+
+@pytest.mark.parametrize(
+    ("ends", "levels"),
+    [((0.0, 1.0, 0.5), [0.2, 0.4, 0.6, 0.8]), ((0.0, 1.0, 1e-4), None), ((0.5, 0.5, 0.5), [])],
+)
+def test_levels_are_round(ends, levels):
+    found = isometrics.round_levels(*ends)
+    if levels is not None:
+        assert found == levels
+    else:
+        mantissas = {f"{level:e}"[0] for level in found}
+        assert mantissas <= {"1", "2", "5"}
+        assert found == sorted(found)
+
+
+# ------------------------------------------------------------- difference
+
+
+def area_of(path):
+    """Signed areas of a filled path, added up."""
+    polygons = path.toFillPolygon()
+    corners = np.array([(p.x(), p.y()) for p in polygons])
+    x, y = corners.T
+    return 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
+
+
+def test_the_filled_regions_have_the_area_of_the_difference(session, plot, scene):
+    a, b = add(session), add(session, "svm", "Other")
+    session.compare_with(a.id)
+    layer = DifferenceLayer(plot, session)
+    layer.enabled = True
+    shown = scene()
+    layer.show(shown)
+    of_b, of_a = (run_curves(record).average for record in (b, a))
+    grid = (np.arange(200_000) + 0.5) / 200_000
+    gap = np.interp(grid, *of_b.corners) - np.interp(grid, *of_a.corners)
+    leads = area_of(layer.fills[0].path()), area_of(layer.fills[1].path())
+    assert leads[0] == pytest.approx(np.maximum(gap, 0).mean(), abs=1e-4)
+    assert leads[1] == pytest.approx(np.maximum(-gap, 0).mean(), abs=1e-4)
+    auc = [roc.auc(r.splits[0].test_positive, r.splits[0].test_scores) for r in (b, a)]
+    assert leads[0] - leads[1] == pytest.approx(auc[0] - auc[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_between_runs_along_both_lines(session, scene, kind):
+    a, b = add(session), add(session, "svm", "Other")
+    shown = scene(kind)
+    traces = [run_curves(record).average for record in (a, b)]
+    fpr, *heights = difference.between(shown, *traces)
+    assert (np.diff(fpr) >= 0).all()
+    for found, trace in zip(heights, traces, strict=True):
+        inner = np.setdiff1d(fpr, trace.x)
+        at = np.searchsorted(fpr, inner)
+        np.testing.assert_allclose(found[at], np.interp(inner, trace.x, trace.y), atol=1e-12)
+
+
+def test_the_difference_is_tested_as_the_engine_does(session, plot, scene, qtbot):
+    a, b = add(session, name="One"), add(session, "svm", "Other")
+    session.compare_with(a.id)
+    session.set_band(0.0, 0.2)
+    layer = DifferenceLayer(plot, session)
+    layer.enabled = True
+    layer.show(scene())
+    with qtbot.waitSignal(layer.changed):
+        pass
+    one, other = b.splits[0], a.splits[0]
+    data = one.test_positive, one.test_scores, other.test_scores
+    whole, part = inference.delong_test(*data), inference.pauc_test(*data, 0.0, 0.2)
+    assert f"paired {p_words(part.p)}" in layer.words
+    assert f"{abs(whole.difference):.3f} (DeLong, p = " in layer.words
+    area = roc.partial_auc(*data[:2], 0, 0.2).raw - roc.partial_auc(data[0], data[2], 0, 0.2).raw
+    assert f"{area:+.3f}".replace("-", "−") in layer.words
+
+
+def test_without_a_second_run_it_says_how_to_choose_one(session, plot, scene):
+    add(session)
+    layer = DifferenceLayer(plot, session)
+    layer.enabled = True
+    layer.show(scene())
+    assert "Compare with this run" in layer.words
+    assert not layer.fills[0].isVisible()
+    session.compare_with(session.selected)
+    layer.show(scene())
+    assert not layer.fills[0].isVisible()
+
+
+# ------------------------------------------------------------- places, and the page
+
+
+def test_height_takes_the_upper_end_of_a_jump(session):
+    curve = run_curves(add(session)).curves[0]
+    trace = run_curves(session.records[session.selected]).average
+    for fpr in np.unique(curve.fpr):
+        assert places.height(trace, float(fpr)) == float(roc.tpr_at(curve, [fpr])[0])
+
+
+def test_the_switches_are_in_the_menu(session, open_view, qtbot):
+    add(session)
+    view = open_view(RocView, session)
+    menu = view.choices.show_menu
+    session.point_at(threshold=0.4)
+    assert "At threshold 0.4 Run has TPR" in view.sentence.text()
+    assert not view.layers.side.isVisible()
+    menu.findChild(QAction, "confusion_action").trigger()
+    assert view.layers.side.isVisible()
+    menu.findChild(QAction, "cost_action").trigger()
+    assert view.layers.costs.panel.isVisible()
+    assert "cost least" in view.sentence.text()
+    menu.findChild(QAction, "isometrics_f_action").trigger()
+    assert view.layers.isometrics.levels
+    menu.findChild(QAction, "isometrics_none_action").trigger()
+    assert not view.layers.isometrics.levels
+    menu.findChild(QAction, "operating_point_action").trigger()
+    assert not view.layers.point.handle.isVisible()
+    qtbot.waitUntil(lambda: not view.busy())
+    view.retheme()
+
+
+def test_a_page_that_was_hidden_shows_the_threshold_of_now(session, open_view, qtbot):
+    add(session)
+    view = open_view(RocView, session)
+    view.hide()
+    session.point_at(threshold=0.4)
+    view.show()
+    qtbot.waitUntil(lambda: view.layers.point.point.threshold == 0.4)

@@ -1,0 +1,146 @@
+"""Thinned lines against the whole ones: pixel for pixel, and vertex for vertex."""
+
+import numpy as np
+import pyqtgraph as pg
+import pytest
+from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
+
+from aucstudio.engine import roc
+from aucstudio.gui.roc import axes
+from aucstudio.gui.roc.faces import FACES
+from aucstudio.gui.roc.thinning import Line
+
+PIXELS = 320, 240
+ROWS = 60_000
+
+
+def scores(kind):
+    rng = np.random.default_rng(7)
+    y = rng.random(ROWS) < 0.3
+    s = y + rng.normal(size=ROWS)
+    if kind == "tied":
+        s = np.round(s, 2)
+    elif kind == "staircase":  # long runs of one class: steps of every size
+        s = np.arange(ROWS, 0, -1.0)
+        y = np.repeat(rng.random(400) < 0.5, ROWS // 400)
+        y[rng.random(ROWS) < 0.01] ^= True
+    return roc.roc_curve(y, s)
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    return {kind: scores(kind) for kind in ("random", "tied", "staircase")}
+
+
+def rates(curve):
+    corners = curve.corners()
+    return corners.fpr, corners.tpr
+
+
+def painted(x, y, window, width):
+    """Paint a line without antialiasing, whose result would depend on how often it is painted."""
+    left, right, bottom, top = window
+    image = QImage(*PIXELS, QImage.Format.Format_Grayscale8)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    pen = QPen(QColor("black"), width)
+    pen.setCosmetic(True)
+    painter.setPen(pen)
+    onto = QTransform.fromScale(PIXELS[0] / (right - left), -PIXELS[1] / (top - bottom))
+    onto.translate(-left, -top)
+    painter.setTransform(onto)
+    painter.drawPath(pg.arrayToQPath(x, y))
+    painter.end()
+    return np.array(image.constBits(), dtype=np.uint8).reshape(PIXELS[1], -1)[:, : PIXELS[0]]
+
+
+def windows(line):
+    """The whole line, and ever smaller parts round some of its points."""
+    width, height = line.x[-1] - line.x[0], line.y[-1] - line.y[0]
+    yield line.x[0] - 0.02 * width, line.x[-1] + 0.02 * width, -0.02 * height, 1.02 * height
+    for share, part in ((0.2, 3), (0.5, 12), (0.5, 60), (0.8, 300)):
+        k = int(share * (len(line.x) - 1))
+        # No vertex exactly between two pixels, where rounding decides which of them is painted.
+        left, bottom = line.x[k] - 0.4123 * width / part, line.y[k] - 0.3987 * height / part
+        yield left, left + width / part, bottom, bottom + height / part
+
+
+@pytest.mark.parametrize("kind", ["random", "tied", "staircase"])
+@pytest.mark.parametrize("axis", ["linear", "log", "probit"])
+def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
+    curve = ranked[kind]
+    line = Line(*axes.draw(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives)))
+    assert line.rises
+    for window in windows(line):
+        x, y = line.seen(window, PIXELS)
+        assert len(x) <= 4 * (sum(PIXELS) + 128) + 8
+        whole = painted(line.x, line.y, window, 1)
+        assert (whole < 255).any()
+        assert np.array_equal(painted(x, y, window, 1), whole)
+
+
+@pytest.mark.parametrize("kind", ["random", "tied", "staircase"])
+def test_what_is_left_out_lies_within_half_a_pixel(ranked, kind):
+    line = Line(*rates(ranked[kind]))
+    for window in windows(line):
+        x, y = line.seen(window, PIXELS)
+        left, right, bottom, top = window
+        inside = (line.x > left) & (line.x < right) & (line.y > bottom) & (line.y < top)
+        # x + y grows along both lines, so it tells which place belongs to which.
+        scale = PIXELS[0] / (right - left), PIXELS[1] / (top - bottom)
+        along = x * scale[0] + y * scale[1]
+        own = line.x[inside] * scale[0] + line.y[inside] * scale[1]
+        off = np.abs(np.interp(own, along, x) - line.x[inside]) * scale[0]
+        assert off.max(initial=0.0) <= 0.51
+
+
+@pytest.mark.parametrize("key", ["precision", "lift"])
+def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
+    line = Line(*FACES[key].path(ranked["random"]))
+    assert not line.rises
+    for part in (1, 4, 40):
+        left, right = 0.3001234, 0.3001234 + 0.5 / part
+        window = (left, right, 0.0, 4.0 / part)
+        x, y = line.seen(window, PIXELS)
+        assert len(x) <= 8 * (PIXELS[0] + 40)
+        column = np.floor((line.x - left) / (right - left) * PIXELS[0])
+        kept = np.floor((x - left) / (right - left) * PIXELS[0])
+        for pixel in range(PIXELS[0]):
+            whole = line.y[column == pixel]
+            if len(whole):
+                assert y[kept == pixel].min() == whole.min()
+                assert y[kept == pixel].max() == whole.max()
+        drawn, whole = (painted(*points, window, 1) < 255 for points in ((x, y), (line.x, line.y)))
+        reached = np.argmax(whole, axis=0) - np.argmax(drawn, axis=0)
+        assert np.abs(reached).max() <= 1
+
+
+def test_short_lines_are_handed_on_whole():
+    x = np.linspace(0, 1, 50)
+    line = Line(x, x**2)
+    assert [a.tolist() for a in line.seen((-0.1, 1.1, -0.1, 1.1), PIXELS)] == [
+        x.tolist(),
+        (x**2).tolist(),
+    ]
+
+
+def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
+    x = np.linspace(0, 1, 101)
+    line = Line(x, x)
+    seen, _ = line.seen((0.5, 0.51, 0.5, 0.51), PIXELS)
+    assert seen[0] == 0.0
+    assert len(seen) < 8
+
+
+def test_a_window_beside_the_line_shows_little():
+    x = np.linspace(0, 1, 10_001)
+    line = Line(x, x**0.5)
+    for window in ((2.0, 3.0, 0.0, 1.0), (-2.0, -1.0, 0.0, 1.0), (0.0, 0.1, 0.9, 1.0)):
+        assert len(line.seen(window, PIXELS)[0]) <= 6
+
+
+def test_more_pixels_take_more_of_the_line(ranked):
+    line = Line(*rates(ranked["random"]))
+    window = (0.0, 1.0, 0.0, 1.0)
+    once, twice = (len(line.seen(window, (k * 200, k * 150))[0]) for k in (1, 2))
+    assert once < twice < len(line.x)
