@@ -24,10 +24,17 @@ class Background:
         Lives as long as the work is watched.
     land : callable
         Called with the ended job on the window's thread.
+    hear : callable, optional
+        Called there with each message that the work posts.
     """
 
-    def __init__(self, parent: QObject, land: Callable[[Job[Any, Any]], object]) -> None:
-        self._land = land
+    def __init__(
+        self,
+        parent: QObject,
+        land: Callable[[Job[Any, Any]], object],
+        hear: Callable[[Any], object] | None = None,
+    ) -> None:
+        self._land, self._hear = land, hear
         self._job: Job[Any, Any] | None = None
         self._poll = ticking(parent, _POLL_MILLISECONDS, self._on_poll)
 
@@ -53,9 +60,20 @@ class Background:
         self._job = None
         self._poll.stop()
 
+    def stop(self) -> None:
+        """Ask the work to end now; what it has to give is still heard."""
+        if self._job is not None:
+            self._job.stop()
+
     def _on_poll(self) -> None:
         job = self._job
-        if job is not None and job.ended:
+        if job is None:
+            return
+        ended = job.ended
+        if self._hear is not None:
+            for message in job.drain():
+                self._hear(message)
+        if ended and job is self._job:
             self.drop()
             self._land(job)
 

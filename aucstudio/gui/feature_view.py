@@ -1,34 +1,56 @@
-"""Feature space: prepared rows in a plane, with the decision lines of the checked runs."""
+"""Feature space: prepared rows in a plane, with the decision boundaries of the checked runs."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout
 
-from aucstudio.gui.plane_view import (
-    Picture,
-    PlaneView,
-    Subject,
-    feature_words,
-    place_line,
-)
-from aucstudio.gui.plotting import faded, pen, run_pen
+from aucstudio.gui.features import words
+from aucstudio.gui.features.boundaries import Boundaries
+from aucstudio.gui.features.flight import Flight
+from aucstudio.gui.features.mapping import Mapper, Shading
+from aucstudio.gui.features.row_panel import RowPanel
+from aucstudio.gui.features.rows import RowMarks, class_names, find_mistakes
+from aucstudio.gui.features.supports import support_places
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plane_view import Picture, PlaneView, Subject, feature_words
+from aucstudio.gui.plotting import pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample, thinned
+from aucstudio.gui.widgets import named
+from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane
 
 Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 POINTS_DRAWN = 5_000
 _AIR = 1.5
+_LEGEND_SHARE = 0.3  # of the plot's height
+_REACH = 0.9  # share of the rows' scores whose distance from the threshold sets the shading
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Extra:
+    """What the page adds to the placed rows.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        Of the rows, which lines and maps are cut through.
+    supports : (ndarray of shape (k, 2), str) or None
+        Places of the rows that the fit rests on, and what they are.
+    """
+
+    mean: Array
+    supports: tuple[Array, str] | None
 
 
 class FeatureView(PlaneView):
-    """The rows by class, in a plane, with the decision lines of the checked runs."""
+    """The rows by class, in a plane, with the decision boundaries of the checked runs."""
 
     planes: ClassVar = {
         SCORE: "Score × spread",
@@ -40,27 +62,65 @@ class FeatureView(PlaneView):
     busy_words: ClassVar = "placing rows…"
 
     def __init__(self, session: Session) -> None:
-        self._lines: list[pg.InfiniteLine] = []
         super().__init__(session, "feature_view", "Feature space")
-        self.negatives = self.add_marks("t", 7, 2)
-        self.positives = self.add_marks("o", 7, 3)
-        self.wrong = self.add_marks("o", 13, 4)
+        self.shading = Shading(self.plot)
+        self.marks = RowMarks(self.plot, POINTS_DRAWN, lambda row: session.point_at(row=row))
+        self.supports = self.add_marks("d", 12, 4)
+        self.boundaries = Boundaries(self.plot, session)
+        self.mapper = Mapper(self.plot)
+        self.mapper.mapped.connect(self._on_map)
+        self.flight = Flight(self.plot, self.mapper.frame)
+        self.panel = RowPanel()
+        self.panel.closed.connect(lambda: session.point_at(row=None))
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.sentence), self.panel)
 
     def _make_controls(self) -> None:
         super()._make_controls()
-        self.rows_combo = self.add_combo("rows_combo", "Rows", "Which rows are drawn")
+        self.rows_combo = self.add_combo("rows_combo", "&Rows", "Which rows are drawn")
         self.rows_combo.addItem("Held-out", True)
         self.rows_combo.addItem("Training", False)
         self.rows_combo.currentIndexChanged.connect(self.mark_stale)
+        self.shade_check = self._add_check(
+            "S&hading", "feature_shade_check", "Shade the plane by the chosen run's score"
+        )
+        self.support_check = self._add_check(
+            "S&upport", "feature_support_check", "Mark the training rows that the fit rests on"
+        )
+
+    def _add_check(self, text: str, name: str, tip: str) -> QCheckBox:
+        check = named(QCheckBox(text), name, text.replace("&", ""))
+        check.setToolTip(tip)
+        check.setChecked(True)
+        check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(check)
+        return check
+
+    def busy(self) -> bool:
+        return super().busy() or self.mapper.busy()
 
     def held_out(self, run: ShownRun) -> bool:
         # The rows of a test file are not in the table.
         from_file = run.record.experiment.validation.scheme == "file"
         return bool(self.rows_combo.currentData()) and not from_file
 
+    # ------------------------------------------------------------- computing
+
+    def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
+        chosen, numbers = super().wanted_features(subject), len(subject.preparation.numbers)
+        if chosen is not None or subject.weights is None or numbers < 2:
+            return chosen
+        # Levels put all rows into four places: they are seen only if they are asked for.
+        first, second = np.argsort(-np.abs(subject.weights[:numbers]), kind="stable")[:2]
+        return int(first), int(second)
+
     def compute(self, subject: Subject, picture: Picture) -> object:
-        """Give the mean of the rows, which the lines are drawn through."""
-        return picture.sample.X.mean(axis=0)
+        table, split = self.session.table, subject.split
+        supports = None
+        if split is not None and table is not None:
+            supports = support_places(split, table, picture.plane)
+        return Extra(picture.sample.X.mean(axis=0), supports)
 
     def extent(self, picture: Picture) -> Array:
         """Give the places, far-off ones pulled in: a few must not crowd all others together."""
@@ -69,7 +129,7 @@ class FeatureView(PlaneView):
 
     def level(self, plane: Plane, weights: Array, intercept: float) -> float:
         assert self.picture is not None
-        return plane.level(weights, intercept, self.picture.extra)
+        return plane.level(weights, intercept, self.picture.extra.mean)
 
     def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
         if plane.features is not None:
@@ -77,7 +137,8 @@ class FeatureView(PlaneView):
         if plane.kind == COMPONENTS:
             return f"Principal component {axis + 1}"
         if axis:
-            return "x: strongest direction across the score"
+            where = ", in the kernel's space" if plane.across is not None else ""
+            return f"x: strongest direction across the score{where}"
         if not plane.is_straight:
             return "Score (above 0: called positive)"
         return "x along w (score)" if subject.run else "x along the mean difference"
@@ -85,104 +146,133 @@ class FeatureView(PlaneView):
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: Subject, picture: Picture) -> str:
-        sample, kept = picture.sample, thinned(picture.sample.positive, POINTS_DRAWN)
-        self._draw_classes(subject, picture, kept)
-        missed = _wrong_side(sample)
-        ring = pen(current_theme().wrong, 1.5)
-        self.wrong.setData(pos=picture.places[kept[missed[kept]]], pen=ring, brush=None)
-        if missed.any():
-            self.explain_mark("on the wrong side", self.wrong)
-        drawn = self._draw_lines(subject, picture)
-        return " ".join(self._sentence(subject, picture, missed, len(kept), drawn))
+        self.marks.most = POINTS_DRAWN
+        self.marks.draw(subject, picture)
+        supports = picture.extra.supports
+        self.support_check.setVisible(supports is not None)
+        shown = supports is not None and self.support_check.isChecked()
+        places = supports[0] if shown else np.empty((0, 2))
+        self.supports.setData(pos=places, pen=pen(current_theme().text, 1.2), brush=None)
+        self.shade_check.setVisible(subject.run is not None and picture.plane.is_straight)
+        self.boundaries.draw(subject, picture, picture.extra.mean)
+        self.mapper.show_surfaces(self._wanted_surfaces())
+        for key in self.mapper.maps:
+            self._on_map(key)
+        return ""
 
-    def _draw_classes(self, subject: Subject, picture: Picture, kept: Index) -> None:
-        theme, positive = current_theme(), picture.sample.positive[kept]
-        names = _class_names(subject)
-        for points, rows, colour, name in (
-            (self.positives, kept[positive], theme.positive, names[0]),
-            (self.negatives, kept[~positive], theme.negative, names[1]),
-        ):
-            fill = faded(colour, 190 if len(kept) < 1_000 else 120)
-            points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
-            self.explain_mark(name, points)
-
-    def _draw_lines(self, subject: Subject, picture: Picture) -> int:
-        """Draw the decision lines; give how many there are."""
-        for line in self._lines:
-            self.plot.removeItem(line)
-        self._lines = []
-        for run in self._lined_runs(subject):
-            self._draw_line(run, subject, picture)
-        return len(self._lines)
-
-    def _lined_runs(self, subject: Subject) -> list[ShownRun]:
-        if subject.run is None:
-            return []
-        others = [r for r in self.session.checked_runs() if r.record is not subject.run.record]
-        return [*others, subject.run]
-
-    def _draw_line(self, run: ShownRun, subject: Subject, picture: Picture) -> None:
-        index = min(max(self.split_combo.currentIndex(), 0), len(run.record.splits) - 1)
-        split, is_own = run.record.splits[index], subject.run is run
-        if split.coef is None:
-            if is_own and not picture.plane.is_straight:
-                self._add_run_line(run, np.array([1.0, 0.0]), 0.0)
+    def follow(self) -> None:
+        subject, picture = self.subject, self.picture
+        if subject is None or picture is None:
             return
-        moved = self.carried(split.coef, split.model.intercept, split.model.preparation)
-        normal = None if moved is None else picture.plane.normal(moved[0])
-        if moved is not None and normal is not None:
-            self._add_run_line(run, normal, self.level(picture.plane, *moved))
+        focus, band = self.session.focus, self.session.plan.band
+        found = find_mistakes(picture.sample, focus.threshold, band)
+        self.marks.mark(found, focus.row)
+        if subject.run is not None:
+            self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
+            self._on_map(subject.run.record.id)
+        self._explain(picture)
+        self._show_row(subject, picture)
+        self.sentence.setText(" ".join(self._sentence(subject, picture)))
 
-    def _add_run_line(self, run: ShownRun, normal: Array, level: float) -> None:
-        line = self.add_line(10)
-        line.setPen(run_pen(run.look))
-        place_line(line, normal, level)
-        self._lines.append(line)
-        self.explain_line(run.look.name, run_pen(run.look))
+    def _wanted_surfaces(self) -> list[Any]:
+        """Give what must be mapped: a line needs no map unless it is shaded about."""
+        lines = {key for key, one in self.boundaries.drawn.items() if one.is_line}
+        shaded = self.shade_check.isChecked()
+        return [s for s in self.boundaries.surfaces if shaded or s.key not in lines]
 
-    def _sentence(
-        self, subject: Subject, picture: Picture, missed: NDArray[np.bool_], drawn: int, lines: int
-    ) -> list[str]:
-        sample = picture.sample
+    def _on_map(self, key: str) -> None:
+        picture, found = self.picture, self.mapper.maps.get(key)
+        if picture is None or found is None or self.subject is None:
+            return
+        self.boundaries.show_map(key, found)
+        scores = picture.sample.scores
+        if self.subject.run is None or key != self.subject.run.record.id or scores is None:
+            return
+        if self.shade_check.isChecked():
+            threshold = self.session.focus.threshold
+            reach = float(np.quantile(np.abs(scores - threshold), _REACH))
+            self.shading.show(found, threshold, reach or 1.0)
+
+    def _explain(self, picture: Picture) -> None:
+        self.legend.clear()
+        self.marks.explain(self.legend)
+        if len(self.supports.data):
+            self.explain_mark(picture.extra.supports[1], self.supports)
+        self.boundaries.explain(self.legend)
+        self.legend.fit()
+        if self.legend.boundingRect().height() > _LEGEND_SHARE * self.plot.height():
+            # In a small window the picture goes first; the list of runs shows their lines too.
+            self.legend.clear()
+            self.marks.explain(self.legend)
+
+    def _show_row(self, subject: Subject, picture: Picture) -> None:
+        row, table = self.session.focus.row, self.session.table
+        if row is None or table is None or not 0 <= row < table.rows:
+            self.panel.hide()
+            return
+        heading, sample = f"Row {row + 1:,}", picture.sample
+        here = np.flatnonzero(sample.numbers == row)
+        if not len(here):
+            heading += ", not among the rows drawn"
+        else:
+            heading += f", {class_names(subject)[0 if sample.positive[here[0]] else 1]}"
+            if sample.scores is not None:
+                heading += f", score {float(sample.scores[here[0]]):.4g}".replace("-", "−")
+        self.panel.show_row(table, row, heading)
+
+    def _sentence(self, subject: Subject, picture: Picture) -> list[str]:
+        sample, threshold = picture.sample, self.session.focus.threshold
         if subject.run is None or sample.scores is None:
             rows = len(sample.positive)
             return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
-        words = [_verdict(subject, sample, missed, self.held_out(subject.run))]
-        if lines and picture.plane.kind != SCORE:
-            words.append("Each line is a threshold with all other features at their means.")
-        if subject.weights is None and picture.plane.is_straight:
-            words.append(f"{subject.name} is not linear and has no line in this plane.")
-        if self.rows_combo.currentData() and not self.held_out(subject.run):
-            words.append("The rows of the test file are not in this table.")
-        outside = int((picture.places != self.extent(picture)).any(axis=1).sum())
-        if outside:
-            words.append(f"{outside:,} far-off rows lie outside the frame: zoom out to see them.")
-        if drawn < len(sample.positive):
-            words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn.")
-        return words
+        found = find_mistakes(sample, threshold, self.session.plan.band)
+        held_out = self.held_out(subject.run)
+        curved = any(not one.is_line for one in self.boundaries.drawn.values())
+        told = [
+            words.verdict(subject.name, sample, found, held_out, threshold == 0),
+            words.lost_words(found, self.session.plan.band),
+            words.held_words(subject, picture, curved or self.shading.image.isVisible()),
+        ]
+        if self.rows_combo.currentData() and not held_out:
+            told.append("The rows of the test file are not in this table.")
+        told += words.remarks(picture, self.extent(picture), self.marks.drawn)
+        return [one for one in told if one]
 
+    # ------------------------------------------------------------- the rest
 
-def _wrong_side(sample: Sample) -> NDArray[np.bool_]:
-    """Mark the rows that the threshold puts into the other class."""
-    if sample.scores is None:
-        return np.zeros(len(sample.positive), dtype=bool)
-    wrong: NDArray[np.bool_] = (sample.scores > 0) != sample.positive
-    return wrong
+    def forget(self) -> None:
+        self.marks.forget()
+        self.boundaries.clear()
+        self.mapper.show_surfaces([])
+        self.shading.hide()
+        self.flight.hide()
+        self.panel.hide()
 
+    def _show_items(self, shown: bool) -> None:
+        super()._show_items(shown)
+        self.shading.hide()
 
-def _class_names(subject: Subject) -> tuple[str, str]:
-    if subject.split is None:
-        return "positive", "negative"
-    model = subject.split.model
-    return f"{model.positive} (positive)", f"{model.negative} (negative)"
+    def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
+        if live is None or normal is not None or self.picture is None or self.subject is None:
+            self.flight.hide()
+        else:
+            self.flight.follow(live, self.subject, self.picture, self.picture.extra.mean)
 
+    def _on_click(self, event: Any) -> None:
+        super()._on_click(event)
+        if not event.double():
+            self.marks.click(event)
 
-def _verdict(subject: Subject, sample: Sample, wrong: NDArray[np.bool_], held_out: bool) -> str:
-    rows = "held-out" if held_out else "training"
-    missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
-    false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
-    return (
-        f"{subject.name} puts {missed + false:,} of {m + n:,} {rows} rows "
-        f"({100 * (missed + false) / (m + n):.1f} %) on the wrong side of its threshold: "
-        f"{missed:,} of {m:,} positives missed, {false:,} of {n:,} negatives called positive."
-    )
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        if self.picture is None or self.subject is None:
+            return {}
+        sample, places = self.picture.sample, self.picture.places
+        names = class_names(self.subject)
+        scores = sample.scores
+        return {
+            "row": sample.numbers + 1,
+            "class": [names[0 if positive else 1] for positive in sample.positive],
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "score": np.full(len(places), np.nan) if scores is None else scores,
+        }

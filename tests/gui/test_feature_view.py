@@ -1,10 +1,13 @@
 """The picture of feature space, against the scores and weights of the runs."""
 
 import dataclasses
+import types
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QToolTip
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
@@ -12,6 +15,7 @@ from aucstudio.gui import feature_view
 from aucstudio.gui.feature_view import FeatureView
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme
+from aucstudio.project.score_map import CELLS
 from aucstudio.project.split import Validation
 from aucstudio.project.watch import Look
 from tests.conftest import write_table
@@ -30,6 +34,10 @@ def on_line(line):
     return foot + np.outer([-1.0, 2.0], [np.cos(turn), np.sin(turn)])
 
 
+def lines_of(view):
+    return [one.item for one in view.boundaries.drawn.values() if one.is_line]
+
+
 def rows_of(session, split, held_out=True):
     rows = split.test_rows if held_out else split.train_rows
     return split.model.preparation.apply(session.table, rows)
@@ -45,7 +53,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     session.table = None
     settle(qtbot, view)
     assert "table" in view.sentence.text()
-    assert not view.positives.isVisible()
+    assert not view.marks.positives.isVisible()
 
 
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, table_file):
@@ -54,13 +62,16 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view, 
     settle(qtbot, view)
     w, X = split.coef, rows_of(session, split)
     score = X @ w / np.linalg.norm(w)
-    assert_allclose(points(view.positives)[:, 0], score[split.test_positive])
-    assert_allclose(points(view.negatives)[:, 0], score[~split.test_positive])
-    (line,) = view._lines
+    assert_allclose(points(view.marks.positives)[:, 0], score[split.test_positive])
+    assert_allclose(points(view.marks.negatives)[:, 0], score[~split.test_positive])
+    (line,) = lines_of(view)
     assert_allclose(on_line(line)[:, 0], -split.model.intercept / np.linalg.norm(w))
-    assert view.positives.opts["symbol"] != view.negatives.opts["symbol"]
+    assert view.marks.positives.opts["symbol"] != view.marks.negatives.opts["symbol"]
     theme = current_theme()
-    for item, colour in ((view.positives, theme.positive), (view.negatives, theme.negative)):
+    for item, colour in (
+        (view.marks.positives, theme.positive),
+        (view.marks.negatives, theme.negative),
+    ):
         assert item.opts["brush"].color().name() == colour
 
 
@@ -71,7 +82,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
     wrong = (split.test_scores > 0) != split.test_positive
     assert wrong.any()
     score = rows_of(session, split) @ split.coef / np.linalg.norm(split.coef)
-    assert_allclose(np.sort(points(view.wrong)[:, 0]), np.sort(score[wrong]))
+    assert_allclose(np.sort(points(view.marks.wrong)[:, 0]), np.sort(score[wrong]))
     assert f"{wrong.sum()} of {len(wrong)} held-out rows" in view.sentence.text()
     missed, m = wrong[split.test_positive].sum(), split.test_positive.sum()
     assert f"{missed} of {m} positives missed" in view.sentence.text()
@@ -93,10 +104,11 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
     choose(view.plane_combo, "features")
     settle(qtbot, view)
     X = rows_of(session, one.splits[0])
-    i, j = np.argsort(-np.abs(one.splits[0].coef), kind="stable")[:2]
-    assert_allclose(points(view.positives), X[one.splits[0].test_positive][:, [i, j]])
-    assert len(view._lines) == 2
-    for line, record in zip(view._lines, (two, one), strict=True):
+    numbers = len(one.splits[0].model.preparation.numbers)
+    i, j = np.argsort(-np.abs(one.splits[0].coef[:numbers]), kind="stable")[:2]
+    assert_allclose(points(view.marks.positives), X[one.splits[0].test_positive][:, [i, j]])
+    assert len(lines_of(view)) == 2
+    for line, record in zip(lines_of(view), (two, one), strict=True):
         for place in on_line(line):
             x = X.mean(axis=0)
             x[[i, j]] = place
@@ -104,7 +116,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
             assert value == pytest.approx(0.0, abs=1e-9)
     session.set_look(two.id, "Hide", visible=False)
     settle(qtbot, view)
-    assert len(view._lines) == 1
+    assert len(lines_of(view)) == 1
 
 
 def test_principal_components(qtbot, session, view, table_file):
@@ -115,21 +127,233 @@ def test_principal_components(qtbot, session, view, table_file):
     X = rows_of(session, split)
     vectors = np.linalg.svd(X - X.mean(axis=0))[2][:2]
     expected = np.abs((X @ vectors.T)[split.test_positive])
-    assert_allclose(np.abs(points(view.positives)), expected, atol=1e-9)
+    assert_allclose(np.abs(points(view.marks.positives)), expected, atol=1e-9)
     assert view.plot.getAxis("left").labelText == "Principal component 2"
 
 
-def test_kernel_run_has_its_score_and_no_line_elsewhere(qtbot, session, view, table_file):
+def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view, table_file):
     session.open_data(table_file)
     split = train(qtbot, session, "svm", kernel="rbf").splits[0]
     settle(qtbot, view)
-    assert_allclose(points(view.positives)[:, 0], split.test_scores[split.test_positive])
-    (line,) = view._lines
+    assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
+    (line,) = lines_of(view)
     assert_allclose(on_line(line)[:, 0], 0.0, atol=1e-12)
+
+
+def on_curve(item):
+    x, y = item.getData()
+    return np.column_stack([x, y])
+
+
+def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
+    qtbot, session, view, table_file
+):
+    session.open_data(table_file)
+    records = [train(qtbot, session, "svm", kernel="rbf"), train(qtbot, session, "pauc-boost")]
+    records.append(train(qtbot, session))
+    session.select(records[0].id)
     choose(view.plane_combo, "features")
     settle(qtbot, view)
-    assert not view._lines
-    assert "not linear" in view.sentence.text()
+    assert len(lines_of(view)) == 1
+    X = rows_of(session, records[0].splits[0])
+    i, j = view.picture.plane.features
+    span = np.ptp(X[:, i])
+    for record in records[:2]:
+        model = record.splits[0].model
+        ends = on_curve(view.boundaries.drawn[record.id].item)
+        assert len(ends) > 10
+        rows = np.tile(X.mean(axis=0), (len(ends), 1))
+        rows[:, [i, j]] = ends
+        around = []
+        for step in (-1, 1):
+            for axis in (i, j):
+                beside = rows.copy()
+                beside[:, axis] += step * span / 60
+                around.append(model.scorer(beside) + model.intercept)
+        # Each end of the contour has both signs close by.
+        assert ((np.min(around, axis=0) <= 1e-9) & (np.max(around, axis=0) >= -1e-9)).all()
+    assert "at their means" in view.sentence.text()
+
+
+def test_the_threshold_of_the_chosen_run_moves_its_boundary_alone(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    session.select(one.id)
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    before = {key: on_line(b.item) for key, b in view.boundaries.drawn.items()}
+    session.point_at(threshold=0.2)
+    settle(qtbot, view)
+    assert_allclose(on_line(view.boundaries.drawn[two.id].item), before[two.id])
+    X, split = rows_of(session, one.splits[0]), one.splits[0]
+    for place in on_line(view.boundaries.drawn[one.id].item):
+        x = X.mean(axis=0)
+        x[list(view.picture.plane.features)] = place
+        assert x @ split.coef + split.model.intercept == pytest.approx(0.2, abs=1e-9)
+    wrong = (split.test_scores > 0.2) != split.test_positive
+    assert len(points(view.marks.wrong)) == wrong.sum()
+    assert "this threshold" in view.sentence.text()
+
+
+def test_the_shading_is_the_score_of_the_chosen_run(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "svm", kernel="rbf")
+    choose(view.plane_combo, "components")
+    settle(qtbot, view)
+    found = view.mapper.maps[record.id]
+    assert found.cell == CELLS[-1]
+    assert view.shading.image.isVisible()
+    X, model = rows_of(session, record.splits[0]), record.splits[0].model
+    D = view.picture.plane.directions
+    a, b = len(found.x) // 3, len(found.y) // 4
+    place = np.array([found.x[a], found.y[b]])
+    row = X.mean(axis=0) + D @ (place - D.T @ X.mean(axis=0))
+    assert found.scores[a, b] == pytest.approx(model.scorer(row[None])[0] + model.intercept)
+    rect = view.shading.image.mapRectToParent(view.shading.image.boundingRect())
+    dx = found.x[1] - found.x[0]
+    assert rect.left() == pytest.approx(found.x[0] - dx / 2)
+    view.shade_check.setChecked(False)
+    settle(qtbot, view)
+    assert not view.shading.image.isVisible()
+
+
+def test_a_zoom_is_mapped_anew(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "svm", kernel="rbf")
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    view.plot.setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
+    assert view.busy()
+    settle(qtbot, view)
+    found = view.mapper.maps[record.id]
+    assert (found.x[0], found.x[-1]) == pytest.approx((-0.5, 0.5))
+    assert found.cell == CELLS[-1]
+
+
+def test_positives_below_the_band_are_marked(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session).splits[0]
+    session.set_band(0.0, 0.2)
+    settle(qtbot, view)
+    negatives = np.sort(split.test_scores[~split.test_positive])[::-1]
+    last = negatives[int(np.ceil(0.2 * len(negatives))) - 1]
+    lost = split.test_positive & (split.test_scores < last)
+    assert lost.any()
+    assert len(points(view.marks.lost)) == lost.sum()
+    assert f"{lost.sum()} positives below all negatives" in view.sentence.text()
+
+
+def test_rows_of_support_pairs_are_ringed(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session, "svm-pauc").splits[0]
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    used = np.unique(split.support_pairs)
+    X = rows_of(session, split, held_out=False)
+    if 0 < len(used) <= len(split.train_rows) / 2:
+        places = X[np.isin(split.train_rows, used)][:, list(view.picture.plane.features)]
+        assert_allclose(points(view.supports), places)
+        view.support_check.setChecked(False)
+        settle(qtbot, view)
+    assert not len(points(view.supports))
+
+
+def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    vectors = split.model.scorer.points
+    few = len(vectors) <= len(split.train_rows) / 2
+    i, j = view.picture.plane.features
+    expected = vectors[:, [i, j]] if few else np.empty((0, 2))
+    assert_allclose(points(view.supports), expected)
+
+
+def pointer(view, place):
+    return view.plot.getViewBox().mapViewToScene(QPointF(*place))
+
+
+def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table_file, monkeypatch):
+    said = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _at, words, _plot: said.append(words))
+    session.open_data(table_file)
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
+    place = int(split.test_scores.argmax())
+    row = int(split.test_rows[place])
+    where = view.picture.places[place]
+    scene = pointer(view, where)
+    view.marks.hover(scene)
+    assert said[-1].startswith(f"Row {row + 1}:")
+    event = types.SimpleNamespace(
+        double=lambda: False, button=lambda: Qt.MouseButton.LeftButton, scenePos=lambda: scene
+    )
+    view._on_click(event)
+    assert session.focus.row == row
+    assert_allclose(points(view.marks.pointed), [where])
+    assert view.panel.isVisible()
+    assert f"Row {row + 1:,}" in view.panel.heading.text()
+    cell = next(column for column in session.table.columns if column.name == "town")
+    assert f"town {cell.values[row]}" in view.panel.cells.text()
+    view.panel.close_button.click()
+    assert session.focus.row is None
+    assert not view.panel.isVisible()
+    assert not len(points(view.marks.pointed))
+
+
+def test_a_row_that_another_view_points_at_is_marked(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
+    session.point_at(row=int(split.test_rows[3]))
+    assert_allclose(points(view.marks.pointed), [view.picture.places[3]])
+    session.point_at(row=int(split.train_rows[0]))
+    assert not len(points(view.marks.pointed))
+    assert "not among the rows drawn" in view.panel.heading.text()
+
+
+def test_gaps_are_drawn_at_the_median_and_said(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session, "auc-split").splits[0]
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    gaps = np.isnan(rows_of(session, split)).sum()
+    assert gaps
+    assert "training median" in view.sentence.text()
+    assert np.isfinite(view.picture.places).all()
+
+
+def test_the_numbers_behind_the_picture(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    split = train(qtbot, session).splits[0]
+    settle(qtbot, view)
+    data = view.figure_data()
+    assert_allclose(data["row"], split.test_rows + 1)
+    assert_allclose(data["score"], split.test_scores)
+    assert_allclose(np.column_stack([data["x"], data["y"]]), view.picture.places)
+    assert {len(column) for column in data.values()} == {len(split.test_rows)}
+
+
+def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    record = train(qtbot, session, "svm", kernel="rbf")
+    split = record.splits[0]
+    choose(view.plane_combo, "features")
+    settle(qtbot, view)
+    live = LiveRun(record.experiment, session.run(record.id).look)
+    live.preparation = split.model.preparation
+    scores = split.test_scores - split.model.intercept
+    live.picture = Look(split.test_positive, scores, split.model.scorer)
+    session.live = live
+    session.live_changed.emit()
+    qtbot.waitUntil(lambda: not view.flight.busy())
+    assert view.flight.curve.isVisible()
+    assert len(on_curve(view.flight.curve)) > 2
+    assert not view.live_line.isVisible()
+    session.live = None
+    session.live_changed.emit()
+    assert not view.flight.curve.isVisible()
 
 
 def test_many_rows_are_thinned_but_all_counted(qtbot, session, view, table_file, monkeypatch):
@@ -137,7 +361,7 @@ def test_many_rows_are_thinned_but_all_counted(qtbot, session, view, table_file,
     session.open_data(table_file)
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
-    assert len(points(view.positives)) + len(points(view.negatives)) == 20
+    assert len(points(view.marks.positives)) + len(points(view.marks.negatives)) == 20
     assert f"20 of {len(split.test_scores)} rows are drawn" in view.sentence.text()
 
 
@@ -154,7 +378,7 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     settle(qtbot, view)
     view.x_feature.setCurrentText("x0")
     settle(qtbot, view)
-    assert "far-off rows" in view.sentence.text()
+    assert "far-off row" in view.sentence.text()
     (low, high), _ = view.plot.getViewBox().viewRange()
     assert high < view.picture.places[:, 0].max()
     assert low < np.median(view.picture.places[:, 0]) < high
@@ -205,10 +429,10 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     session.live = live
     session.live_changed.emit()
     settle(qtbot, view)
-    assert len(points(view.positives)) == session.table.is_positive().sum()
+    assert len(points(view.marks.positives)) == session.table.is_positive().sum()
     assert "is training" in view.sentence.text()
     assert not view.live_line.isVisible()
-    assert not len(points(view.wrong))
+    assert not len(points(view.marks.wrong))
     session.live = None
 
 

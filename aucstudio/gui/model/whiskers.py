@@ -1,0 +1,135 @@
+"""A horizontal dot-and-whisker chart: one row a name, scrolled where there are many."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
+
+from aucstudio.gui.model.part import elided
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.plotting import make_plot, pen
+from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.widgets import named
+
+_LEAST_ROW, _MOST_ROW = 22, 40  # pixels
+_NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
+_AIR = 0.06
+
+
+@dataclasses.dataclass(frozen=True)
+class Whisker:
+    """One row.
+
+    Attributes
+    ----------
+    name : str
+    value, low, high : float
+        NaN bounds draw no whisker.
+    tip : str
+        What is said when it is pointed at.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    tip: str
+
+
+class WhiskerChart(QWidget):
+    """The chart with its scroll bar.
+
+    Attributes
+    ----------
+    plot : PlotWidget
+    rows : list of Whisker
+        From the top down.
+    """
+
+    def __init__(self, name: str, x_label: str) -> None:
+        super().__init__()
+        self.rows: list[Whisker] = []
+        self.plot = make_plot(name, x_label, "")
+        self.plot.invertY(True)
+        self.plot.setMouseEnabled(False, False)
+        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.plot.viewport().installEventFilter(self)
+        self.zero = pg.InfiniteLine(0.0, angle=90)
+        self.bars = pg.PlotDataItem(connect="pairs")
+        self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)
+        for item in (self.zero, self.bars, self.dots):
+            self.plot.addItem(item)
+        self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
+        self.scroller.setSingleStep(1)
+        self.scroller.valueChanged.connect(self._place)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.plot, stretch=1)
+        layout.addWidget(self.scroller)
+
+    def show_rows(self, rows: Sequence[Whisker], look: RunLook) -> None:
+        """Draw other rows, in the run's colour."""
+        if [row.name for row in rows] != [row.name for row in self.rows]:
+            self.scroller.setValue(0)
+        self.rows = list(rows)
+        theme, colour = current_theme(), run_colour(current_theme(), look.colour)
+        self.zero.setPen(pen(theme.neutral, 1.0))
+        whiskers = [
+            (k, row) for k, row in enumerate(rows) if np.isfinite([row.low, row.high]).all()
+        ]
+        x = np.array([end for _, row in whiskers for end in (row.low, row.high)])
+        self.bars.setData(x, np.repeat([float(k) for k, _ in whiskers], 2), connect="pairs")
+        self.bars.setPen(pen(colour, 2.0))
+        self.dots.setData(
+            [row.value for row in rows],
+            [float(k) for k in range(len(rows))],
+            data=[row.tip for row in rows],
+            pen=pen(theme.card, 1.0),
+            brush=colour,
+        )
+        self._name_rows()
+        ends = np.array([0.0, *(row.value for row in rows), *x])
+        low, high = float(ends.min()), float(ends.max())
+        air = _AIR * (high - low) or 0.5
+        self.plot.setXRange(low - air, high + air, padding=0)
+        self._place()
+
+    def _name_rows(self) -> None:
+        axis, metrics = self.plot.getAxis("left"), QFontMetrics(self.font())
+        most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
+        names = [elided(row.name, most, metrics.horizontalAdvance) for row in self.rows]
+        axis.setTicks([list(enumerate(names))])
+        axis.setWidth(max([metrics.horizontalAdvance(name) for name in names], default=0) + 16)
+
+    def _place(self) -> None:
+        """Show as many rows as fit, from where the scroll bar stands."""
+        height = max(1, int(self.plot.getViewBox().height()))
+        fit = max(1, height // _LEAST_ROW)
+        hidden = max(0, len(self.rows) - fit)
+        self.scroller.setRange(0, hidden)
+        self.scroller.setPageStep(fit)
+        self.scroller.setVisible(hidden > 0)
+        seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
+        top = self.scroller.value() - 0.5
+        self.plot.setYRange(top, top + seen, padding=0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QWheelEvent):
+            steps = event.angleDelta().y() / 120
+            self.scroller.setValue(self.scroller.value() - round(3 * steps))
+            return True
+        if event.type() == QEvent.Type.Resize:
+            self._name_rows()
+            self._place()
+        return super().eventFilter(watched, event)
+
+
+def _tip(x: float, y: float, data: str) -> str:
+    return data

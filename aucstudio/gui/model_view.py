@@ -1,0 +1,177 @@
+"""The chosen run's model: weights, importance, score curves, trees; whichever it has."""
+
+from __future__ import annotations
+
+import pyqtgraph as pg
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout
+
+from aucstudio.gui.model.feature_use import FeatureUsePart
+from aucstudio.gui.model.part import Columns, Part, Subject
+from aucstudio.gui.model.permuting import ImportancePart
+from aucstudio.gui.model.shapes import ShapesPart
+from aucstudio.gui.model.tree import TreePart
+from aucstudio.gui.model.weights import WeightsPart
+from aucstudio.gui.session import Session, ShownRun
+from aucstudio.gui.view import View
+from aucstudio.gui.widgets import hint_label, named
+
+
+class ModelView(View):
+    """One picture at a time of what the chosen run's model makes of the columns.
+
+    Attributes
+    ----------
+    picture_combo : QComboBox
+        Offers the pictures that mean something for the run.
+    parts : list of Part
+    part : Part
+        The one that is seen.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "model_view", "Model")
+        self.parts: list[Part] = [
+            WeightsPart(),
+            ImportancePart(),
+            ShapesPart(),
+            FeatureUsePart(),
+            TreePart(),
+        ]
+        self.part = self.parts[0]
+        self._wanted = ""
+        self._make_controls()
+        self.stack = QStackedWidget()
+        self.hint = hint_label("model_hint")
+        self.stack.addWidget(self.hint)
+        for part in self.parts:
+            self.stack.addWidget(part)
+            part.told.connect(lambda words, part=part: self._hear(part, words))
+        self.body.addWidget(self.stack)
+        session.focus_changed.connect(self.mark_stale)
+
+    def _make_controls(self) -> None:
+        self.picture_combo = named(QComboBox(), "model_picture_combo", "Picture")
+        self.picture_combo.setToolTip("What to see of the model")
+        self.picture_combo.activated.connect(self._on_picture)
+        self.picture_label = QLabel("P&icture")
+        self.picture_label.setBuddy(self.picture_combo)
+        self.split_combo = named(QComboBox(), "model_split_combo", "Split")
+        self.split_combo.setToolTip("Which fit of the run")
+        self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
+        self.split_label = QLabel("S&plit")
+        self.split_label.setBuddy(self.split_combo)
+        for widget in (
+            self.picture_label,
+            self.picture_combo,
+            self.split_label,
+            self.split_combo,
+        ):
+            self.controls.addWidget(widget)
+        self.controls.addStretch(1)
+        # A row of their own: the centre may be narrow.
+        row, layout = QHBoxLayout(), self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertLayout(1, row)
+        for part in self.parts:
+            part.bar.setVisible(False)
+            row.addWidget(part.bar)
+        row.addStretch(0)
+
+    def figure(self) -> pg.PlotWidget:
+        return self.part.plot
+
+    def plots(self) -> list[pg.PlotWidget]:
+        return [part.plot for part in self.parts]
+
+    def figure_data(self) -> Columns:
+        return self.part.data() if self._run() is not None else {}
+
+    def busy(self) -> bool:
+        return self.part.busy()
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        run = self._run()
+        for widget in (self.picture_label, self.picture_combo):
+            widget.setVisible(run is not None)
+        if run is None:
+            self._show_nothing()
+            return
+        self._offer_pictures(run)
+        table = self.session.table
+        if table is not None and table.sha256 != run.record.experiment.data.sha256:
+            table = None
+        index = min(self.session.focus.split, len(run.record.splits) - 1)
+        self._offer_splits(len(run.record.splits), index)
+        self.stack.setCurrentWidget(self.part)
+        for part in self.parts:
+            part.bar.setVisible(part is self.part)
+        self.part.show_subject(Subject(run, index, table, self.session.plan.band))
+
+    def refresh_live(self) -> None:
+        if self._run() is None:
+            self._show_nothing()
+
+    def _run(self) -> ShownRun | None:
+        run = self.session.run(self.session.selected)
+        return run if run is not None and run.record.splits else None
+
+    def _show_nothing(self) -> None:
+        for widget in (self.split_label, self.split_combo, *(part.bar for part in self.parts)):
+            widget.setVisible(False)
+        for part in self.parts:
+            part.leave()
+        self.stack.setCurrentWidget(self.hint)
+        self.hint.setText("No model yet")
+        self.sentence.setText(
+            self.why_empty(
+                self.session.run(self.session.selected),
+                "model",
+                "what its model makes of the columns appears when it ends",
+                "what its model makes of the columns",
+            )
+        )
+
+    def _offer_pictures(self, run: ShownRun) -> None:
+        """List the pictures that suit a run; what was chosen stays if it is among them."""
+        suited = [part for part in self.parts if part.suits(run)]
+        keys = [part.key for part in suited]
+        if keys != [self.picture_combo.itemData(k) for k in range(self.picture_combo.count())]:
+            with QSignalBlocker(self.picture_combo):
+                self.picture_combo.clear()
+                for part in suited:
+                    self.picture_combo.addItem(part.title, part.key)
+        self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
+
+    def _turn_to(self, part: Part) -> None:
+        if part is not self.part:
+            self.part.leave()
+            self.part = part
+        with QSignalBlocker(self.picture_combo):
+            self.picture_combo.setCurrentIndex(self.picture_combo.findData(part.key))
+        self.picture_combo.setToolTip(part.tip)
+
+    def _offer_splits(self, count: int, index: int) -> None:
+        shown = count > 1 and self.part.of_one_split
+        for widget in (self.split_label, self.split_combo):
+            widget.setVisible(shown)
+        with QSignalBlocker(self.split_combo):
+            if self.split_combo.count() != count:
+                self.split_combo.clear()
+                self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
+            self.split_combo.setCurrentIndex(index)
+
+    def _on_picture(self, index: int) -> None:
+        self._wanted = str(self.picture_combo.itemData(index))
+        self.refresh()
+
+    def _hear(self, part: Part, words: str) -> None:
+        if part is self.part and self._run() is not None:
+            self.sentence.setText(words)
+            # A picture that is only just turned to keeps the height of the sentence before.
+            layout = self.layout()
+            assert layout is not None
+            layout.invalidate()
+            layout.activate()

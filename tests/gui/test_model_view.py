@@ -1,0 +1,222 @@
+"""The pictures of a model, against the model's own arrays."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucstudio.gui.model.part import elided
+from aucstudio.gui.model.tree_layout import place
+from aucstudio.gui.model_view import ModelView
+from aucstudio.project.importance import permutation_importance
+from aucstudio.project.split import Validation
+from aucstudio.project.trees import Node
+from tests.gui.conftest import choose, make_record, points, put, settle
+
+TWICE = Validation("holdout", test_size=0.5, repeats=2)
+
+
+@pytest.fixture
+def view(table_session, open_view):
+    return open_view(ModelView, table_session, (728, 640))
+
+
+def offered(view):
+    return [view.picture_combo.itemData(k) for k in range(view.picture_combo.count())]
+
+
+def turn_to(qtbot, view, key):
+    """Choose a picture as a person does."""
+    index = view.picture_combo.findData(key)
+    view.picture_combo.setCurrentIndex(index)
+    view.picture_combo.activated.emit(index)
+    qtbot.waitUntil(lambda: not view.busy())
+    return view.part
+
+
+def test_empty_state_says_what_to_do(qtbot, table_session, view):
+    settle(qtbot, view)
+    assert "press Run" in view.sentence.text()
+    assert not view.picture_combo.isVisible()
+    assert view.figure_data() == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "pictures"),
+    [
+        ("auc-rls", {}, ["coefficients", "importance"]),
+        ("svm", {"kernel": "rbf"}, ["importance", "curves"]),
+        ("pauc-boost", {}, ["importance", "curves"]),
+        ("auc-split", {}, ["importance", "curves", "tree"]),
+        ("gradient-boosting", {}, ["importance", "curves", "use", "tree"]),
+    ],
+)
+def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
+    put(table_session, make_record(table_session.table, method, params))
+    settle(qtbot, view)
+    assert offered(view) == pictures
+    for key in pictures:
+        part = turn_to(qtbot, view, key)
+        assert part is view.part
+        assert part.isVisible()
+        assert view.figure() is part.plot
+        assert view.sentence.text()
+        lengths = {len(column) for column in view.figure_data().values()}
+        assert len(lengths) == 1
+        assert lengths.pop() > 0
+
+
+def test_weights_are_means_with_their_range(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, validation=TWICE))
+    settle(qtbot, view)
+    chart = view.part.chart
+    for place_, row in zip(points(chart.dots), chart.rows, strict=True):
+        own = [
+            split.coef[split.model.preparation.feature_names.index(row.name)]
+            for split in record.splits
+        ]
+        assert place_[0] == row.value == pytest.approx(np.mean(own))
+        assert (row.low, row.high) == (min(own), max(own))
+    sizes = [abs(row.value) for row in chart.rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert chart.rows[0].name in view.sentence.text()
+    names = [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
+    assert names == [row.name for row in chart.rows]
+    data = view.figure_data()
+    k = next(i for i, name in enumerate(data["feature"]) if name == "x0")
+    scale = np.mean([split.model.preparation.scales[0] for split in record.splits])
+    assert data["weight_per_unit"][k] == pytest.approx(record.splits[0].coef[0] / scale)
+
+
+def test_importance_is_that_of_the_project(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, validation=TWICE))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    band = table_session.plan.band
+    expected = permutation_importance(record, table_session.table, band)
+    for measure in ("auc", "pauc"):
+        choose(part.measure_combo, measure)
+        value, low, high = expected.summary(measure)
+        for row in part.chart.rows:
+            c = expected.columns.index(row.name)
+            assert_allclose([row.value, row.low, row.high], [value[c], low[c], high[c]])
+        best = expected.columns[int(value.argmax())]
+        assert view.sentence.text().startswith(best)
+    data = view.figure_data()
+    assert_allclose(data["auc_loss"], expected.drops[..., 0].ravel())
+    assert not part.stop_button.isVisible()
+
+
+def test_another_band_is_permuted_anew(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    table_session.set_band(0.2, 0.9)
+    settle(qtbot, view)
+    choose(part.measure_combo, "pauc")
+    expected = permutation_importance(record, table_session.table, (0.2, 0.9)).summary("pauc")[0]
+    assert_allclose(sorted(row.value for row in part.chart.rows), sorted(expected))
+    assert "0.2 … 0.9" in part.plot.getAxis("bottom").labelText
+
+
+def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    whole = part.found
+    part.repeats_box.setValue(200)
+    qtbot.waitUntil(lambda: part.stop_button.isVisible() and part.bar_done.value() > 0)
+    part.stop_button.click()
+    qtbot.waitUntil(lambda: not view.busy())
+    assert part.found is not None
+    assert not part.found.complete
+    assert_allclose(part.found.drops[0, 0], whole.drops[0, 0])
+    assert "Stopped" in view.sentence.text()
+    assert part.again_button.isVisible()
+    part.repeats_box.setValue(10)
+    qtbot.waitUntil(lambda: not view.busy())
+    assert part.found is whole
+    assert not part.again_button.isVisible()
+
+
+def test_score_curves_of_the_split_that_is_pointed_at(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "curves")
+    spans = part.found.spans
+    assert part.found.column == max(spans, key=spans.get)
+    assert part.column_combo.itemData(0) == part.found.column
+    choose(part.column_combo, "x1")
+    qtbot.waitUntil(lambda: not view.busy())
+    assert part.found.column == "x1"
+    for curve, split in zip(part.found.curves, record.splits, strict=True):
+        learnt = split.model.preparation
+        u = (curve.x - learnt.means[1]) / learnt.scales[1]
+        term = split.model.scorer.component(1, u)
+        assert_allclose(curve.y, term - term.mean(), atol=1e-9)
+    assert view.split_combo.isVisible()
+    view.split_combo.activated.emit(1)
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    assert table_session.focus.split == 1
+    assert view.split_combo.currentIndex() == 1
+
+
+def test_the_tree_says_who_ends_where(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, "auc-split"))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "tree")
+    split = record.splits[0]
+    leaves = [p for p in part.placed.walk() if not p.children]
+    assert sum(p.node.positives for p in leaves) == split.train_positive.sum()
+    assert sum(p.node.negatives for p in leaves) == (~split.train_positive).sum()
+    assert sorted(p.y for p in leaves) == list(range(len(leaves)))
+    part.levels_box.setValue(1)
+    assert len(list(part.placed.walk())) == 3
+    assert "1 of" in view.sentence.text()
+    assert part.root.condition in view.sentence.text()
+
+
+def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, "gradient-boosting"))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "tree")
+    scorer = record.splits[0].model.scorer
+    assert part.tree_box.maximum() == len(scorer.roots)
+    part.tree_box.setValue(3)
+    qtbot.waitUntil(lambda: not view.busy())
+    assert part.root.index == scorer.roots[2]
+
+
+def test_without_its_table_a_run_says_so(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table, "auc-split"))
+    table_session.table = None
+    settle(qtbot, view)
+    for key in offered(view):
+        turn_to(qtbot, view, key)
+        assert "Open the table" in view.sentence.text()
+
+
+def test_a_parent_stands_between_its_children():
+    leaf = Node(1, 1, 1, 1, 0.0, "", False, 1)
+    root = Node(0, 0, 2, 2, np.nan, "a ≤ 1", False, 2, leaf, dataclasses.replace(leaf, index=2))
+    placed = place(root, 5)
+    assert [child.y for child in placed.children] == [0, 1]
+    assert placed.y == 0.5
+    assert place(root, 0).folded
+
+
+def test_long_names_keep_both_ends():
+    assert elided("short", 10, len) == "short"
+    cut = elided("a_very_long_column_name", 11, len)
+    assert len(cut) <= 11
+    assert cut.startswith("a_ver")
+    assert cut.endswith("name")
+
+
+def test_names_for_automation(view):
+    assert view.objectName() == "model_view"
+    assert view.title == "Model"
+    for part in view.parts:
+        assert part.plot.objectName().startswith("model_")
+    assert view.picture_combo.accessibleName()

@@ -1,0 +1,124 @@
+"""Permutation importance against permuting by hand and scikit-learn's areas."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from aucstudio.engine.inference import splits_interval
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project.execute import execute
+from aucstudio.project.importance import column_groups, permutation_importance
+
+BAND = (0.1, 0.6)
+
+
+def pauc(positive, scores):
+    fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
+    grid = np.unique(np.concatenate([BAND, fpr[(fpr > BAND[0]) & (fpr < BAND[1])]]))
+    # A vertical step inside the band has two heights: take the area piece by piece.
+    area = 0.0
+    for low, high in itertools.pairwise(grid):
+        inside = np.array([low + 1e-9, high - 1e-9])
+        heights = np.interp(inside, fpr + np.arange(len(fpr)) * 1e-13, tpr)
+        area += (high - low) * heights.mean()
+    return area / (BAND[1] - BAND[0])
+
+
+def by_hand(split, table, seed, k, r):
+    """Permute each column of the table's rows and ask the model itself."""
+    preparation, scorer = split.model.preparation, split.model.scorer
+    X = preparation.apply(table, split.test_rows)
+    drops = []
+    for c, group in enumerate(column_groups(preparation).values()):
+        order = np.random.default_rng((seed, k, r, c)).permutation(len(X))
+        moved = X.copy()
+        moved[:, group] = X[order][:, group]
+        before, after = scorer(X), scorer(moved)
+        drops.append(
+            [
+                roc_auc_score(split.test_positive, before)
+                - roc_auc_score(split.test_positive, after),
+                pauc(split.test_positive, before) - pauc(split.test_positive, after),
+            ]
+        )
+    return np.array(drops)
+
+
+@pytest.mark.parametrize("method", ["auc-rls", "auc-split", "pauc-boost"])
+def test_drops_are_those_of_permuting_by_hand(table, plan, method):
+    record = execute(plan(method, repeats=2), table)
+    found = permutation_importance(record, table, BAND, repeats=2, seed=7)
+    assert found.columns == tuple(table.feature_names)
+    assert found.complete
+    for k, split in enumerate(record.splits):
+        for r in range(2):
+            assert_allclose(found.drops[k, r], by_hand(split, table, 7, k, r), atol=1e-6)
+
+
+def test_levels_of_a_category_move_together(table, plan):
+    record = execute(plan(), table)
+    preparation = record.splits[0].model.preparation
+    groups = column_groups(preparation)
+    assert list(groups) == [*preparation.numbers, *preparation.categories]
+    width = [group.stop - group.start for group in groups.values()]
+    assert width == [1] * len(preparation.numbers) + [len(v) for v in preparation.levels]
+    assert sum(width) == len(preparation.feature_names)
+
+
+def test_interval_over_splits_and_over_permutations(table, plan):
+    record = execute(plan(repeats=3), table)
+    found = permutation_importance(record, table, BAND, repeats=4)
+    value, low, high = found.summary("auc")
+    split = record.splits[0]
+    share = len(split.test_rows) / (len(split.test_rows) + len(split.train_rows))
+    for c in range(len(found.columns)):
+        means = found.drops[:, :, c, 0].mean(axis=1)
+        expected = splits_interval(means, 0.95, share, bounds=(-1, 1))
+        assert_allclose([value[c], low[c], high[c]], [means.mean(), expected.low, expected.high])
+    one = permutation_importance(
+        dataclasses.replace(record, splits=record.splits[:1]), table, BAND, repeats=4
+    )
+    value, low, high = one.summary("pauc")
+    for c in range(len(one.columns)):
+        drops = one.drops[0, :, c, 1]
+        if drops.std() == 0:
+            continue
+        expected = stats.t.interval(0.95, 3, drops.mean(), stats.sem(drops))
+        assert_allclose([low[c], high[c]], expected)
+
+
+def test_a_stop_keeps_what_is_finished(table, plan):
+    record = execute(plan(repeats=2), table)
+    whole = permutation_importance(record, table, BAND, repeats=5)
+    part = permutation_importance(record, table, BAND, repeats=5, listen=lambda done: done > 0.72)
+    assert not part.complete
+    assert (part.splits, part.repeats) == (2, 5)
+    kept = ~np.isnan(part.drops)
+    assert kept[0].all()
+    assert 0 < kept[1].sum() < kept[0].sum()
+    assert_array_equal(part.drops[kept], whole.drops[kept])
+    assert np.isfinite(part.summary("auc")[0]).all()
+    with pytest.raises(Stopped):
+        permutation_importance(record, table, BAND, listen=lambda _: True)
+
+
+def test_progress_runs_from_0_to_1(table, plan):
+    record, heard = execute(plan(repeats=2), table), []
+    permutation_importance(
+        record, table, BAND, repeats=2, listen=lambda done: heard.append(done) is not None
+    )
+    assert heard == sorted(heard)
+    assert heard[0] == 0.0
+    assert 0.75 < heard[-1] <= 1.0
+
+
+def test_of_many_rows_some_are_scored(table, plan):
+    record = execute(plan(), table)
+    found = permutation_importance(record, table, BAND, repeats=2, most_rows=40)
+    assert found.rows == 40
+    assert found.of_rows == len(record.splits[0].test_rows)

@@ -1,0 +1,175 @@
+"""Slices, maps and contours against the functions they are drawn from."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.scorers import KernelScorer, LinearScorer
+from aucstudio.project.planes import component_plane, feature_plane
+from aucstudio.project.prepare import learn_preparation
+from aucstudio.project.sampling import Sample
+from aucstudio.project.score_map import (
+    CELLS,
+    Frame,
+    ScoreMap,
+    contour,
+    joined,
+    refined,
+    score_map,
+    slice_through,
+)
+
+FRAME = Frame((-2.0, 3.0), (-1.0, 2.0), (200, 100))
+
+
+def always():
+    return True
+
+
+def test_a_place_stands_for_the_row_with_all_else_at_its_mean():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=5)
+    part = slice_through(feature_plane(5, 3, 1), mean)
+    (row,) = part.rows(np.array([[7.0, -2.0]]))
+    expected = mean.copy()
+    expected[[3, 1]] = 7.0, -2.0
+    assert_allclose(row, expected)
+
+
+def test_principal_components_go_there_and_back():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 6)) * np.arange(1, 7)
+    sample = Sample(X, np.arange(60) < 20, None, np.arange(60))
+    plane = component_plane(sample)
+    places = rng.normal(size=(10, 2))
+    rows = slice_through(plane, X.mean(axis=0)).rows(places)
+    assert_allclose(rows @ plane.directions, places)
+    # Off the plane every row is the mean.
+    off = np.eye(6) - plane.directions @ plane.directions.T
+    assert_allclose(rows @ off, np.tile(X.mean(axis=0) @ off, (10, 1)), atol=1e-12)
+
+
+def test_another_model_sees_the_same_rows(table):
+    one = learn_preparation(table, np.arange(0, 80))
+    two = learn_preparation(table, np.arange(60, 160))
+    X = one.apply(table, np.arange(20))
+    plane = feature_plane(X.shape[1], 0, 2)
+    places = X[:, [0, 2]]
+    moved = slice_through(plane, X.mean(axis=0)).carried(one, two).rows(places)
+    # Cells of both numbers are those of the table, whoever scaled them.
+    assert_allclose(moved[:, [0, 2]], two.apply(table, np.arange(20))[:, [0, 2]])
+    in_one = slice_through(plane, X.mean(axis=0)).rows(places)
+    assert_allclose(
+        moved[:, 1] * two.scales[1] + two.means[1], in_one[:, 1] * one.scales[1] + one.means[1]
+    )
+
+
+def test_maps_are_the_scores_of_their_corners():
+    rng = np.random.default_rng(2)
+    scorer = KernelScorer(Kernel("rbf", 0.7), rng.normal(size=(9, 3)), rng.normal(size=9))
+    part = slice_through(feature_plane(3, 0, 2), np.array([0.0, 0.5, 0.0]))
+    maps = list(refined(scorer, -0.25, part, FRAME, always))
+    assert [found.cell for found in maps] == list(CELLS)
+    for found in maps:
+        assert found.scores.shape == (len(found.x), len(found.y))
+        assert (found.x[0], found.x[-1], found.y[0], found.y[-1]) == (-2.0, 3.0, -1.0, 2.0)
+        i, j = len(found.x) // 3, len(found.y) // 2
+        row = np.array([[found.x[i], 0.5, found.y[j]]])
+        assert found.scores[i, j] == pytest.approx(scorer(row)[0] - 0.25)
+
+
+def test_a_stop_is_heeded_between_chunks():
+    asked = []
+
+    def go_on():
+        asked.append(None)
+        return len(asked) < 3
+
+    part = slice_through(feature_plane(2, 0, 1), np.zeros(2))
+    assert score_map(LinearScorer(np.ones(2)), 0.0, part, FRAME, 2, go_on) is None
+    assert len(asked) == 3
+
+
+def test_a_contour_of_a_linear_score_is_its_line():
+    x, y = np.linspace(-1, 2, 17), np.linspace(0, 5, 11)
+    values = 2 * x[:, None] - y[None] + 0.3
+    segments = contour(x, y, values, 1.0)
+    assert len(segments)
+    assert_allclose(2 * segments[..., 0] - segments[..., 1] + 0.3, 1.0)
+    # The pieces make one line: all ends but two are shared.
+    _, counts = np.unique(np.round(segments.reshape(-1, 2), 9), axis=0, return_counts=True)
+    assert (counts == 1).sum() == 2
+    assert counts.max() == 2
+
+
+def test_a_contour_of_a_circle_is_closed_and_round():
+    x = y = np.linspace(-2, 2, 81)
+    segments = contour(x, y, x[:, None] ** 2 + y[None] ** 2, 1.7321)
+    assert_allclose(np.hypot(*segments.reshape(-1, 2).T), np.sqrt(1.7321), atol=1e-3)
+    _, counts = np.unique(np.round(segments.reshape(-1, 2), 9), axis=0, return_counts=True)
+    assert (counts == 2).all()
+    length = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1).sum()
+    assert length == pytest.approx(2 * np.pi * np.sqrt(1.7321), rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_case_separates_high_from_low(seed):
+    # Between any two neighbouring corners on different sides there is an end of a segment.
+    values = np.random.default_rng(seed).normal(size=(12, 9))
+    x, y = np.arange(12.0), np.arange(9.0)
+    found = contour(x, y, values, 0.1)
+    ends = found.reshape(-1, 2)
+    above = values > 0.1
+    for i in range(12):
+        for j in range(9):
+            if i < 11 and above[i, j] != above[i + 1, j]:
+                t = (0.1 - values[i, j]) / (values[i + 1, j] - values[i, j])
+                assert np.isclose(ends, [i + t, j]).all(axis=1).any()
+            if j < 8 and above[i, j] != above[i, j + 1]:
+                t = (0.1 - values[i, j]) / (values[i, j + 1] - values[i, j])
+                assert np.isclose(ends, [i, j + t]).all(axis=1).any()
+    # No segment leaves its cell.
+    assert (np.ptp(found, axis=1) <= 1 + 1e-12).all()
+    n_crossed = (above[1:] != above[:-1]).sum() + (above[:, 1:] != above[:, :-1]).sum()
+    inner = (above[1:, 1:-1] != above[:-1, 1:-1]).sum() + (
+        above[1:-1, 1:] != above[1:-1, :-1]
+    ).sum()
+    assert len(ends) == n_crossed + inner
+
+
+def test_nothing_is_drawn_where_all_is_on_one_side():
+    assert contour(np.arange(3.0), np.arange(3.0), np.ones((3, 3)), 2.0).shape == (0, 2, 2)
+
+
+def test_a_closed_line_is_one_line():
+    x = y = np.linspace(-2, 2, 81)
+    values = x[:, None] ** 2 + y[None] ** 2
+    places, connect = ScoreMap(x, y, values, 2).contour(1.7321)
+    assert (connect[:-1] == 1).all()
+    assert connect[-1] == 0
+    assert_allclose(places[0], places[-1])
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert steps.sum() == pytest.approx(2 * np.pi * np.sqrt(1.7321), rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joining_loses_and_invents_nothing(seed):
+    values = np.random.default_rng(seed).normal(size=(15, 12))
+    segments = contour(np.arange(15.0), np.arange(12.0), values, 0.0)
+    places, connect = joined(segments)
+    drawn = np.flatnonzero(connect)
+    again = np.stack([places[drawn], places[drawn + 1]], axis=1)
+
+    def listed(pieces):
+        return sorted(sorted(map(tuple, piece)) for piece in pieces.tolist())
+
+    assert listed(again) == listed(segments)
+    # Fewer lines than segments: open lines begin and end at the frame.
+    assert (connect == 0).sum() < len(segments) / 2
+
+
+def test_of_nothing_there_is_no_line():
+    places, connect = joined(np.empty((0, 2, 2)))
+    assert places.shape == (0, 2)
+    assert connect.shape == (0,)
