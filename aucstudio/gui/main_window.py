@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
     QScrollArea,
     QSplitter,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -22,11 +22,14 @@ from aucstudio.gui import prompts
 from aucstudio.gui.actions import Actions
 from aucstudio.gui.compare_view import CompareView
 from aucstudio.gui.data_panel import DataPanel
-from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.deck import Deck
+from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.difference_view import DifferenceView
+from aucstudio.gui.exports import Exports
 from aucstudio.gui.feature_view import FeatureView
+from aucstudio.gui.icons import redress
 from aucstudio.gui.method_panel import MethodPanel
-from aucstudio.gui.plotting import figure_image, png_bytes, save_figure
+from aucstudio.gui.model_view import ModelView
 from aucstudio.gui.progress_strip import ProgressStrip
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.runs_panel import RunsPanel
@@ -38,18 +41,15 @@ from aucstudio.gui.training_view import TrainingView
 from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
-from aucstudio.gui.widgets import Card, named
-from aucstudio.project.demo import SAMPLE_METHODS, SAMPLE_TUNED, SAMPLE_VALIDATION, sample_study
+from aucstudio.gui.widgets import Card
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.experiment_file import write_study
-from aucstudio.project.files import write_atomically
-from aucstudio.project.headless import command_line
-from aucstudio.project.report import write_report
+from aucstudio.project.studies import STUDIES, make_study
 from aucstudio.project.table import Table
+from aucstudio.project.workspace import samples_folder
 
-TABLES = "Tables (*.csv *.tsv *.txt *.dat);;All files (*)"
+TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
+STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
 _SIZE = QSize(1440, 900)
 _LEFT, _RIGHT = 328, 384
 
@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
             FeatureView(self.session),
             DifferenceView(self.session),
             ScoresView(self.session),
+            ModelView(self.session),
             CompareView(self.session),
         ]
         self._lay_out()
@@ -86,19 +87,18 @@ class MainWindow(QMainWindow):
         self.runs_panel = RunsPanel(self.session)
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
         self.welcome = WelcomePage()
-        self.tabs = named(QTabWidget(), "view_tabs", "Views")
-        self.tabs.setDocumentMode(True)
-        self.tabs.tabBar().setDrawBase(False)
         for view in self.views:
             view.let_controls_shrink()
-            self.tabs.addTab(view, view.title)
+        self.deck = Deck(self.views)
+        self.tabs = self.deck.tiles[0]
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
-        self.centre.addWidget(self.tabs)
+        self.centre.addWidget(self.deck)
         middle = _card_around(self.centre)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setHandleWidth(8)
-        for widget in (self._left_column(), middle, self.runs_panel):
+        self.setup_column = self._left_column()
+        for widget in (self.setup_column, middle, self.runs_panel):
             splitter.addWidget(widget)
         splitter.setStretchFactor(1, 1)
         splitter.setCollapsible(1, False)
@@ -131,23 +131,25 @@ class MainWindow(QMainWindow):
         session, verbs = self.session, self.actions_
         verbs.open_data.triggered.connect(self._on_open_data)
         verbs.open_project.triggered.connect(self._on_open_project)
-        verbs.open_sample.triggered.connect(self.open_sample)
         verbs.save_project.triggered.connect(self._on_save)
         verbs.save_project_as.triggered.connect(self._on_save_as)
         verbs.run.triggered.connect(lambda: self._run(tuned=False))
         verbs.tune.triggered.connect(lambda: self._run(tuned=True))
         verbs.stop.triggered.connect(session.stop)
-        verbs.export_model.triggered.connect(self._on_export_model)
-        verbs.export_figure.triggered.connect(self._on_export_figure)
-        verbs.copy_figure.triggered.connect(self._on_copy_figure)
-        verbs.export_report.triggered.connect(self._on_export_report)
-        verbs.export_script.triggered.connect(self._on_export_script)
+        verbs.cluster.triggered.connect(self._on_cluster)
+        verbs.show_setup.toggled.connect(self.setup_column.setVisible)
+        verbs.show_runs.toggled.connect(self.runs_panel.setVisible)
+        for side in (verbs.show_setup, verbs.show_runs):
+            side.triggered.connect(self._keep_layout)
+        self.deck.obey(verbs)
+        self.exports = Exports(self, session, self.deck, verbs)
         verbs.theme_chosen.connect(self.set_theme)
+        verbs.example_chosen.connect(self.open_example)
         self.data_panel.open_asked.connect(verbs.open_data.trigger)
         self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.welcome.open_data_asked.connect(verbs.open_data.trigger)
         self.welcome.open_project_asked.connect(verbs.open_project.trigger)
-        self.welcome.sample_asked.connect(self.open_sample)
+        self.welcome.example_asked.connect(self.open_example)
         self.welcome.path_asked.connect(self.open_path)
         session.table_changed.connect(self._refresh_state)
         session.runs_changed.connect(self._refresh_state)
@@ -155,7 +157,8 @@ class MainWindow(QMainWindow):
         session.live_changed.connect(self._on_live)
         session.told.connect(self.statusBar().showMessage)
         session.failed.connect(self._on_failed)
-        self.tabs.currentChanged.connect(lambda _index: self._refresh_state())
+        self.deck.active_changed.connect(self._refresh_state)
+        self.deck.layout_changed.connect(self._keep_layout)
         for view in self.views:
             for signal in (session.table_changed, session.runs_changed, session.selection_changed):
                 signal.connect(view.mark_stale)
@@ -171,22 +174,17 @@ class MainWindow(QMainWindow):
         if not shows_views:
             self.welcome.refresh()
         self.centre.setCurrentIndex(1 if shows_views else 0)
-        chosen = session.run(session.selected)
         for start in (verbs.run, verbs.tune):
             start.setEnabled(self._can_run())
         verbs.stop.setEnabled(session.busy)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
-        has_model = chosen is not None and bool(chosen.record.splits)
-        verbs.export_model.setEnabled(has_model)
-        verbs.export_script.setEnabled(chosen is not None)
-        verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
-        view = self.current_view()
-        verbs.export_figure.setEnabled(shows_views and bool(view.plots()))
-        verbs.copy_figure.setEnabled(shows_views and bool(view.plots()))
+        self.exports.refresh()
+        self.deck.refresh_verbs(verbs, shows_views)
         name = session.project.path.stem if session.project and session.is_saved else ""
         title = name or (session.table.path.name if session.table else "")
         self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
+        self.deck.name_windows(title or "AUC Studio")
         self.statusBar().showMessage(session.status)
 
     def _can_run(self) -> bool:
@@ -201,11 +199,28 @@ class MainWindow(QMainWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        self.current_view().refresh_live()
+        for view in self.deck.visible_views():
+            view.refresh_live()
 
     def current_view(self) -> View:
-        """Give the page that is seen."""
-        return self.views[max(0, self.tabs.currentIndex())]
+        """Give the view that was last clicked into."""
+        return self.deck.active()
+
+    def _keep_layout(self) -> None:
+        """Put down where the views are; not an edit, so that undo never moves a window."""
+        plan = self.session.plan
+        layout = self.deck.arrangement() | {
+            "setup": self.actions_.show_setup.isChecked(),
+            "runs": self.actions_.show_runs.isChecked(),
+        }
+        if layout != plan.layout:
+            self.session.put_plan(dataclasses.replace(plan, layout=layout))
+
+    def _restore_layout(self) -> None:
+        layout = self.session.plan.layout
+        self.actions_.show_setup.setChecked(layout.get("setup") is not False)
+        self.actions_.show_runs.setChecked(layout.get("runs") is not False)
+        self.deck.restore(layout)
 
     def set_theme(self, choice: str) -> None:
         """Dress the window: "system", "light" or "dark"."""
@@ -214,6 +229,7 @@ class MainWindow(QMainWindow):
             apply_theme(application, choice)
         for view in self.views:
             view.retheme()
+        redress(self)
         self.runs_panel.model.reload()
 
     def follow_desktop(self) -> None:
@@ -241,23 +257,32 @@ class MainWindow(QMainWindow):
         except Exception as error:  # noqa: BLE001
             self._say(error, lambda sentence: prompts.show_error(self, sentence))
             return
+        self._restore_layout()
         if warnings:
             prompts.show_error(self, "\n\n".join(warnings))
 
     def open_path(self, path: str | Path) -> None:
-        """Open a table or a project, by its ending."""
+        """Open a table, a project or an experiment file, by its ending."""
         if Path(path).suffix == ".aucproj":
             self.open_project(path)
+        elif Path(path).suffix == ".toml":
+            self.open_experiments(path)
         else:
             self.open_data(path)
 
-    def open_sample(self) -> None:
-        """Open the sample table and run the sample study on it: several methods, same rows."""
+    def open_example(self, key: str = STUDIES[0]) -> None:
+        """Open an example study and run it."""
         try:
-            if self.open_data(sample_study()) is not None:
-                self.session.run_study(SAMPLE_METHODS, SAMPLE_VALIDATION, SAMPLE_TUNED)
+            self.open_experiments(make_study(key, samples_folder(key)))
         except InputError as error:
             prompts.show_error(self, str(error))
+
+    def open_experiments(self, path: str | Path) -> None:
+        """Open an experiment file and run it; what is wrong is said in a dialog."""
+        try:
+            self.session.open_experiments(path)
+        except Exception as error:  # noqa: BLE001
+            self._say(error, lambda sentence: prompts.show_error(self, sentence))
 
     def _say(self, error: Exception, say: object) -> None:
         from aucstudio.project.job import describe_failure
@@ -274,11 +299,12 @@ class MainWindow(QMainWindow):
             self.open_data(path)
 
     def _on_open_project(self) -> None:
-        path = prompts.ask_open_path(self, "Open a project", PROJECTS)
+        path = prompts.ask_open_path(self, "Open a project or an experiment", STUDY_FILES)
         if path:
-            self.open_project(path)
+            self.open_path(path)
 
     def _on_save(self) -> None:
+        self._keep_layout()
         if self.session.is_saved:
             self.session.save_plan()
             self.statusBar().showMessage(self.session.status)
@@ -316,67 +342,17 @@ class MainWindow(QMainWindow):
     def _on_failed(self, sentence: str, trace: str) -> None:
         prompts.show_error(self, sentence, trace)
 
-    def _on_export_model(self) -> None:
-        chosen = self.session.run(self.session.selected)
-        if chosen is None or not chosen.record.splits:
-            return
-        dialog = ExportModelDialog(self.session, chosen, self)
+    def _on_cluster(self) -> None:
+        dialog = ClusterDialog(self.session, self)
         dialog.exec()
         dialog.deleteLater()
-
-    def _on_export_figure(self) -> None:
-        view = self.current_view()
-        path = prompts.ask_save_path(
-            self,
-            "Save the picture",
-            f"{view.title.lower()}.png",
-            "PNG, 300 dots per inch (*.png);;SVG (*.svg);;PDF (*.pdf)",
-        )
-        if path:
-            self._try_to_write(lambda: save_figure(view.figure(), path), path)
-
-    def _on_copy_figure(self) -> None:
-        QGuiApplication.clipboard().setImage(figure_image(self.current_view().figure(), 2.0))
-        self.statusBar().showMessage("Picture copied")
-
-    def _on_export_report(self) -> None:
-        path = prompts.ask_save_path(self, "Save the report", "report.html", "Web page (*.html)")
-        if path:
-            runs = {r.look.name: r.record for r in self.session.shown_runs() if r.record.splits}
-            self.views[0].refresh()
-            figure = png_bytes(figure_image(self.views[0].figure(), 2.0))
-            self._try_to_write(
-                lambda: write_report(Path(path), runs, self.session.plan.band, {"ROC": figure}),
-                path,
-            )
-
-    def _on_export_script(self) -> None:
-        chosen = self.session.run(self.session.selected)
-        if chosen is None:
-            return
-        path = prompts.ask_save_path(
-            self,
-            "Save what repeats this run",
-            "run.toml",
-            "Experiment (*.toml);;Shell script (*.sh)",
-        )
-        if path:
-            text = _script(chosen.record.experiment, Path(path))
-            self._try_to_write(lambda: write_atomically(Path(path), text), path)
-
-    def _try_to_write(self, write: object, path: str) -> None:
-        try:
-            if callable(write):
-                write()
-        except InputError as error:
-            prompts.show_error(self, str(error))
-        else:
-            self.statusBar().showMessage(f"Saved {path}")
 
     # ------------------------------------------------------------- Qt
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self._keep_layout()
         self.session.close()
+        self.deck.gather()
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -387,13 +363,6 @@ class MainWindow(QMainWindow):
         urls = event.mimeData().urls()
         if urls and urls[0].isLocalFile():
             self.open_path(urls[0].toLocalFile())
-
-
-def _script(experiment: Experiment, path: Path) -> str:
-    """Write what repeats an experiment: a command for a shell script, else an experiment file."""
-    if path.suffix == ".sh":
-        return f"#!/bin/sh\n{command_line(experiment)}\n"
-    return write_study([experiment], path.resolve().parent)
 
 
 def _card_around(widget: QWidget) -> QWidget:

@@ -12,8 +12,8 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.drawing import png_bytes
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.plotting import png_bytes
 from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.theme import apply_theme
 from aucstudio.project.files import write_atomically
@@ -68,11 +68,11 @@ def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> No
 def _each_view(window: MainWindow) -> Iterator[tuple[str, QPixmap]]:
     session, chosen = window.session, window.session.selected
     tuned = [run.record.id for run in session.shown_runs() if run.record.searches]
-    for index, view in enumerate(window.views):
+    for view in window.views:
         if isinstance(view, SearchView) and not tuned:
             continue
         session.select(tuned[0] if isinstance(view, SearchView) else chosen)
-        window.tabs.setCurrentIndex(index)
+        window.deck.show_view(view)
         _settle(window)
         yield view.title, window.grab()
 

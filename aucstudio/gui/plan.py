@@ -47,6 +47,9 @@ class Plan:
         Key into :data:`aucstudio.project.tuning.METRICS`.
     looks : mapping of run id to RunLook
         In the order of the list.
+    layout : mapping
+        Where the views are, as :meth:`aucstudio.gui.deck.Deck.arrangement` writes it; empty for
+        all in one. Plain data.
     """
 
     validation: Validation = dataclasses.field(default_factory=Validation)
@@ -55,6 +58,7 @@ class Plan:
     band: tuple[float, float] = (0.0, 0.1)
     looks: Mapping[str, RunLook] = dataclasses.field(default_factory=dict)
     tune_by: str = PAUC
+    layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
@@ -111,4 +115,5 @@ class Plan:
             (float(document["band"][0]), float(document["band"][1])),
             {run: RunLook(**look) for run, look in document["looks"].items()},
             document.get("tune_by", PAUC),
+            document.get("layout", {}),
         )

@@ -1,32 +1,24 @@
-"""What all pictures share: dressed plots, pens of runs, and figures saved for print."""
+"""What all pictures share: dressed plots, pens of runs, and ranges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
     QIcon,
-    QImage,
-    QPageSize,
     QPainter,
-    QPdfWriter,
     QPen,
     QPixmap,
 )
-from PySide6.QtSvg import QSvgGenerator
 
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.theme import current_theme, run_colour, run_dash
-from aucstudio.project.errors import InputError
-from aucstudio.project.files import write_atomically
 
-PRINT_DPI = 300
 SWATCH = QSize(26, 12)
 
 
@@ -99,85 +91,6 @@ def dress_plot(plot: pg.PlotWidget) -> None:
         axis.setStyle(tickLength=-4)
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
-
-
-def save_figure(plot: pg.PlotWidget, path: str | Path) -> None:
-    """Save a plot as it stands: .png (300 dots per inch), .svg or .pdf with real lines and text.
-
-    Raises
-    ------
-    InputError
-        If the ending is none of these, or the file cannot be written.
-    """
-    target = Path(path)
-    writers = {".png": _png, ".svg": _svg, ".pdf": _pdf}
-    writer = writers.get(target.suffix.lower())
-    if writer is None:
-        raise InputError(
-            f"a figure is saved as .png, .svg or .pdf; {target.name} is none of these",
-            file=str(target),
-        )
-    write_atomically(target, writer(plot))
-
-
-def figure_image(plot: pg.PlotWidget, scale: float = 1.0) -> QImage:
-    """Paint a plot into an image, ``scale`` times its size on screen."""
-    size = QSize(round(plot.width() * scale), round(plot.height() * scale))
-    image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(QColor(current_theme().card))
-    _paint(plot, image, QRectF(0, 0, size.width(), size.height()))
-    return image
-
-
-def _png(plot: pg.PlotWidget) -> bytes:
-    image = figure_image(plot, PRINT_DPI / 96)
-    image.setDotsPerMeterX(round(PRINT_DPI / 0.0254))
-    image.setDotsPerMeterY(round(PRINT_DPI / 0.0254))
-    return png_bytes(image)
-
-
-def png_bytes(image: QImage) -> bytes:
-    """Write an image as PNG."""
-    buffer = _buffer()
-    image.save(buffer, "PNG")  # type: ignore[call-overload]
-    return bytes(buffer.data().data())
-
-
-def _svg(plot: pg.PlotWidget) -> bytes:
-    buffer = _buffer()
-    generator = QSvgGenerator()
-    generator.setOutputDevice(buffer)
-    generator.setSize(plot.size())
-    generator.setViewBox(QRectF(0, 0, plot.width(), plot.height()))
-    generator.setResolution(96)
-    generator.setTitle(plot.accessibleName())
-    _paint(plot, generator, QRectF(0, 0, plot.width(), plot.height()))
-    return bytes(buffer.data().data())
-
-
-def _pdf(plot: pg.PlotWidget) -> bytes:
-    buffer = _buffer()
-    writer = QPdfWriter(buffer)
-    writer.setResolution(96)
-    inches = QSizeF(plot.width() / 96, plot.height() / 96)
-    writer.setPageSize(QPageSize(inches, QPageSize.Unit.Inch))
-    writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-    _paint(plot, writer, QRectF(0, 0, plot.width(), plot.height()))
-    return bytes(buffer.data().data())
-
-
-def _paint(plot: pg.PlotWidget, device: QImage | QSvgGenerator | QPdfWriter, area: QRectF) -> None:
-    painter = QPainter(device)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.fillRect(area, QColor(current_theme().card))
-    plot.render(painter, area, plot.viewport().rect())
-    painter.end()
-
-
-def _buffer() -> QBuffer:
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    return buffer
 
 
 def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QWidget
 
+from aucstudio.gui.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named
@@ -83,6 +84,7 @@ def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
     text = action.text().replace("&", "")
     button = named(QPushButton(text), name, text)
     button.setProperty("primary", primary)
+    set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
     button.setToolTip(f"{text} ({action.shortcut().toString()})")
     button.setEnabled(action.isEnabled())
     button.clicked.connect(action.trigger)

@@ -22,6 +22,8 @@ class Planned(Protocol):
 class Edit(QUndoCommand):
     """A swap of plans; runs that came after the edit keep their look when it is undone.
 
+    Where the views are is no edit, and stays as it is.
+
     Edits in a row with the same key become one.
     """
 
@@ -47,4 +49,5 @@ class Edit(QUndoCommand):
     def _with_later_runs(self, plan: Plan) -> Plan:
         present = self._edited.plan.looks
         later = {run: look for run, look in present.items() if run not in plan.looks}
-        return dataclasses.replace(plan, looks={**plan.looks, **later})
+        layout = self._edited.plan.layout
+        return dataclasses.replace(plan, looks={**plan.looks, **later}, layout=layout)

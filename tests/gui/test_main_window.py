@@ -23,14 +23,15 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
+from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
-from aucstudio.project.demo import SAMPLE_METHODS
 from aucstudio.project.experiment import training_size
 from aucstudio.project.experiment_file import read_study
 from aucstudio.project.model import load_model
 from aucstudio.project.record import DONE, STOPPED
 from aucstudio.project.samples import make_sample
+from aucstudio.project.studies import make_study
 from aucstudio.project.table import read_table
 from aucstudio.project.words import cost_words
 
@@ -59,6 +60,7 @@ def test_the_names_that_automation_relies_on(window):
         "stop",
         "export_model",
         "export_figure",
+        "export_figure_data",
         "export_report",
         "export_script",
     ):
@@ -73,6 +75,7 @@ def test_the_names_that_automation_relies_on(window):
         "feature_view",
         "difference_view",
         "scores_view",
+        "model_view",
         "compare_view",
     ]
 
@@ -145,7 +148,7 @@ def look_at_every_view(window, qtbot):
 @pytest.mark.slow
 def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_to_end):
     """Open, train, stop one, compare, save, reopen: the numbers are equal; export and score."""
-    data = make_sample("payments", tmp_path)
+    data = make_sample("payments", tmp_path)[0]
     window.open_data(data)
     for method in ("auc-rls", "svm-pauc", "logistic"):
         choose_method(window, method)
@@ -235,17 +238,25 @@ def test_a_model_is_taken_away_for_other_programs(
     assert sorted(path.name for path in tmp_path.glob("model*")) == ["model.json", "model.py"]
 
 
+def save_figure(window):
+    """Press Save picture, and Save in its dialog; give the dialog."""
+    window.findChild(QAction, "action_export_figure").trigger()
+    dialog = window.findChild(ExportFigureDialog)
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    return dialog
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_roc_figure_is_saved(window, tmp_path, answers, run_to_end, table_file, ending):
     window.open_data(table_file)
     run_to_end(window)
     path = tmp_path / f"roc.{ending}"
     answers.save_path = str(path)
-    window.findChild(QAction, "action_export_figure").trigger()
+    save_figure(window)
     content = path.read_bytes()
     if ending == "png":
         image = QImage(str(path))
-        assert image.width() > 1500
+        assert image.width() == 1004  # 85 mm at 300 dots per inch
         assert len({image.pixel(x, image.height() // 3) for x in range(image.width())}) > 5
     elif ending == "svg":
         assert b"<text" in content
@@ -260,8 +271,9 @@ def test_a_figure_that_cannot_be_written_is_said(window, answers, run_to_end, ta
     window.open_data(table_file)
     run_to_end(window)
     answers.save_path = str(tmp_path / "no such folder" / "roc.png")
-    window.findChild(QAction, "action_export_figure").trigger()
-    assert "cannot write" in answers.errors[0]
+    dialog = save_figure(window)
+    assert "cannot write" in dialog.words.text()
+    dialog.reject()
 
 
 def test_report_and_command_of_a_run(window, answers, run_to_end, table_file, tmp_path):
@@ -388,8 +400,17 @@ def test_the_methods_page_lists_every_setting():
     assert "[α, β]" in page
 
 
+def test_an_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
+    window.open_path(make_study("two-scorers", tmp_path))
+    qtbot.waitUntil(
+        lambda: len(window.session.records) == 2 and not window.session.busy, timeout=PATIENCE
+    )
+    assert window.session.table.path.name == "two-scorers.csv"
+    assert window.session.plan.band == (0.1, 0.2)
+
+
 def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
-    window = create_window(make_sample("payments", tmp_path))
+    window = create_window(make_sample("payments", tmp_path)[0])
     choose_method(window, "auc-svm")
     window.method_panel.form.editors["C"].setValue(1e6)
     window.method_panel.form.editors["C"].edited.emit()
@@ -400,14 +421,15 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.deleteLater()
 
 
-def test_the_sample_study_trains_its_methods_on_the_same_rows(window, qtbot):
-    window.welcome.findChild(QWidget, "welcome_sample").click()
+def test_an_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
+    window.welcome.findChild(QWidget, "welcome_example_xor").click()
     qtbot.waitUntil(
-        lambda: len(window.session.records) == len(SAMPLE_METHODS) and not window.session.busy,
-        timeout=PATIENCE,
+        lambda: len(window.session.records) == 5 and not window.session.busy, timeout=PATIENCE
     )
     records = list(window.session.records.values())
-    assert [r.experiment.method for r in records] == list(SAMPLE_METHODS)
+    names = [run.look.name for run in window.session.shown_runs()]
+    assert names == [record.experiment.name for record in records]
+    assert window.session.plan.validation.repeats == 10
     assert all(r.status == DONE for r in records)
     first = records[0].splits[0].test_rows
     assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)

@@ -1,0 +1,272 @@
+"""A picture for print: its size, type, lines and colours, seen as it will be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui import printing, prompts
+from aucstudio.gui.drawing import MM_PER_INCH, Drawing
+from aucstudio.gui.icons import set_icon
+from aucstudio.gui.printing import PRESETS, Sheet
+from aucstudio.gui.session import Session
+from aucstudio.gui.view import View
+from aucstudio.gui.widgets import (
+    FIELD_MARGINS,
+    delayed,
+    dialog_buttons,
+    field_label,
+    fields_grid,
+    label,
+    named,
+    primary,
+    tell,
+)
+from aucstudio.project.errors import InputError
+
+_FILTERS = "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)"
+_BUTTON = QDialogButtonBox.StandardButton
+_PREVIEW = QSize(440, 400)
+
+
+class ExportFigureDialog(QDialog):
+    """Asks how a view's picture is to be put on paper, shows it, saves or copies it."""
+
+    def __init__(self, session: Session, view: View, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("export_figure_dialog")
+        self.setWindowTitle(f"Save picture: {view.title}")
+        self._session, self._view = session, view
+        self._soon = delayed(self, 60, self._show_preview)
+        self.preview = named(_Preview(), "figure_preview", "How the picture will look")
+        self.words = label("", "muted", wrap=True, name="figure_words")
+        form = QVBoxLayout()
+        form.setSpacing(8)
+        form.addLayout(self._make_form())
+        form.addWidget(self.words)
+        form.addStretch(1)
+        both = QHBoxLayout()
+        both.setSpacing(16)
+        both.addWidget(self.preview, stretch=1)
+        both.addLayout(form)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(16)
+        layout.addLayout(both, stretch=1)
+        layout.addWidget(self._make_buttons())
+        self._put(printing.last_sheet())
+        self._show_preview()
+
+    # ------------------------------------------------------------- controls
+
+    def _make_form(self) -> QGridLayout:
+        grid = fields_grid()
+        self.preset = named(QComboBox(), "figure_preset", "Size")
+        for name, width, height in PRESETS:
+            self.preset.addItem(f"{name}, {width:.0f} × {height:.0f} mm", (width, height))
+        self.preset.addItem("Other size", None)
+        self.width_mm = _length("figure_width", "Width", 30.0, 500.0, 5.0, " mm")
+        self.height_mm = _length("figure_height", "Height", 20.0, 500.0, 5.0, " mm")
+        self.font_pt = _length("figure_font", "Size of the type", 4.0, 24.0, 0.5, " pt")
+        self.line_pt = _length("figure_line", "Width of a run's line", 0.25, 4.0, 0.25, " pt")
+        self.colours = named(QComboBox(), "figure_colours", "Colours")
+        self.colours.addItem("For print, on white", True)
+        self.colours.addItem("As on screen", False)
+        self.dpi = named(QSpinBox(), "figure_dpi", "Resolution of a PNG")
+        self.dpi.setRange(72, 1200)
+        self.dpi.setSingleStep(50)
+        self.dpi.setSuffix(" dpi")
+        self.dpi.setToolTip("Dots per inch of a PNG; SVG and PDF have none")
+        self.dpi.lineEdit().setTextMargins(*FIELD_MARGINS)
+        self.title = named(QLineEdit(), "figure_title", "Title")
+        self.title.setPlaceholderText("none")
+        self.title.setToolTip("Stands above the picture")
+        self.caption = named(
+            QCheckBox("Sentence below as &caption"), "figure_caption", "Sentence below as caption"
+        )
+        self.caption.setToolTip("Puts the sentence that the view computed below the picture")
+        self._place(grid)
+        self._listen()
+        return grid
+
+    def _place(self, grid: QGridLayout) -> None:
+        for row, (text, widget) in enumerate(
+            (
+                ("Si&ze", self.preset),
+                ("&Width", self.width_mm),
+                ("&Height", self.height_mm),
+                ("T&ype", self.font_pt),
+                ("&Lines", self.line_pt),
+                ("C&olours", self.colours),
+                ("&Resolution", self.dpi),
+                ("&Title", self.title),
+                ("", self.caption),
+            )
+        ):
+            words = field_label(text)
+            words.setBuddy(widget)
+            grid.addWidget(words, row, 0)
+            grid.addWidget(widget, row, 1)
+
+    def _listen(self) -> None:
+        self.preset.activated.connect(self._on_preset)
+        for box in (self.width_mm, self.height_mm):
+            box.valueChanged.connect(self._name_size)
+        for box in (self.width_mm, self.height_mm, self.font_pt, self.line_pt):
+            box.valueChanged.connect(lambda _value: self._soon.start())
+        self.dpi.valueChanged.connect(lambda _value: self._soon.start())
+        self.colours.currentIndexChanged.connect(lambda _index: self._soon.start())
+        self.title.textChanged.connect(lambda _text: self._soon.start())
+        self.caption.toggled.connect(lambda _on: self._soon.start())
+
+    def _make_buttons(self) -> QDialogButtonBox:
+        self.copy = QPushButton("&Copy")
+        set_icon(self.copy, "copy")
+        self.copy.clicked.connect(self._on_copy)
+        self.buttons = dialog_buttons(_BUTTON.Save, _BUTTON.Cancel, name="figure")
+        self.buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
+        named(self.copy, "figure_copy_button", "Copy")
+        save = self.buttons.button(_BUTTON.Save)
+        save.setText("&Save…")
+        primary(save)
+        self.buttons.accepted.connect(self._on_save)
+        self.buttons.rejected.connect(self.reject)
+        return self.buttons
+
+    # ------------------------------------------------------------- state
+
+    def sheet(self) -> Sheet:
+        """Give what is set."""
+        return Sheet(
+            self.width_mm.value(),
+            self.height_mm.value(),
+            self.font_pt.value(),
+            self.line_pt.value(),
+            bool(self.colours.currentData()),
+            self.dpi.value(),
+            self.title.text().strip(),
+            self.caption.isChecked(),
+        )
+
+    def _put(self, sheet: Sheet) -> None:
+        self.width_mm.setValue(sheet.width)
+        self.height_mm.setValue(sheet.height)
+        self.font_pt.setValue(sheet.font)
+        self.line_pt.setValue(sheet.line)
+        self.colours.setCurrentIndex(self.colours.findData(sheet.light))
+        self.dpi.setValue(sheet.dpi)
+        self.title.setText(sheet.title)
+        self.caption.setChecked(sheet.caption)
+        self._name_size()
+
+    def _on_preset(self) -> None:
+        size = self.preset.currentData()
+        if size is not None:
+            with QSignalBlocker(self.preset):
+                self.width_mm.setValue(size[0])
+                self.height_mm.setValue(size[1])
+            self._name_size()
+
+    def _name_size(self) -> None:
+        """Show which of the known sizes the two fields hold."""
+        sizes = [(width, height) for _, width, height in PRESETS]
+        present = (self.width_mm.value(), self.height_mm.value())
+        self.preset.setCurrentIndex(sizes.index(present) if present in sizes else len(sizes))
+
+    def _show_preview(self) -> None:
+        sheet = self.sheet()
+        drawing, fitted = self._draw()
+        self.preview.show_drawing(drawing)
+        pixels = " × ".join(
+            f"{mm * sheet.dpi / MM_PER_INCH:,.0f}" for mm in (sheet.width, sheet.height)
+        )
+        words = f"A PNG has {pixels} pixels."
+        if fitted.font < sheet.font:
+            words += f" Type is set in {fitted.font:g} pt: larger would not fit this size."
+        tell(self.words, words)
+
+    def _draw(self) -> tuple[Drawing, Sheet]:
+        fitted = printing.fitting(self._view, self.sheet())
+        return printing.draw(self._view, fitted), fitted
+
+    # ------------------------------------------------------------- verbs
+
+    def _on_save(self) -> None:
+        name = f"{self._view.title.lower()}.pdf"
+        path = prompts.ask_save_path(self, "Save the picture", name, _FILTERS)
+        if not path:
+            return
+        drawing, sheet = self._draw()
+        try:
+            printing.write_figure(drawing, Path(path), sheet)
+        except InputError as error:
+            tell(self.words, str(error), "error")
+            return
+        self._remember()
+        self._session.told.emit(f"Saved {path}")
+        self.accept()
+
+    def _on_copy(self) -> None:
+        drawing, sheet = self._draw()
+        printing.copy_to_clipboard(drawing, sheet.dpi)
+        self._remember()
+        tell(self.words, "Copied as image and as SVG.")
+
+    def _remember(self) -> None:
+        printing.remember_sheet(self.sheet())
+
+
+class _Preview(QWidget):
+    """Shows a drawing as large as there is room, on the grey of a desk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawing: Drawing | None = None
+        self.setMinimumSize(_PREVIEW)
+
+    def show_drawing(self, drawing: Drawing) -> None:
+        """Show another drawing."""
+        self._drawing = drawing
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._drawing is None:
+            return
+        size = self._drawing.size.scaled(self.size().toSizeF(), Qt.AspectRatioMode.KeepAspectRatio)
+        sheet = QRectF(0, 0, size.width() - 2, size.height() - 2)
+        sheet.moveCenter(QRectF(self.rect()).center())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._drawing.paint(painter, sheet)
+        painter.setPen(self.palette().mid().color())
+        painter.drawRect(sheet)
+        painter.end()
+
+
+def _length(
+    name: str, words: str, least: float, most: float, step: float, unit: str
+) -> QDoubleSpinBox:
+    box = named(QDoubleSpinBox(), name, words)
+    box.setRange(least, most)
+    box.setSingleStep(step)
+    box.setDecimals(2 if step < 0.5 else 1)
+    box.setSuffix(unit)
+    box.setToolTip(f"{words}, {least:g} … {most:g}{unit}")
+    box.lineEdit().setTextMargins(*FIELD_MARGINS)
+    return box

@@ -1,0 +1,156 @@
+"""What leaves the window: models, pictures and the numbers behind them, reports, experiments."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from aucstudio.gui import printing, prompts
+from aucstudio.gui.actions import Actions
+from aucstudio.gui.deck import Deck
+from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.session import Session
+from aucstudio.project.errors import InputError
+from aucstudio.project.experiment import Experiment
+from aucstudio.project.experiment_file import write_study
+from aucstudio.project.files import write_atomically
+from aucstudio.project.headless import command_line
+from aucstudio.project.report import write_report
+
+_COPY_DPI = 2 * printing.SCREEN_DPI
+
+
+class Exports(QObject):
+    """Answers the actions that write files or fill the clipboard.
+
+    Parameters
+    ----------
+    window : QWidget
+        Parent of the dialogs.
+    session : Session
+    deck : Deck
+        Its active view is the one that is saved and copied.
+    verbs : Actions
+    """
+
+    def __init__(self, window: QWidget, session: Session, deck: Deck, verbs: Actions) -> None:
+        super().__init__(window)
+        self._window, self._session, self._deck, self._verbs = window, session, deck, verbs
+        verbs.export_model.triggered.connect(self._on_model)
+        verbs.export_figure.triggered.connect(self._on_figure)
+        verbs.export_figure_data.triggered.connect(self._on_figure_data)
+        verbs.copy_figure.triggered.connect(self._on_copy)
+        verbs.export_report.triggered.connect(self._on_report)
+        verbs.export_script.triggered.connect(self._on_script)
+
+    def refresh(self) -> None:
+        """Offer what there is something of."""
+        session, verbs = self._session, self._verbs
+        chosen = session.run(session.selected)
+        shows_views = session.table is not None or bool(session.shown_runs())
+        has_figure = shows_views and bool(self._deck.active().plots())
+        verbs.export_model.setEnabled(chosen is not None and bool(chosen.record.splits))
+        verbs.export_script.setEnabled(chosen is not None)
+        verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
+        verbs.export_figure.setEnabled(has_figure)
+        verbs.copy_figure.setEnabled(has_figure)
+        verbs.export_figure_data.setEnabled(shows_views)
+
+    def _on_model(self) -> None:
+        chosen = self._session.run(self._session.selected)
+        if chosen is None or not chosen.record.splits:
+            return
+        dialog = ExportModelDialog(self._session, chosen, self._window)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _on_figure(self) -> None:
+        dialog = ExportFigureDialog(self._session, self._deck.active(), self._window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _on_figure_data(self) -> None:
+        view = self._deck.active()
+        columns = view.figure_data()
+        if not columns:
+            self._session.told.emit(f"{view.title} shows no numbers yet: run a method first")
+            return
+        suggested = f"{view.title.lower()}.csv"
+        path = prompts.ask_save_path(
+            self._window, "Save the data behind the picture", suggested, "CSV (*.csv)"
+        )
+        if path:
+            self._try_to_write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
+
+    def _on_copy(self) -> None:
+        printing.copy_to_clipboard(printing.on_screen(self._deck.active()), _COPY_DPI)
+        self._session.told.emit("Picture copied")
+
+    def _on_report(self) -> None:
+        path = prompts.ask_save_path(
+            self._window, "Save the report", "report.html", "Web page (*.html)"
+        )
+        if path:
+            runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
+            view = self._deck.views[0]
+            view.refresh()
+            figure = printing.on_screen(view).png(_COPY_DPI)
+            band = self._session.plan.band
+            self._try_to_write(lambda: write_report(Path(path), runs, band, {"ROC": figure}), path)
+
+    def _on_script(self) -> None:
+        chosen = self._session.run(self._session.selected)
+        if chosen is None:
+            return
+        path = prompts.ask_save_path(
+            self._window,
+            "Save what repeats this run",
+            "run.toml",
+            "Experiment (*.toml);;Shell script (*.sh)",
+        )
+        if path:
+            text = _script(chosen.record.experiment, Path(path))
+            self._try_to_write(lambda: write_atomically(Path(path), text), path)
+
+    def _try_to_write(self, write: Callable[[], object], path: str) -> None:
+        try:
+            write()
+        except InputError as error:
+            prompts.show_error(self._window, str(error))
+        else:
+            self._session.told.emit(f"Saved {path}")
+
+
+def columns_as_csv(columns: Mapping[str, Sequence[object] | np.ndarray[Any, Any]]) -> str:
+    """Write columns as CSV with a header; numbers keep every digit they have.
+
+    What is missing, NaN included, is an empty cell.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    cells = [[_cell(value) for value in column] for column in columns.values()]
+    writer.writerows(zip(*cells, strict=True))
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or plain != plain:
+        return ""
+    return repr(plain) if isinstance(plain, float) else plain
+
+
+def _script(experiment: Experiment, path: Path) -> str:
+    """Write what repeats an experiment: a command for a shell script, else an experiment file."""
+    if path.suffix == ".sh":
+        return f"#!/bin/sh\n{command_line(experiment)}\n"
+    return write_study([experiment], path.resolve().parent)
