@@ -8,28 +8,29 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import run_beside
+from aucstudio.gui.cluster_link import ClusterLink
 from aucstudio.gui.focus import Focus
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import delayed, ticking
+from aucstudio.project import experiment_file
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import DataReference, Experiment, check_size, plan_experiment
 from aucstudio.project.headless import read_test_table
 from aucstudio.project.job import Job, Outcome, RunJob, describe_failure, run_job
 from aucstudio.project.record import FAILED, RunRecord
-from aucstudio.project.split import Validation
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import Tuning
@@ -60,6 +61,7 @@ class Session(QObject):
     selection_changed = Signal()  # another run is chosen
     band_changed = Signal()  # the FPR range moved
     focus_changed = Signal()  # another split, threshold, row or pair is pointed at
+    stakes_changed = Signal()  # positives are as rare, or a miss costs as much, as somewhere else
     live_changed = Signal()  # the run in flight moved, began or ended
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
@@ -75,9 +77,11 @@ class Session(QObject):
         self.selected: str | None = None
         self.compared: str | None = None
         self.focus = Focus()
+        self.stakes = Stakes()
         self.live: LiveRun | None = None
         self.queue: deque[tuple[Experiment, RunLook]] = deque()
         self.undo_stack = QUndoStack(self)
+        self.cluster = ClusterLink(self)
         self._job: RunJob | None = None
         self._loading: Job[tuple[float, str], Any] | None = None
         self._keeper = PlanKeeper()
@@ -167,6 +171,13 @@ class Session(QObject):
             self.focus = focus
             self.focus_changed.emit()
 
+    def weigh(self, **changes: Any) -> None:
+        """Judge operating points for another prior or cost; see :class:`Stakes`."""
+        stakes = dataclasses.replace(self.stakes, **changes)
+        if stakes != self.stakes:
+            self.stakes = stakes
+            self.stakes_changed.emit()
+
     def compare_with(self, run: str | None) -> None:
         """Choose the second run, for comparison."""
         if run != self.compared:
@@ -237,6 +248,7 @@ class Session(QObject):
         self.records, self.unsaved = {}, {}
         self.undo_stack.clear()
         self.selected = self.compared = None
+        self.weigh(prior=None, miss=1.0)
         self.put_plan(dataclasses.replace(self.plan, looks={}))
         self.runs_changed.emit()
         self.selection_changed.emit()
@@ -335,24 +347,39 @@ class Session(QObject):
             data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
         )
         check_size(experiment, self.table)
-        waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
-        title = METHODS[method].title + (", tuned" if tuned else "")
-        look = plan.free_look(title, waiting)
-        self.queue.append((experiment, look))
+        self._queue(experiment)
         self._start_next()
 
-    def run_study(
-        self, methods: Sequence[str], validation: Validation, tuned: Collection[str] = ()
-    ) -> None:
-        """Queue a run of each method on the same rows, at its defaults or tuned."""
-        chosen = self.plan.method
-        for method in methods:
-            params = {**self.plan.params, method: {}}
-            self.put_plan(
-                dataclasses.replace(self.plan, validation=validation, method=method, params=params)
+    def open_experiments(self, path: str | Path) -> experiment_file.Study:
+        """Open an experiment file: its table as a new study, and all its runs, queued.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; everything stays as it was.
+        """
+        study: experiment_file.Study = self._load(lambda _: experiment_file.read_study(path))
+        self._start_study(study.table)
+        first = study.experiments[0]
+        params = {run.method: dict(run.params) for run in reversed(study.experiments)}
+        self.put_plan(
+            dataclasses.replace(
+                self.plan,
+                validation=first.validation,
+                band=first.band,
+                method=first.method,
+                params={**self.plan.params, **params},
             )
-            self.run_planned(tuned=method in tuned)
-        self.put_plan(dataclasses.replace(self.plan, method=chosen))
+        )
+        for experiment in study.experiments:
+            self._queue(experiment)
+        self._start_next()
+        remember_recent(Path(path))
+        return study
+
+    def _queue(self, experiment: Experiment) -> None:
+        waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
+        self.queue.append((experiment, self.plan.free_look(experiment.title, waiting)))
 
     def _start_next(self) -> None:
         if self._job is not None or not self.queue:
@@ -366,7 +393,8 @@ class Session(QObject):
             self._start_next()
             return
         assert self.table is not None
-        self._job = run_job(experiment, self.table, test_table, self.project)
+        workers = self.cluster.workers
+        self._job = run_job(experiment, self.table, test_table, self.project, workers)
         self.live = LiveRun(experiment, look)
         self._job.start()
         self._poll.start()
@@ -406,6 +434,7 @@ class Session(QObject):
             self._on_poll()
         self._flush_now()
         self._keeper.close()
+        self.cluster.close()
 
     def _on_poll(self) -> None:
         job, live = self._job, self.live

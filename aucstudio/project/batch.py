@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 
 from threadpoolctl import threadpool_limits
 
-from aucstudio.project.cluster import ClusterLostError, connect, run_splits
+from aucstudio.project.cluster import connect
 from aucstudio.project.execute import execute
-from aucstudio.project.experiment import Experiment
+from aucstudio.project.experiment import Experiment, check_size_at_once
 from aucstudio.project.experiment_file import Study
-from aucstudio.project.headless import Bar, Plan, open_or_create, read_test_table, run
-from aucstudio.project.record import DONE, FAILED, STOPPED, RunRecord
-from aucstudio.project.storage import ProjectFile
+from aucstudio.project.gather import Gathered
+from aucstudio.project.headless import (
+    Bar,
+    Plan,
+    elsewhere_words,
+    open_or_create,
+    read_test_table,
+    run,
+)
+from aucstudio.project.parallel import Told, run_tasks
+from aucstudio.project.record import STOPPED, RunRecord
 from aucstudio.project.table import Table
+from aucstudio.project.watch import Elsewhere
+from aucstudio.project.workers import WorkersLostError
 
 Done = Callable[[int, RunRecord], None]
 
@@ -36,7 +45,8 @@ def run_study(
     project : str, optional
         Project file to add the runs to, each as it ends.
     jobs : int
-        Processes; 1 runs here, where an interrupt keeps the splits that are finished.
+        Processes; 1 runs here, where an interrupt keeps the splits that are finished. More are
+        refused where so many fits do not fit in memory together.
     cluster : str, optional
         Address of a Dask scheduler, whose workers take the splits in place of processes here.
     """
@@ -45,6 +55,7 @@ def run_study(
         return run_on_cluster(study, test_table, cluster, project, bar)
     if jobs == 1:
         return _run_in_turn(study, test_table, project, bar)
+    check_size_at_once(study.experiments, study.table, jobs)
     file = None if project is None else open_or_create(project)
     count = len(study.experiments)
     records: dict[int, RunRecord] = {}
@@ -127,7 +138,7 @@ def run_on_cluster(
     project: str | None = None,
     bar: Bar | None = None,
 ) -> list[RunRecord]:
-    """Run experiments on the workers of a Dask scheduler, split by split.
+    """Run experiments on the workers of a Dask scheduler, by their splits and search tasks.
 
     An interrupt or a lost scheduler keeps the splits that are finished; the first run that a
     lost scheduler left unfinished has failed, and its error says so.
@@ -137,72 +148,21 @@ def run_on_cluster(
     InputError
         If the cluster cannot be used; see :func:`aucstudio.project.cluster.connect`.
     """
-    with connect(address) as client:
-        gathered = _Gathered(study, None if project is None else open_or_create(project), bar)
+    with connect(address) as workers:
+        file = None if project is None else open_or_create(project)
+        gathered = Gathered(study.experiments, None if file is None else file.add_run)
+        count = sum(experiment.validation.splits for experiment in study.experiments)
+
+        def hear(told: Told) -> None:
+            gathered.add(told)
+            if bar is not None:
+                place = Elsewhere(told.fraction, gathered.splits, workers.where)
+                bar(told.fraction, elsewhere_words(place, count, told.search))
+
         try:
-            run_splits(study.experiments, study.table, test_table, client, gathered.add)
+            run_tasks(workers, study.experiments, study.table, test_table, hear)
         except KeyboardInterrupt:
             gathered.keep_rest()
-        except ClusterLostError as lost:
+        except WorkersLostError as lost:
             gathered.keep_rest(str(lost))
     return [gathered.records[number] for number in sorted(gathered.records)]
-
-
-class _Gathered:
-    """Records of splits as they come in, joined to records of runs as these are whole."""
-
-    def __init__(self, study: Study, file: ProjectFile | None, bar: Bar | None) -> None:
-        self.experiments, self.file, self.bar = study.experiments, file, bar
-        self.parts: list[dict[int, RunRecord]] = [{} for _ in study.experiments]
-        self.records: dict[int, RunRecord] = {}
-
-    def add(self, number: int, k: int, part: RunRecord) -> None:
-        self.parts[number][k] = part
-        if len(self.parts[number]) == self.experiments[number].validation.splits:
-            self._keep(number, _join(self.experiments[number], self.parts[number]))
-        if self.bar is not None:
-            came = sum(map(len, self.parts))
-            count = sum(experiment.validation.splits for experiment in self.experiments)
-            self.bar(came / count, f"{came} of {count} splits")
-
-    def keep_rest(self, error: str = "") -> None:
-        """Keep what there is of runs that will not be whole; the first of them bears the error."""
-        for number, experiment in enumerate(self.experiments):
-            if number in self.records or not (self.parts[number] or error):
-                continue
-            record = _join(experiment, self.parts[number])
-            if error:
-                record = dataclasses.replace(record, status=FAILED, error=error)
-                error = ""
-            self._keep(number, record)
-
-    def _keep(self, number: int, record: RunRecord) -> None:
-        self.records[number] = record if self.file is None else self.file.add_run(record)
-
-
-def _join(experiment: Experiment, parts: Mapping[int, RunRecord]) -> RunRecord:
-    """Make the record of a run from those of its splits.
-
-    Parameters
-    ----------
-    parts : mapping of int to RunRecord
-        By number of the split; where some are missing and none failed, the run was stopped.
-
-    Returns
-    -------
-    RunRecord
-        Its seconds are those of its splits added up: what one worker would have taken.
-    """
-    ordered = [parts[k] for k in sorted(parts)]
-    failed = next((part for part in ordered if part.status == FAILED), None)
-    whole = DONE if len(ordered) == experiment.validation.splits else STOPPED
-    return RunRecord.made(
-        experiment,
-        whole if failed is None else FAILED,
-        [split for part in ordered for split in part.splits],
-        min((part.created for part in ordered), default=RunRecord.now()),
-        sum(part.seconds for part in ordered),
-        "" if failed is None else failed.error,
-        "" if failed is None else failed.traceback,
-        [search for part in ordered for search in part.searches],
-    )

@@ -1,38 +1,122 @@
-"""The workers of a Dask cluster: runs go there split by split, and come back as records."""
+"""The workers of a Dask cluster; everything that knows of Dask is here."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
+import dataclasses
 import importlib
 import logging
+import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Executor, Future, as_completed
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute_split
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.record import FAILED, RunRecord
-from aucstudio.project.table import Table
+from aucstudio.project.workers import Workers
 
 # What must be the same on all sides for the same numbers, and to understand each other at all.
 _SAME = ("python", "aucstudio", "numpy", "distributed")
 _TIMEOUT_SECONDS = 10.0
+_LOOK_SECONDS = 1.0
+# Whose log would speak over our sentences: the library, and what carries its messages.
+_TALKERS = ("distributed", "tornado")
+_SILENT = logging.CRITICAL + 1
 
-SplitDone = Callable[[int, int, RunRecord], None]
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """Who is there to work.
+
+    Attributes
+    ----------
+    workers, threads : int
+        Threads are those of all workers: so many tasks are worked on at once.
+    """
+
+    workers: int
+    threads: int
 
 
-class ClusterLostError(InputError):
-    """The connection to the scheduler broke while it held work of ours."""
+class Cluster(Workers):
+    """The workers of a Dask scheduler, behind an open connection.
+
+    What a worker held that dies is done again by another; see :func:`open_cluster`.
+
+    Attributes
+    ----------
+    address : str
+    standing : Standing
+        As it was last looked at.
+    """
+
+    def __init__(self, client: Any, address: str, standing: Standing) -> None:
+        super().__init__(client.get_executor(pure=False), standing.threads)
+        self._client, self.address, self.standing = client, address, standing
+        self._dask = importlib.import_module("dask")
+        self._looked = time.monotonic()
+        self.lost = (
+            f"the connection to the Dask scheduler at {address} was lost: what was finished is "
+            "kept; see to the scheduler and run the rest again"
+        )
+
+    def hold(self, thing: Any) -> Any:
+        """Make a task of it: sent once, fetched by each worker, remade if its holder dies.
+
+        What is delayed is made there, and what is a task already stays that.
+        """
+        if self._dask.is_dask_collection(thing):
+            return self._client.compute(thing)
+        return self.keep(_same, thing)
+
+    def keep(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Leave the answer of a task there; it is made again if its holder dies."""
+        return self._client.submit(function, *arguments, pure=False)
+
+    @property
+    def places(self) -> int:
+        """Threads of all workers, asked for now and then."""
+        if time.monotonic() - self._looked > _LOOK_SECONDS:
+            self.look()
+        return self.standing.threads
+
+    @property
+    def where(self) -> str:
+        """Where the work is done, in a few words."""
+        count = self.standing.workers
+        if not count:
+            return f"waiting for a worker of {self.address}"
+        return f"on {count} worker{'s' if count > 1 else ''} of {self.address}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether the scheduler is still there, as far as the connection knows."""
+        return bool(self._client.status == "running")
+
+    def look(self) -> None:
+        """Ask who is there; what was known stays where nobody answers."""
+        with contextlib.suppress(Exception):  # a library's own kinds, for a connection that broke
+            threads = self._client.nthreads()
+            self.standing = Standing(len(threads), sum(threads.values()))
+        self._looked = time.monotonic()
+
+    def close(self) -> None:
+        """End the connection; what was held there is let go."""
+        with contextlib.suppress(Exception):  # one that broke cannot be ended in good order
+            self._client.close(timeout=_TIMEOUT_SECONDS)
 
 
 @contextlib.contextmanager
-def connect(address: str) -> Iterator[Any]:
-    """Open a ``distributed.Client`` on a scheduler that answers and fits this program.
+def connect(address: str) -> Iterator[Cluster]:
+    """Open a cluster for as long as it is needed; see :func:`open_cluster`."""
+    cluster = open_cluster(address)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def open_cluster(address: str) -> Cluster:
+    """Connect to a scheduler that answers and fits this program.
 
     A cluster is trusted: it runs the code that it is sent, and so do we with what it answers.
 
@@ -42,28 +126,35 @@ def connect(address: str) -> Iterator[Any]:
         If nothing answers there, there are no workers, or versions differ.
     """
     distributed = _import_distributed()
-    with _quiet():
-        client = _open(distributed, address)
-        if client is None:
-            # A client that failed half-way closes itself when collected; on the thread of a
-            # later one that would be a deadlock.
-            gc.collect()
-            raise _refusal(
-                f"no Dask scheduler answers at {address}: check the address (such as "
-                "tcp://host:8786) and that it is running"
-            )
-        try:
-            _check_versions(address, client.get_versions(packages=["aucstudio"]))
-            yield client
-        finally:
-            client.close(timeout=_TIMEOUT_SECONDS)
-
-
-def _open(distributed: Any, address: str) -> Any:
+    _quieten()
+    client = _client(distributed, address)
     try:
-        return distributed.Client(address, timeout=_TIMEOUT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError):
-        return None
+        _check_versions(address, client.get_versions(packages=["aucstudio"]))
+        threads = client.nthreads()
+    except BaseException:
+        client.close(timeout=_TIMEOUT_SECONDS)
+        raise
+    return Cluster(client, address, Standing(len(threads), sum(threads.values())))
+
+
+def _client(distributed: Any, address: str) -> Any:
+    class Client(distributed.Client):
+        def start(self, **options: Any) -> None:
+            try:
+                super().start(**options)
+            except BaseException:
+                # Left half-open, it would close itself when it is collected: on the thread of a
+                # later client that would be a deadlock.
+                self.close(timeout=_TIMEOUT_SECONDS)
+                raise
+
+    try:
+        return Client(address, timeout=_TIMEOUT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise _refusal(
+            f"no Dask scheduler answers at {address}: check the address (such as "
+            "tcp://host:8786) and that it is running"
+        ) from error
 
 
 def _import_distributed() -> Any:
@@ -71,7 +162,7 @@ def _import_distributed() -> Any:
         return importlib.import_module("distributed")
     except ImportError as error:
         raise _refusal(
-            "--cluster needs the package distributed, which is not installed: "
+            "a cluster needs the package distributed, which is not installed: "
             "pip install 'aucstudio[dask]'"
         ) from error
 
@@ -80,17 +171,21 @@ def _refusal(sentence: str) -> InputError:
     return InputError(sentence, setting="cluster")
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the library's own warnings and log off standard error: ours is one sentence."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="distributed")
-            yield
-    finally:
-        logging.disable(before)
+def _same(thing: Any) -> Any:
+    return thing
+
+
+def _quieten() -> None:
+    """Keep the library's own log and warnings off standard error: ours is one sentence.
+
+    For good, and for its loggers alone: nothing else of this program logs by these names.
+    """
+    for name in _TALKERS:
+        logging.getLogger(name)
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.partition(".")[0] in _TALKERS and isinstance(logger, logging.Logger):
+            logger.setLevel(_SILENT)
+    warnings.filterwarnings("ignore", module=r"distributed(\.|$)")
 
 
 def _check_versions(address: str, found: Mapping[str, Any]) -> None:
@@ -113,58 +208,3 @@ def _check_versions(address: str, found: Mapping[str, Any]) -> None:
 def _version(packages: Mapping[str, str | None], package: str) -> str:
     version = packages.get(package) or "not installed"
     return ".".join(version.split(".")[:2]) if package == "python" else version
-
-
-def run_splits(
-    experiments: Sequence[Experiment],
-    table: Table,
-    test_table: Table | None,
-    client: Any,
-    done: SplitDone,
-) -> None:
-    """Execute every split of every experiment on a cluster; a lost worker's work is done again.
-
-    As each ends, in any order, ``done`` is called with the numbers of experiment and split and
-    the split's record.
-
-    Raises
-    ------
-    ClusterLostError
-        If the scheduler is lost; what has ended before was told.
-    """
-    executor: Executor = client.get_executor(pure=False)
-    address = client.scheduler.address
-    # One task holds both tables: sent once, fetched by each worker, remade if its holder dies.
-    tables = client.submit(tuple, (table, test_table), pure=False)
-    futures: dict[Future[RunRecord], tuple[int, int]] = {
-        executor.submit(_split_alone, experiment, tables, k): (number, k)
-        for number, experiment in enumerate(experiments)
-        for k in range(experiment.validation.splits)
-    }
-    try:
-        for future in as_completed(list(futures)):
-            # Forgotten here, a result is also dropped there.
-            number, k = futures.pop(future)
-            done(number, k, _outcome(future, experiments[number], address))
-    finally:
-        for future in futures:
-            future.cancel()
-
-
-def _split_alone(experiment: Experiment, tables: tuple[Table, Table | None], k: int) -> RunRecord:
-    # For good: tasks side by side in one process would undo each other's limits.
-    threadpool_limits(1)
-    return execute_split(experiment, *tables, k)
-
-
-def _outcome(future: Future[RunRecord], experiment: Experiment, address: str) -> RunRecord:
-    try:
-        return future.result()
-    except CancelledError as error:
-        raise ClusterLostError(
-            f"the connection to the Dask scheduler at {address} was lost: what "
-            "was finished is kept; see to the scheduler and run the rest again"
-        ) from error
-    except Exception as error:  # noqa: BLE001  (what a cluster raises comes in all kinds)
-        sentence = f"the cluster gave up on it ({type(error).__name__}: {error})"
-        return RunRecord.made(experiment, FAILED, (), RunRecord.now(), 0.0, sentence)

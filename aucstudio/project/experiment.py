@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aucstudio.engine import METHODS, AUCClassifier
+from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.errors import InputError
 from aucstudio.project.prepare import MAX_LEVELS
 from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.table import Table, read_table
-from aucstudio.project.tuning import Tuning, check_tuning
+from aucstudio.project.tuning import (
+    Candidate,
+    Tuning,
+    candidates,
+    check_tuning,
+    settings_words,
+)
 from aucstudio.project.words import bytes_words
 
 Band = tuple[float, float]
@@ -74,6 +82,13 @@ class DataReference:
                 "on it",
                 file=self.path,
             )
+        return self.seen(table)
+
+    def seen(self, table: Table) -> Table:
+        """Give the table with the roles that are referred to."""
+        roles = tuple((column.name, column.role) for column in table.columns)
+        if (self.roles, self.positive) == (roles, table.positive):
+            return table
         return table.with_roles(
             label=self.label,
             positive=self.positive,
@@ -98,6 +113,8 @@ class Experiment:
     tuning : Tuning or None
         How settings are searched on each training part before the fit; ``params`` are then what
         the search starts from.
+    name : str
+        What a person calls the run; it decides nothing.
     """
 
     data: DataReference
@@ -106,11 +123,18 @@ class Experiment:
     params: Mapping[str, Any]
     band: Band = (0.0, 0.1)
     tuning: Tuning | None = None
+    name: str = dataclasses.field(default="", compare=False)
 
     @property
+    def title(self) -> str:
+        """What the run is called: its name, or that of its method."""
+        tuned = ", tuned" if self.tuning is not None else ""
+        return self.name or METHODS[self.method].title + tuned
+
+    @functools.cached_property
     def id(self) -> str:
         """Twelve hexadecimal digits that two experiments share only if they are the same."""
-        document = self.as_json()
+        document = dataclasses.replace(self, name="").as_json()
         # Where the file lies does not matter; what is in it does.
         del document["data"]["path"]
         text = json.dumps(document, sort_keys=True, ensure_ascii=False)
@@ -126,6 +150,8 @@ class Experiment:
         document["band"] = list(self.band)
         if self.tuning is None:
             del document["tuning"]
+        if not self.name:
+            del document["name"]
         return document
 
     @classmethod
@@ -144,6 +170,7 @@ class Experiment:
             params,
             (float(document["band"][0]), float(document["band"][1])),
             None if tuning is None else Tuning(**tuning),
+            document.get("name", ""),
         )
 
 
@@ -208,16 +235,76 @@ def check_size(experiment: Experiment, table: Table) -> None:
     InvalidSetting
         With what it would take and what to use instead.
     """
-    size = training_size(experiment.validation, table, experiment.data.positive)
-    method = METHODS[experiment.method](**experiment.params)
-    method.check_size(*size)
-    cost, memory = method.estimate(*size), machine_memory()
+    (cost, candidate), memory = largest_fit(experiment, table), machine_memory()
     if cost.bytes > _MOST_OF_MEMORY * memory:
+        which = f" of the search ({settings_words(candidate)})" if candidate else ""
         raise InvalidSetting(
             cost.setting,
-            f"one fit would take about {bytes_words(cost.bytes)} of memory, and this machine has "
-            f"{bytes_words(memory)}: {cost.advice}",
+            f"one fit{which} would take about {bytes_words(cost.bytes)} of memory, and this "
+            f"machine has {bytes_words(memory)}: {cost.advice}",
         )
+
+
+def check_size_at_once(experiments: Sequence[Experiment], table: Table, processes: int) -> None:
+    """Refuse runs that would not fit in memory beside each other, each with its own table.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    table : Table
+    processes : int
+        How many runs go on at once.
+
+    Raises
+    ------
+    InputError
+        With what it would take.
+    """
+    fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
+    together = sorted(fits, reverse=True)[:processes]
+    taken = sum(together) + len(together) * NUMBER * table.rows * len(table.columns)
+    memory = machine_memory()
+    if taken > _MOST_OF_MEMORY * memory:
+        raise InputError(
+            f"{len(together)} runs at once would take about {bytes_words(taken)} of memory, and "
+            f"this machine has {bytes_words(memory)}: run fewer at once",
+            setting="jobs",
+        )
+
+
+def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
+    """Estimate the largest fit of a run.
+
+    Returns
+    -------
+    cost : Cost
+    candidate : mapping
+        The candidate of the search that it belongs to; empty without a search.
+
+    Raises
+    ------
+    InvalidSetting
+        If the method refuses the table's size with every candidate.
+    """
+    size = training_size(experiment.validation, table, experiment.data.positive)
+    method, params = METHODS[experiment.method], experiment.params
+    tuning = experiment.tuning
+    tried: list[Candidate] = [{}]
+    if tuning is not None:
+        tried = [*candidates(method, params, tuning.seed)]
+    fits: list[tuple[Cost, Candidate]] = []
+    refusals = []
+    for candidate in tried:
+        fit = method(**{**params, **candidate})
+        try:
+            fit.check_size(*size)
+        except InvalidSetting as refusal:
+            refusals.append(refusal)
+        else:
+            fits.append((fit.estimate(*size), candidate))
+    if not fits:
+        raise refusals[0]
+    return max(fits, key=lambda fit: fit[0].bytes)
 
 
 def training_size(validation: Validation, table: Table, positive: str) -> tuple[int, int, int]:

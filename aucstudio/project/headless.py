@@ -28,10 +28,14 @@ from aucstudio.project.model import Model
 from aucstudio.project.record import RunRecord
 from aucstudio.project.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.stream import StreamedTable
+from aucstudio.project.stream_plan import check_stream
+from aucstudio.project.stream_rows import scores_of
 from aucstudio.project.summary import auc_summary, number, pauc_summary, run_as_json
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import METRICS, Search, Tuning, settings_words
-from aucstudio.project.watch import Progress
+from aucstudio.project.watch import Elsewhere, Progress
+from aucstudio.project.workers import Workers
 
 Bar = Callable[[float | None, str], None]
 
@@ -58,22 +62,28 @@ def plan_run(
     validation: Validation,
     band: Band,
     tuning: Tuning | None = None,
+    read: Callable[..., Table] = read_table,
 ) -> Plan:
     """Read the tables and check everything before anything is trained.
 
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
+    read : callable
+        What reads the table, or opens one that stays on disk.
 
     Raises
     ------
     InputError, InvalidSetting
     """
     settings = read_settings(method, assignments, band)
-    table = read_table(data, label=label, positive=positive, ignore=ignore)
+    table = read(data, label=label, positive=positive, ignore=ignore)
     data_reference = DataReference.to_table(table)
     experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
-    check_size(experiment, table)
+    if isinstance(table, StreamedTable):
+        check_stream(experiment)
+    else:
+        check_size(experiment, table)
     return Plan(experiment, table, read_test_table(experiment))
 
 
@@ -157,6 +167,9 @@ def progress_words(
 
     ``names`` are other words for the settings.
     """
+    if progress.elsewhere is not None:
+        far = progress.elsewhere
+        return far.fraction, elsewhere_words(far, progress.splits, progress.search, names)
     place = f"split {progress.split + 1} of {progress.splits}" if progress.splits > 1 else ""
     if progress.search is not None:
         done = (progress.split + progress.search.judged) / progress.splits
@@ -170,6 +183,20 @@ def progress_words(
     fraction = (progress.split + inside) / progress.splits
     certain = known or progress.splits > 1
     return fraction if certain else None, ", ".join(filter(None, (place, words)))
+
+
+def elsewhere_words(
+    far: Elsewhere,
+    splits: int,
+    search: Search | None = None,
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """Say how far workers are with so many splits, and where they are."""
+    done = f"{far.finished} of {splits} splits" if splits > 1 else ""
+    searching = search is not None and search.judged < 1.0
+    tuning = search_words(search, names) if search is not None and searching else ""
+    doing = ", ".join(filter(None, (done, tuning))) or "training"
+    return f"{doing} {far.where}"
 
 
 def search_words(search: Search, names: Mapping[str, str] | None = None) -> str:
@@ -225,7 +252,7 @@ def rethresholded(model: Model, table: Table, rule: ThresholdRule | None) -> Mod
     """Move the threshold of a model on the labelled rows of a table, if there is a rule."""
     if rule is None:
         return model
-    scores = model.score(table)[table.labelled()]
+    scores = scores_of(model, table)[table.labelled()]
     return model.with_threshold(rule, table.is_positive(), scores, "the training rows")
 
 
@@ -258,7 +285,7 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
         area, part = auc_summary(record), pauc_summary(record, band)
         rows.append(
             (
-                METHODS[record.experiment.method].title,
+                record.experiment.title,
                 f"{area.value:.4f}",
                 f"{area.low:.3f} … {area.high:.3f}",
                 f"{part.value:.4f}",
@@ -288,20 +315,20 @@ def named_runs(project: str | Path) -> tuple[list[tuple[str, RunRecord]], Band]:
     for record in file.runs():
         look = looks.get(record.id, {})
         if record.splits and not look.get("removed"):
-            title = METHODS[record.experiment.method].title
-            named.append((look.get("name") or f"{title} {record.id}", record))
+            experiment = record.experiment
+            name = experiment.name or f"{experiment.title} {record.id}"
+            named.append((look.get("name") or name, record))
     if "band" in window:
         return named, (float(window["band"][0]), float(window["band"][1]))
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
 
 
-def comparison_document(named: Sequence[tuple[str, RunRecord]], band: Band) -> dict[str, Any]:
+def comparison_document(
+    named: Sequence[tuple[str, RunRecord]], band: Band, workers: Workers | None = None
+) -> dict[str, Any]:
     """Give the runs with their figures, and every pair of them with its tests, as plain data."""
     pairs = {
-        measure: [
-            {k: number(v) if isinstance(v, float) else v for k, v in vars(pair).items()}
-            for pair in compare_runs(named, band, measure)
-        ]
+        measure: [pair.as_json() for pair in compare_runs(named, band, measure, workers=workers)]
         for measure in (AUC, PAUC)
     }
     runs = [{"name": name, **run_as_json(record, band)} for name, record in named]

@@ -25,12 +25,14 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import Experiment
+from aucstudio.project.gather import execute_on
 from aucstudio.project.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.summary import work_out
 from aucstudio.project.table import Table
 from aucstudio.project.tuning import Search
 from aucstudio.project.watch import Progress
+from aucstudio.project.workers import Workers
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")
@@ -160,8 +162,9 @@ def run_job(
     table: Table,
     test_table: Table | None = None,
     project: ProjectFile | None = None,
+    workers: Workers | None = None,
 ) -> RunJob:
-    """Make the job of one experiment.
+    """Make the job of one experiment, done here or, if there are any, by workers.
 
     The record is stored on the worker's side and before anyone hears of it, so that no disk
     holds up a window and nothing is shown that a crash could take back.
@@ -193,6 +196,8 @@ def run_job(
             # A project that cannot be written now may be writable when the run has ended.
             with contextlib.suppress(InputError):
                 project.take_off(experiment)
+        if workers is not None:
+            return keep_once(execute_on(workers, experiment, table, test_table, listen))
         return keep_once(execute(experiment, table, test_table, listen))
 
     def leftover() -> Outcome:
@@ -201,7 +206,7 @@ def run_job(
         record = RunRecord.made(experiment, STOPPED, finished, created, seconds, searches=found)
         return keep_once(record)
 
-    interruptible = METHODS[experiment.method].interruptible
+    interruptible = workers is not None or METHODS[experiment.method].interruptible
     return Job(work, leftover, GRACE if interruptible else NO_GRACE)
 
 

@@ -1,86 +1,29 @@
 """Runs on a real Dask scheduler with two workers on loopback, whatever dies there."""
 
 import contextlib
+import dataclasses
 import json
-import os
-import re
-import signal
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import aucstudio
 from aucstudio.cli import main
-from aucstudio.project import cluster
+from aucstudio.engine import METHODS
+from aucstudio.project import cluster, pair_tests
 from aucstudio.project.batch import run_on_cluster
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment_file import Study
+from aucstudio.project.gather import execute_on
+from aucstudio.project.partitions import fit_partitions
 from aucstudio.project.storage import ProjectFile
+from aucstudio.project.tuning import Tuning
+from tests.project.test_partitions import cut, make_rows
 
-distributed = pytest.importorskip("distributed")
-
-CHECKOUT = Path(aucstudio.__file__).parents[1]
-
-
-class Cluster:
-    """A scheduler and workers, each a process."""
-
-    def __init__(self, stack):
-        self.stack = stack
-        options = ("--host", "127.0.0.1", "--no-dashboard")
-        self.scheduler = self.start("scheduler", "--port", "0", *options)
-        self.address = self.read(self.scheduler, r"Scheduler at:\s+(tcp://\S+)")
-
-    def start(self, program, *arguments, **variables):
-        path = os.pathsep.join([variables.pop("first", ""), str(CHECKOUT)]).lstrip(os.pathsep)
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments],
-            cwd=CHECKOUT,
-            env=os.environ | {"PYTHONPATH": path},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.stack.callback(self.end, process)
-        return process
-
-    def worker(self, **variables):
-        options = ("--no-nanny", "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard")
-        return self.start("worker", self.address, *options, **variables)
-
-    @staticmethod
-    def read(process, pattern):
-        for line in process.stderr:
-            found = re.search(pattern, line)
-            if found:
-                return found[1]
-        raise AssertionError("the process ended before it said so")
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.wait()
-        process.stderr.close()
-
-    def wait_for_workers(self, count):
-        with self.client() as client:
-            client.wait_for_workers(count, timeout=60)
-
-    def client(self):
-        return distributed.Client(self.address, set_as_default=False)
-
-    def kill_busy_worker(self):
-        """Kill the worker with most to do; returns how much that was."""
-        with self.client() as client:
-            processes, busy = client.run(os.getpid), client.processing()
-            victim = max(busy, key=lambda name: len(busy[name]))
-            os.kill(processes[victim], signal.SIGKILL)
-            return len(busy[victim])
+pytest.importorskip("distributed")
+Cluster = pytest.importorskip("tests.scheduler").Cluster
 
 
 @pytest.fixture
@@ -89,8 +32,19 @@ def dask():
         yield Cluster(stack)
 
 
+@pytest.fixture(scope="module")
+def standing():
+    """Two workers that nothing happens to."""
+    with contextlib.ExitStack() as stack:
+        cluster = Cluster(stack)
+        for _ in range(2):
+            cluster.worker()
+        cluster.wait_for_workers(2)
+        yield cluster
+
+
 def two_runs(plan, table):
-    settings = {"scheme": "folds", "folds": 5, "repeats": 2}
+    settings = {"scheme": "folds", "folds": 5}
     return Study(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
 
 
@@ -106,24 +60,64 @@ def assert_same_numbers(record, alone):
         assert split.model.trained_on == other.model.trained_on
 
 
-def test_a_worker_dies_and_the_numbers_are_the_same(dask, plan, table, tmp_path):
-    for _ in range(2):
+def test_workers_die_and_the_numbers_are_the_same(dask, plan, table, tmp_path):
+    for _ in range(3):
         dask.worker()
-    dask.wait_for_workers(2)
+    dask.wait_for_workers(3)
     study, project, lost = two_runs(plan, table), tmp_path / "far.aucproj", []
 
     def bar(fraction, words):
-        if not lost:
-            lost.append(dask.kill_busy_worker())
+        if fraction > 0 and not lost:
+            lost.append(fraction)
+            dask.end(dask.workers[0])
 
     records = run_on_cluster(study, None, dask.address, str(project), bar)
-    assert lost[0] > 0
-    with dask.client() as client:
-        assert len(client.scheduler_info()["workers"]) == 1
+    assert lost[0] < 1
     with threadpool_limits(1):
         for record, experiment in zip(records, study.experiments, strict=True):
             assert_same_numbers(record, execute(experiment, study.table))
     assert {r.id for r in ProjectFile.open(project).runs()} == {e.id for e in study.experiments}
+    a_worker_dies_in_a_search(dask, plan, table)
+    with dask.client() as client:
+        assert len(client.scheduler_info()["workers"]) == 1
+
+
+def a_worker_dies_in_a_search(dask, plan, table):
+    tuned = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=3))
+    lost, heard = [], []
+
+    def listen(progress):
+        heard.append(progress)
+        if progress.search is not None and progress.search.judged > 0 and not lost:
+            lost.append(progress.search.judged)
+            dask.end(dask.workers[1])
+
+    with cluster.connect(dask.address) as workers:
+        record = execute_on(workers, tuned, table, None, listen)
+    assert lost[0] < 1
+    with threadpool_limits(1):
+        alone = execute(tuned, table)
+    assert_same_numbers(record, alone)
+    (found,), (here,) = record.searches, alone.searches
+    np.testing.assert_array_equal(found.areas, here.areas)
+    assert (found.chosen, found.candidates) == (here.chosen, here.candidates)
+    shares = [progress.elsewhere.fraction for progress in heard]
+    assert shares == sorted(shares)
+    assert heard[-1].elsewhere.where.endswith(f" of {dask.address}")
+
+
+def test_pairs_are_compared_there_as_here(standing, plan, table, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
+    project = ProjectFile.create(tmp_path / "study.aucproj")
+    for weight in (0.01, 1.0, 100.0):
+        project.add_run(execute(plan("auc-rls", {"regularization": weight}), table))
+    project.add_run(execute(plan("auc-rls", scheme="folds", folds=3), table))
+    documents = []
+    for place in (["--cluster", standing.address], []):
+        assert main(["compare", str(project.path), "--json", *place]) == 0
+        documents.append(capfd.readouterr().out)
+    assert documents[0] == documents[1]
+    assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
 
 
 def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch):
@@ -133,13 +127,13 @@ def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch)
     study = two_runs(plan, table)
 
     def bar(fraction, words):
-        if dask.scheduler.poll() is None:
+        if fraction > 0 and dask.scheduler.poll() is None:
             dask.end(dask.scheduler)
 
     records = run_on_cluster(study, None, dask.address, bar=bar)
     (failed,) = (record for record in records if record.status == "failed")
     assert failed.error.startswith(f"the connection to the Dask scheduler at {dask.address} was")
-    assert 1 <= sum(len(record.splits) for record in records) < 20
+    assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
 def test_the_command_line_says_what_is_wrong_in_one_line(
@@ -168,12 +162,10 @@ def test_the_command_line_says_what_is_wrong_in_one_line(
         assert f"no Dask scheduler answers at {address}" in complaint(address)
 
 
-def test_the_command_line_trains_there(dask, table_file, tmp_path, capfd):
-    dask.worker()
-    dask.wait_for_workers(1)
-    command = ["train", str(table_file), "--method", "auc-rls", "--folds", "3", "--tune", "auc"]
+def test_the_command_line_trains_there(standing, table_file, capfd):
+    command = ["train", str(table_file), "--method", "auc-rls", "--tune", "auc"]
     documents = []
-    for place in (["--cluster", dask.address], []):
+    for place in (["--cluster", standing.address], []):
         with threadpool_limits(1):
             assert main([*command, "--json", *place]) == 0
         out, err = capfd.readouterr()
@@ -184,11 +176,9 @@ def test_the_command_line_trains_there(dask, table_file, tmp_path, capfd):
     assert far["id"] == here["id"]
 
 
-def test_failures_there_are_recorded_as_here(dask, plan, table):
-    dask.worker()
-    dask.wait_for_workers(1)
+def test_failures_there_are_recorded_as_here(standing, plan, table):
     study = Study(table, (plan("auc-rls", scheme="folds", folds=100),))
-    (record,) = run_on_cluster(study, None, dask.address)
+    (record,) = run_on_cluster(study, None, standing.address)
     alone = execute(study.experiments[0], table)
     assert (record.status, record.error) == (alone.status, alone.error)
     assert "folds" in record.error
@@ -198,3 +188,19 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"), cluster.connect("x"):
         pass
+
+
+def test_partitions_stay_there_and_train_as_all_rows_do(standing):
+    from dask import delayed
+
+    X, positive = make_rows()
+    whole = METHODS["auc-rls"]().fit(X, positive)
+    with cluster.connect(standing.address) as workers:
+        parts = [delayed(dict)(part) for part in cut(X, positive, [200])]
+        first, second = (
+            fit_partitions(METHODS[key](), parts, workers, label="kind", positive="yes")
+            for key in ("auc-rls", "rank-svm")
+        )
+    np.testing.assert_allclose(first.coef_, whole.coef_, rtol=1e-10)
+    exact = METHODS["rank-svm"]().fit(X, positive)
+    assert second.objective_ == pytest.approx(exact.objective_, rel=1e-5)

@@ -1,0 +1,252 @@
+"""Tables beyond memory: rows that come in blocks, as often as a method has to see them.
+
+What is kept of a row is its class, and a number or two such as its score; its features are in
+memory only while their block is.
+
+Symbols: N rows, d features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.monitor import Monitor
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Pieces = Iterator[tuple[Index, NDArray[Any]]]
+Look = Callable[[float], None]
+Parts = Iterator[tuple[Any, ...]]
+Result = TypeVar("Result")
+Work = Callable[[Parts], Result]
+
+_NUMBERS_PER_PIECE = 1 << 19
+
+
+class RowBlocks(Protocol):
+    """Rows of a table that is read block by block; the same rows whenever it is read.
+
+    Rows are known by their number, 0 to N - 1. Each is in exactly one block.
+    """
+
+    @property
+    def positive(self) -> Mask:
+        """Which rows are positive, shape (N,)."""
+
+    @property
+    def features(self) -> int:
+        """Number of features of a row."""
+
+    def __len__(self) -> int:
+        """Number of blocks."""
+
+    def block(self, k: int) -> tuple[Index, Array]:
+        """Read a block: the numbers of its rows, and the rows, shape (len(numbers), d)."""
+
+
+@runtime_checkable
+class SpreadBlocks(RowBlocks, Protocol):
+    """Blocks that lie elsewhere: work goes to them, and what it gives comes back."""
+
+    def spread(
+        self, work: Work[Result], columns: Sequence[NDArray[Any]], look: Look
+    ) -> Iterator[Result]:
+        """Do the work on each block where it lies; what it gives, in the order of the blocks.
+
+        Of each of ``columns``, shape (N,), a block needs what belongs to its rows; ``look`` is
+        told the fraction that is done, and may raise to stop.
+        """
+
+
+@runtime_checkable
+class PickedBlocks(RowBlocks, Protocol):
+    """Blocks of which single rows can be read without a pass over all."""
+
+    def take(self, numbers: Index) -> Array:
+        """Read some thousand rows, in the order of the numbers given; none twice."""
+
+
+class ArrayBlocks:
+    """The rows of an array, a few at a time: of one mapped from a file, for instance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, d)
+    positive : array-like of bool, shape (N,)
+    height : int
+        Rows of a block.
+    """
+
+    def __init__(self, X: Array, positive: Mask, height: int) -> None:
+        self._X, self._height = X, height
+        self.positive = np.asarray(positive, dtype=bool)
+        self.features = X.shape[1]
+
+    def __len__(self) -> int:
+        return -(-len(self._X) // self._height)
+
+    def block(self, k: int) -> tuple[Index, Array]:
+        """See :class:`RowBlocks`."""
+        start = k * self._height
+        rows = np.arange(start, min(start + self._height, len(self._X)))
+        return rows, np.asarray(self._X[rows[0] : rows[-1] + 1], dtype=np.float64)
+
+    def take(self, numbers: Index) -> Array:
+        """See :class:`PickedBlocks`."""
+        return np.asarray(self._X[numbers], dtype=np.float64)
+
+
+class Passes:
+    """Passes over rows in blocks: checked, counted, and open to a stop between pieces.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+    look : callable
+        Told the fraction of a pass that is done; may raise to stop.
+
+    Attributes
+    ----------
+    count : int
+        Passes begun so far.
+    """
+
+    def __init__(self, blocks: RowBlocks, look: Look) -> None:
+        self._blocks, self._look = blocks, look
+        self.positive, self.features = blocks.positive, blocks.features
+        self.count = 0
+
+    @classmethod
+    def watched(cls, blocks: RowBlocks, monitor: Monitor) -> Passes:
+        """Make passes that tell the monitor of the stage "reading rows"."""
+        return cls(blocks, lambda fraction: monitor.stage("reading rows", fraction))
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.positive)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self._blocks)
+
+    def block(self, k: int) -> tuple[Index, Array]:
+        """Read one block.
+
+        Raises
+        ------
+        ValueError
+            If its rows are not what was promised, or not finite.
+        """
+        rows, X = self._blocks.block(k)
+        if X.shape != (len(rows), self.features) or not (rows < len(self)).all():
+            raise ValueError("the table has changed while it was read: train again")
+        if not np.isfinite(X).all():
+            raise ValueError("Input X contains NaN or infinity.")
+        return rows, X
+
+    def unwatched(self) -> Passes:
+        """Give passes over the same rows that tell nobody and hear of no stop."""
+        return Passes(self._blocks, lambda _: None)
+
+    def pieces(self, order: Index | None = None, width: int = 0) -> Pieces:
+        """Go over all rows, in pieces of some megabytes: the numbers of the rows, and the rows.
+
+        Parameters
+        ----------
+        order : ndarray of int, optional
+            Of the blocks.
+        width : int
+            Numbers that will be made of a row, where these are more than its features.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many rows as there are labels.
+        """
+        self.count += 1
+        height = max(1, _NUMBERS_PER_PIECE // max(1, self.features, width))
+        done = 0
+        for k in range(self.blocks) if order is None else order.tolist():
+            rows, X = self.block(k)
+            for start in range(0, len(rows), height):
+                piece = slice(start, start + height)
+                self._look((done + start) / len(self))
+                yield rows[piece], X[piece]
+            done += len(rows)
+            del rows, X  # else two blocks are in memory while the next one is read
+        if done != len(self):
+            raise ValueError("the table has changed while it was read: train again")
+
+    def over(self, work: Work[Result], *columns: NDArray[Any]) -> Iterator[Result]:
+        """Do some work on all rows, where they are; one pass.
+
+        Parameters
+        ----------
+        work : callable
+            Gets pieces: the numbers of some rows, these rows, and what of each column belongs to
+            them. It is called once with all rows, or once for each block if these lie elsewhere,
+            and must not rest on anything that cannot be sent there.
+        columns : ndarray of shape (N,)
+
+        Yields
+        ------
+        what each call gave, for the caller to put together
+        """
+        if not isinstance(self._blocks, SpreadBlocks):
+            yield work((r, X, *(column[r] for column in columns)) for r, X in self.pieces())
+            return
+        self.count += 1
+        yield from self._blocks.spread(work, columns, self._look)
+
+    def take(self, wanted: Index) -> Array:
+        """Gather some rows, in the order of their numbers given; one pass if it must be.
+
+        Parameters
+        ----------
+        wanted : ndarray of int
+            Each at most once.
+        """
+        if isinstance(self._blocks, PickedBlocks):
+            X = self._blocks.take(wanted)
+            if not np.isfinite(X).all():
+                raise ValueError("Input X contains NaN or infinity.")
+            return X
+        place = np.full(len(self), -1, dtype=np.intp)
+        place[wanted] = np.arange(len(wanted))
+        found = np.empty((len(wanted), self.features))
+        for part in self.over(_taken, place):
+            for target, X in part:
+                found[target] = X
+        return found
+
+
+def in_pieces(rows: Index, X: Array, columns: Sequence[NDArray[Any]]) -> Parts:
+    """Cut a block that lies here into pieces of some megabytes, each with its part of columns.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (n,)
+    X : ndarray of shape (n, d)
+    columns : sequence of ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the rows are not finite.
+    """
+    if not np.isfinite(X).all():
+        raise ValueError("Input X contains NaN or infinity.")
+    height = max(1, _NUMBERS_PER_PIECE // max(1, X.shape[1]))
+    for start in range(0, len(rows), height):
+        piece = slice(start, start + height)
+        yield rows[piece], X[piece], *(column[piece] for column in columns)
+
+
+def _taken(pieces: Parts) -> list[tuple[Index, Array]]:
+    return [(place[place >= 0], X[place >= 0]) for _, X, place in pieces]

@@ -1,0 +1,98 @@
+"""Asking for a cluster: its address, and how the connection stands."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.session import Session
+from aucstudio.gui.widgets import (
+    FIELD_MARGINS,
+    dialog_buttons,
+    label,
+    named,
+    primary,
+    set_role,
+)
+
+_EXAMPLE = "tcp://host:8786"
+_ABOUT = (
+    "Runs and their searches are sent to the workers of a Dask scheduler until you disconnect or "
+    "close the window. Whoever can reach a scheduler can run code on its workers, and what they "
+    "answer is trusted here: use one that is yours."
+)
+_AT_WORK = " A run is under way: stop it, or let it end, to disconnect."
+
+
+class ClusterDialog(QDialog):
+    """Connects to a scheduler and disconnects, and says what came of it."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cluster_dialog")
+        self.setWindowTitle("Cluster")
+        self.setMinimumWidth(560)
+        self._session, self._link = session, session.cluster
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addWidget(label("Work on other machines", "title"))
+        layout.addWidget(label(_ABOUT, "muted", wrap=True))
+        layout.addLayout(self._address_row())
+        self.words = label("", wrap=True, name="cluster_words")
+        self.words.setAccessibleName("How the connection stands")
+        self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
+        layout.addWidget(self.words)
+        self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="cluster")
+        self.buttons.rejected.connect(self.reject)
+        layout.addWidget(self.buttons)
+        self._link.changed.connect(self.refresh)
+        session.live_changed.connect(self.refresh)
+        self.refresh()
+
+    def _address_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        title = label("&Scheduler")
+        self.address = named(QLineEdit(self._link.address), "cluster_address", "Scheduler")
+        self.address.setPlaceholderText(_EXAMPLE)
+        self.address.setToolTip(f"Address of the Dask scheduler, such as {_EXAMPLE}")
+        self.address.setTextMargins(*FIELD_MARGINS)
+        title.setBuddy(self.address)
+        self.toggle = primary(named(QPushButton("&Connect"), "cluster_toggle", "Connect"))
+        self.toggle.setDefault(True)
+        self.toggle.clicked.connect(self._on_toggle)
+        self.address.textChanged.connect(self.refresh)
+        row.addWidget(title)
+        row.addWidget(self.address, stretch=1)
+        row.addWidget(self.toggle)
+        return row
+
+    def refresh(self) -> None:
+        """Show how the connection stands."""
+        link = self._link
+        engaged = link.connecting or link.workers is not None
+        self.address.setReadOnly(engaged)
+        text = "Cancel" if link.connecting else "Disconnect" if engaged else "Connect"
+        self.toggle.setText(f"&{text}")
+        self.toggle.setAccessibleName(text)
+        at_work = link.workers is not None and self._session.live is not None
+        self.toggle.setEnabled(not at_work and (engaged or bool(self._typed())))
+        self.words.setText(link.words + (_AT_WORK if at_work else ""))
+        set_role(self.words, "error" if link.trouble and not engaged else "")
+
+    def _typed(self) -> str:
+        return self.address.text().strip()
+
+    def _on_toggle(self) -> None:
+        if self._link.connecting or self._link.workers is not None:
+            self._link.disconnect_from()
+        else:
+            self._link.connect_to(self._typed())

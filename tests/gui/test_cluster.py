@@ -1,0 +1,131 @@
+"""The window's link to a cluster: a real scheduler on loopback, and what is said without one."""
+
+import contextlib
+import dataclasses
+import sys
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction
+from threadpoolctl import threadpool_limits
+
+from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.progress_strip import ProgressStrip
+from aucstudio.project import cluster
+from aucstudio.project.execute import execute
+from aucstudio.project.split import Validation
+
+pytest.importorskip("distributed")
+Cluster = pytest.importorskip("tests.scheduler").Cluster
+
+PATIENCE = 120_000
+FOLDS = Validation(scheme="folds", folds=3)
+
+
+@pytest.fixture
+def dask():
+    with contextlib.ExitStack() as stack:
+        yield Cluster(stack)
+
+
+@pytest.fixture
+def dialog(qtbot, session):
+    made = ClusterDialog(session)
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def settled(qtbot, session):
+    qtbot.waitUntil(lambda: not session.cluster.connecting, timeout=PATIENCE)
+
+
+def test_runs_go_there_and_a_lost_scheduler_is_told_of(
+    dask, qtbot, session, dialog, table_file, window_strip
+):
+    dask.worker()
+    dask.wait_for_workers(1)
+    session.open_data(table_file)
+    assert dialog.words.text() == "Not connected: runs are done on this machine."
+    assert not dialog.toggle.isEnabled()
+    dialog.address.setText(dask.address)
+    dialog.toggle.click()
+    settled(qtbot, session)
+    there = f"Connected to {dask.address}: 1 worker with 1 thread in all."
+    assert dialog.words.text() == there
+    assert (dialog.toggle.text(), dialog.address.isReadOnly()) == ("&Disconnect", True)
+
+    plan = dataclasses.replace(session.plan, method="svm-pauc", validation=FOLDS)
+    session.put_plan(plan)
+    said = []
+    session.live_changed.connect(lambda: said.append(window_strip.words.toolTip()))
+    session.run_planned(tuned=True)
+    assert not dialog.toggle.isEnabled()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    record = session.records[session.selected]
+    with threadpool_limits(1):
+        here = execute(record.experiment, session.table)
+    assert (record.status, len(record.splits)) == ("done", 3)
+    for split, other in zip(record.splits, here.splits, strict=True):
+        np.testing.assert_array_equal(split.test_scores, other.test_scores)
+    for found, other in zip(record.searches, here.searches, strict=True):
+        np.testing.assert_array_equal(found.areas, other.areas)
+    assert any(f"on 1 worker of {dask.address}" in words for words in said)
+    assert any("tuning" in words for words in said)
+
+    dask.end(dask.scheduler)
+    qtbot.waitUntil(lambda: session.cluster.workers is None, timeout=PATIENCE)
+    assert f"The connection to the Dask scheduler at {dask.address} was lost" in dialog.words.text()
+    assert (dialog.toggle.text(), dialog.words.property("role")) == ("&Connect", "error")
+    session.run_planned()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.records[session.selected].status == "done"
+
+
+@pytest.fixture
+def window_strip(qtbot, session):
+    strip = ProgressStrip(session, QAction("Run"), QAction("Stop"))
+    qtbot.addWidget(strip)
+    return strip
+
+
+def test_a_wrong_address_is_one_sentence(qtbot, session, dialog, monkeypatch):
+    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
+    dialog.address.setText("tcp://127.0.0.1:1")
+    dialog.toggle.click()
+    settled(qtbot, session)
+    said = dialog.words.text()
+    assert said.startswith("No Dask scheduler answers at tcp://127.0.0.1:1: check the address")
+    assert said.count(". ") == 0
+    assert dialog.toggle.text() == "&Connect"
+
+
+def test_a_missing_package_is_one_sentence(qtbot, session, dialog, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    session.cluster.connect_to("tcp://127.0.0.1:1")
+    settled(qtbot, session)
+    assert "pip install 'aucstudio[dask]'" in dialog.words.text()
+
+
+def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
+    session.cluster.connect_to(dask.address)
+    if session.cluster.connecting:
+        assert dialog.toggle.text() == "&Cancel"
+        dialog.toggle.click()
+    assert (session.cluster.workers, session.cluster.connecting) == (None, False)
+    assert dialog.toggle.text() == "&Connect"
+
+
+def test_the_window_has_it_in_the_menu(window, qtbot):
+    shown = []
+
+    def look():
+        dialog = window.findChild(ClusterDialog, "cluster_dialog")
+        shown.append(dialog.words.text())
+        dialog.reject()
+
+    QTimer.singleShot(0, look)
+    window.actions_.cluster.trigger()
+    assert shown == ["Not connected: runs are done on this machine."]

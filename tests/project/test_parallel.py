@@ -1,0 +1,151 @@
+"""Runs through an executor, whatever it is made of: the same numbers, an honest stop and loss."""
+
+import dataclasses
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project import parallel
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute
+from aucstudio.project.gather import execute_on
+from aucstudio.project.job import run_job
+from aucstudio.project.stream import open_stream
+from aucstudio.project.tuning import LEAVE_PAIR_OUT, Tuning
+from aucstudio.project.workers import Workers, WorkersLostError, answers
+
+
+class Counting(Workers):
+    """Threads of this process, and how many tasks they were given."""
+
+    def __init__(self, executor, places=3):
+        super().__init__(executor, places)
+        self.given = 0
+
+    def submit(self, function, *arguments):
+        self.given += 1
+        return super().submit(function, *arguments)
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    monkeypatch.setattr(parallel, "alone", lambda: None)
+    with ThreadPoolExecutor(3) as executor:
+        yield Counting(executor)
+
+
+def tuned(experiment, metric="auc"):
+    return dataclasses.replace(experiment, tuning=Tuning(metric, folds=3))
+
+
+@pytest.mark.parametrize("metric", ["auc", "pauc", LEAVE_PAIR_OUT])
+def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric):
+    experiment = tuned(plan("auc-rls", scheme="folds", folds=3), metric)
+    far, here = execute_on(workers, experiment, table), execute(experiment, table)
+    assert far.status == here.status == "done"
+    count = len(here.searches[0].candidates)
+    assert workers.given == 3 * (1 if metric == LEAVE_PAIR_OUT else 3 * count) + 3
+    for found, other in zip(far.searches, here.searches, strict=True):
+        np.testing.assert_array_equal(found.areas, other.areas)
+        assert (found.candidates, found.problems) == (other.candidates, other.problems)
+    for split, other in zip(far.splits, here.splits, strict=True):
+        np.testing.assert_array_equal(split.test_scores, other.test_scores)
+        assert split.notes == other.notes
+
+
+def test_candidates_that_fail_are_told_of_as_here(workers, plan, table, monkeypatch):
+    method = METHODS["logistic"]
+    fit = method.fit
+
+    def fails_on_some_rows(self, X, y, callback=None):
+        if self.C > 1 and X[0, 0] > 0:
+            raise MemoryError
+        return fit(self, X, y, callback=callback)
+
+    monkeypatch.setattr(method, "fit", fails_on_some_rows)
+    experiment = tuned(plan("logistic", repeats=2, seed=1))
+    far, here = execute_on(workers, experiment, table), execute(experiment, table)
+    assert (far.status, far.error) == (here.status, here.error)
+    assert any(found.problems for found in here.searches)
+    assert any(not found.problems or np.isfinite(found.areas[-1]).any() for found in here.searches)
+    for found, other in zip(far.searches, here.searches, strict=True):
+        assert found.problems == other.problems
+        np.testing.assert_array_equal(found.areas, other.areas)
+
+
+def test_a_search_that_cannot_be_is_recorded_as_here(workers, plan, table):
+    experiment = tuned(plan("auc-rls", scheme="folds", folds=100))
+    far, here = execute_on(workers, experiment, table), execute(experiment, table)
+    assert (far.status, far.error) == (here.status, here.error)
+    assert far.status == "failed"
+
+
+def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, plan, table):
+    experiment = plan("auc-rls", scheme="folds", folds=5, repeats=20)
+    record = execute_on(workers, experiment, table, None, lambda p: p.finished is not None)
+    assert record.status == "stopped"
+    assert 1 <= len(record.splits) < 20
+    assert workers.given < 20
+    stopped = execute_on(workers, tuned(plan("auc-svm")), table, None, lambda p: True)
+    assert (stopped.status, stopped.splits) == ("stopped", ())
+    assert len(stopped.searches) == 1
+
+
+def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):
+    streamed = open_stream(table_file)
+    try:
+        with pytest.raises(InputError, match="stays on disk is not sent to a cluster"):
+            execute_on(workers, plan(), streamed)
+    finally:
+        streamed.close()
+    assert workers.given == 0
+
+
+def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
+    heard = []
+    experiment = tuned(plan("auc-rls", scheme="folds", folds=3))
+    execute_on(workers, experiment, table, None, heard.append)
+    shares = [progress.elsewhere.fraction for progress in heard]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert {progress.elsewhere.where for progress in heard} == {"in 3 processes"}
+    assert sum(progress.finished is not None for progress in heard) == 3
+    assert any(progress.search is not None and progress.search.judged for progress in heard)
+
+
+def test_lost_workers_leave_what_was_finished(workers, plan, table):
+    def submit(function, *arguments):
+        workers.given += 1
+        if workers.given > 2:
+            gone = Future()
+            gone.cancel()
+            gone.set_running_or_notify_cancel()
+            return gone
+        return workers.executor.submit(function, *arguments)
+
+    workers.submit = submit
+    job = run_job(plan("auc-rls", scheme="folds", folds=5), table, workers=workers)
+    job.start()
+    assert job.wait(60)
+    assert job.error is None
+    record = job.result.record
+    assert (record.status, record.error) == ("failed", Workers.lost)
+    assert len(record.splits) <= 2
+
+
+def test_calls_are_answered_in_order_and_stopped_between(workers):
+    calls = [(pow, 2, k) for k in range(20)]
+    heard = []
+    expected = [2**k for k in range(20)]
+    assert answers(workers, calls, heard.append) == expected == answers(None, calls)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+    for place in (None, workers):
+        with pytest.raises(Stopped):
+            answers(place, calls, lambda fraction: fraction > 0)
+    workers.executor.shutdown()
+    with pytest.raises(WorkersLostError, match="are gone"):
+        answers(workers, calls)

@@ -1,0 +1,66 @@
+"""What is refused for its size: by the largest candidate of a search, and by runs at once."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.project import experiment as experiments
+from aucstudio.project.batch import run_study
+from aucstudio.project.errors import InputError
+from aucstudio.project.experiment import DataReference, check_size, plan_experiment
+from aucstudio.project.experiment_file import Study
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from aucstudio.project.tuning import Tuning, candidates
+
+ROWS = 4000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("size") / "large.csv"
+    numbers = np.random.default_rng(0).normal(size=ROWS)
+    lines = [f"{number:.4f},{'ab'[k % 2]}" for k, number in enumerate(numbers)]
+    path.write_text("x,kind\n" + "\n".join(lines) + "\n")
+    return read_table(path, label="kind", positive="b")
+
+
+@pytest.fixture
+def planned(large):
+    scheme = Validation(test_size=0.5)
+    return plan_experiment(DataReference.to_table(large), "nbauc", {}, scheme)
+
+
+def bytes_of(settings):
+    return METHODS["nbauc"](**settings).estimate(ROWS // 4, ROWS // 4, 1).bytes
+
+
+def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
+    tuned = dataclasses.replace(planned, tuning=Tuning("auc"))
+    found = candidates(METHODS["nbauc"], planned.params, 0)
+    worst = max(bytes_of({**planned.params, **candidate}) for candidate in found)
+    alone = bytes_of(planned.params)
+    assert worst > alone
+    monkeypatch.setattr(experiments, "machine_memory", lambda: (alone + worst) / 2 / 0.8)
+    check_size(planned, large)
+    with pytest.raises(InvalidSetting, match=r"one fit of the search \(.*n_landmarks|v = ") as told:
+        check_size(tuned, large)
+    assert told.value.setting == "n_landmarks"
+    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * worst / 0.8)
+    check_size(tuned, large)
+
+
+def test_runs_at_once_must_fit_beside_each_other(large, planned, monkeypatch):
+    study = Study(large, (planned, dataclasses.replace(planned, band=(0.0, 0.2))))
+    table = 8 * ROWS * 2
+    needed = 2 * (bytes_of(planned.params) + table)
+    monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)
+    with pytest.raises(InputError, match="2 runs at once would take about") as told:
+        run_study(study, None, 3)
+    assert told.value.setting == "jobs"
+    experiments.check_size_at_once(study.experiments, large, 1)
+    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * needed / 0.8)
+    experiments.check_size_at_once(study.experiments, large, 3)
