@@ -79,8 +79,8 @@ class Actions(QObject):
         self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
         self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
         self.all_in_one = self._make("all_in_one", "All in &one", "Ctrl+Shift+A")
-        self.show_setup = self._make("show_setup", "Set-&up column", "F8")
-        self.show_runs = self._make("show_runs", "&Run list", "F9")
+        self.show_setup = self._make("show_setup", "Set-&up column", "Ctrl+1")
+        self.show_runs = self._make("show_runs", "&Run list", "Ctrl+2")
         for side in (self.show_setup, self.show_runs):
             side.setCheckable(True)
             side.setChecked(True)

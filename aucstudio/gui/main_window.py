@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
     QScrollArea,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -36,6 +35,7 @@ from aucstudio.gui.runs_panel import RunsPanel
 from aucstudio.gui.scores_view import ScoresView
 from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.session import Session
+from aucstudio.gui.sides import Sides
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.training_view import TrainingView
 from aucstudio.gui.validation_panel import ValidationPanel
@@ -51,7 +51,6 @@ TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
 _SIZE = QSize(1440, 900)
-_LEFT, _RIGHT = 328, 384
 
 
 class MainWindow(QMainWindow):
@@ -95,23 +94,16 @@ class MainWindow(QMainWindow):
         self.centre.addWidget(self.welcome)
         self.centre.addWidget(self.deck)
         middle = _card_around(self.centre)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setHandleWidth(8)
-        self.setup_column = self._left_column()
-        for widget in (self.setup_column, middle, self.runs_panel):
-            splitter.addWidget(widget)
-        splitter.setStretchFactor(1, 1)
-        splitter.setCollapsible(1, False)
-        splitter.setSizes([_LEFT, 800, _RIGHT])
+        self.sides = Sides(self._setup_column(), middle, self.runs_panel)
         whole = QWidget()
         layout = QVBoxLayout(whole)
         layout.setContentsMargins(8, 0, 8, 4)
         layout.setSpacing(8)
         layout.addWidget(self.strip)
-        layout.addWidget(splitter, stretch=1)
+        layout.addWidget(self.sides, stretch=1)
         self.setCentralWidget(whole)
 
-    def _left_column(self) -> QScrollArea:
+    def _setup_column(self) -> QScrollArea:
         column = QWidget()
         layout = QVBoxLayout(column)
         layout.setContentsMargins(0, 0, 6, 0)
@@ -123,8 +115,6 @@ class MainWindow(QMainWindow):
         area.setWidget(column)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setMinimumWidth(_LEFT)
-        area.setMaximumWidth(420)
         return area
 
     def _connect(self) -> None:
@@ -137,8 +127,8 @@ class MainWindow(QMainWindow):
         verbs.tune.triggered.connect(lambda: self._run(tuned=True))
         verbs.stop.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
-        verbs.show_setup.toggled.connect(self.setup_column.setVisible)
-        verbs.show_runs.toggled.connect(self.runs_panel.setVisible)
+        verbs.show_setup.toggled.connect(self.sides.show_setup)
+        verbs.show_runs.toggled.connect(self.sides.show_runs)
         for side in (verbs.show_setup, verbs.show_runs):
             side.triggered.connect(self._keep_layout)
         self.deck.obey(verbs)

@@ -8,7 +8,7 @@ from typing import Any
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.plotting import dress_plot
@@ -16,6 +16,39 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import delayed
 
 _LEAST_COMBO = 64
+_LEAST_SENTENCE = 40
+
+
+class Sentence(QLabel):
+    """Words under a picture; always as high as they need, however the page came to its width."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setProperty("role", "sentence")
+        self.setWordWrap(True)
+        self.setMinimumHeight(_LEAST_SENTENCE)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def setText(self, text: str) -> None:
+        if text != self.text():
+            super().setText(text)
+            self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        # A layout keeps the height that it found for an earlier text or width; what is not seen
+        # has no width to speak of.
+        if self.isVisible():
+            self.setMinimumHeight(max(_LEAST_SENTENCE, self.heightForWidth(self.width())))
 
 
 class View(QWidget):
@@ -28,7 +61,7 @@ class View(QWidget):
     ----------
     session : Session
     controls, body : QHBoxLayout
-    sentence : QLabel
+    sentence : Sentence
         What the picture shows, in one computed sentence.
     """
 
@@ -41,13 +74,7 @@ class View(QWidget):
         self.controls = QHBoxLayout()
         self.controls.setSpacing(8)
         self.body = QHBoxLayout()
-        self.sentence = QLabel()
-        self.sentence.setObjectName(f"{name}_sentence")
-        self.sentence.setProperty("role", "sentence")
-        self.sentence.setWordWrap(True)
-        self.sentence.setMinimumHeight(40)
-        self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence = Sentence(f"{name}_sentence")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 0)
         layout.setSpacing(8)
