@@ -6,6 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from aucstudio import __version__
+from aucstudio.project.studies import STUDIES
 
 BAD_INPUT = 2
 
@@ -42,7 +43,7 @@ def command_parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="apply a saved model to a table")
     export = commands.add_parser("export", help="write a saved model for other programs")
     compare = commands.add_parser("compare", help="compare the runs of a project")
-    demo = commands.add_parser("demo", help="run a small study on bundled data, without a window")
+    demo = commands.add_parser("demo", help="run an example study, without a window")
 
     for parser_with_json in (methods, inspect, train, run, score, compare):
         parser_with_json.add_argument("--json", action="store_true", help="print one JSON document")
@@ -61,11 +62,14 @@ def command_parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL")
     score.add_argument("data", metavar="DATA")
     score.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    _add_stream_options(score)
     export.add_argument("model", metavar="MODEL")
     export.add_argument("--to", metavar="FORMAT", required=True, help="onnx, script or json")
     export.add_argument("-o", "--output", metavar="FILE", required=True)
     compare.add_argument("project", metavar="PROJECT")
+    _add_cluster_option(compare)
     demo.add_argument("--out", metavar="DIR", default="aucstudio-demo")
+    demo.add_argument("--study", metavar="NAME", default=STUDIES[0], help=", ".join(STUDIES))
     return parser
 
 
@@ -81,7 +85,19 @@ def _add_cluster_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="send the splits to a Dask scheduler that you trust (tcp://host:8786)",
+        help="send the work to a Dask scheduler that you trust (tcp://host:8786)",
+    )
+
+
+def _add_stream_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="leave the table on disk and read it in blocks; so is one that is too large for "
+        "memory (auc-rls, rank-svm, nbauc, nsauc)",
+    )
+    parser.add_argument(
+        "--block-size", metavar="SIZE", help="the same in blocks of this size (default 64M)"
     )
 
 
@@ -113,6 +129,7 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         help="search the method's settings on each training part by auc, pauc (of --fpr-range) "
         "or leave-pair-out",
     )
+    _add_stream_options(train)
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument(
         "--threshold",

@@ -27,7 +27,10 @@ from aucstudio.arguments import (
 
 if TYPE_CHECKING:
     from aucstudio.project.headless import Plan
+    from aucstudio.project.model import Model
     from aucstudio.project.record import RunRecord
+    from aucstudio.project.stream import StreamedTable
+    from aucstudio.project.table import Table
 
 DONE, RUN_FAILED, INTERRUPTED = 0, 1, 130
 
@@ -107,10 +110,7 @@ def _inspect(options: argparse.Namespace) -> int:
         _print_json(found)
         return DONE
     _print(f"{table.path}: {table.rows} rows, {len(table.columns)} columns")
-    _print(
-        f"{found['format']}, {found['encoding']}, delimiter {found['delimiter']!r}, decimal "
-        f"{found['decimal']!r}, {'a' if found['header'] else 'no'} header row"
-    )
+    _print(_format_words(found))
     _print(f"label {table.label}: {_classes(table.classes)}; positive {table.positive}")
     for column in table.columns:
         _print(
@@ -123,6 +123,15 @@ def _inspect(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _format_words(found: dict[str, Any]) -> str:
+    if found["format"] != "csv":
+        return str(found["format"])
+    return (
+        f"csv, {found['encoding']}, delimiter {found['delimiter']!r}, decimal "
+        f"{found['decimal']!r}, {'a' if found['header'] else 'no'} header row"
+    )
+
+
 def _classes(classes: dict[str, int]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in classes.items())
 
@@ -132,6 +141,7 @@ def _train(options: argparse.Namespace) -> int:
     from aucstudio.project import headless
 
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
+    read = _table_reader(options, options.method)
     plan = headless.plan_run(
         options.data,
         options.method,
@@ -142,6 +152,7 @@ def _train(options: argparse.Namespace) -> int:
         validation=read_validation(options),
         band=read_band(options.fpr_range),
         tuning=read_tuning(options),
+        read=read,
     )
     record = _train_record(plan, options)
     model = None
@@ -158,6 +169,22 @@ def _train(options: argparse.Namespace) -> int:
         for note in record.notes:
             _print(f"note: {note}")
     return _outcome(record.status, record.error)
+
+
+def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., Table]:
+    from aucstudio.project.errors import InputError
+    from aucstudio.project.stream_plan import table_reader
+    from aucstudio.project.table import read_table
+
+    read, said = table_reader(options.data, method, options.stream, options.block_size)
+    if read is not read_table and getattr(options, "cluster", None):
+        raise InputError(
+            "a table that stays on disk is read by this machine alone: leave out --cluster",
+            setting="cluster",
+        )
+    if said:
+        _complain(said)
+    return read
 
 
 def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
@@ -206,26 +233,21 @@ def _outcome(status: str, error: str) -> int:
 
 def _score(options: argparse.Namespace) -> int:
     from aucstudio.project.model import load_model
-    from aucstudio.project.table import read_table
+    from aucstudio.project.stream import StreamedTable
 
     model = load_model(options.model)
-    table = read_table(options.data, need_label=False)
+    table = _table_reader(options, None)(options.data, need_label=False)
     for rejected in table.rejected:
         _complain(f"{table.path}, line {rejected.line} is left out: {rejected.reason}")
+    if isinstance(table, StreamedTable):
+        return _score_stream(options, model, table)
     scores = model.score(table)
     predicted = np.where(scores > 0, model.positive, model.negative)
     rows = zip(range(1, len(scores) + 1), scores.tolist(), predicted.tolist(), strict=True)
     if options.output:
         _write_scores_file(Path(options.output), rows)
     if options.json:
-        document = {
-            "model": options.model,
-            "method": model.method,
-            "file": str(table.path),
-            "rows": len(scores),
-            "rejected_rows": table.rejected_rows,
-            "output": options.output,
-        }
+        document = _score_document(options, model, table)
         if not options.output:
             document |= {"scores": scores.tolist(), "predicted": predicted.tolist()}
         _print_json(document)
@@ -234,14 +256,46 @@ def _score(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _score_document(options: argparse.Namespace, model: Model, table: Table) -> dict[str, Any]:
+    return {
+        "model": options.model,
+        "method": model.method,
+        "file": str(table.path),
+        "rows": table.rows,
+        "rejected_rows": table.rejected_rows,
+        "output": options.output,
+    }
+
+
+def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTable) -> int:
+    from aucstudio.project.stream_rows import score_model
+
+    if options.json and not options.output:
+        _complain("the scores of a table that stays on disk do not go into JSON: give -o FILE")
+        return BAD_INPUT
+    rows = (
+        (start + k + 1, score, model.positive if score > 0 else model.negative)
+        for start, scores in score_model(model, table)
+        for k, score in enumerate(scores.tolist())
+    )
+    if options.output:
+        _write_scores_file(Path(options.output), rows)
+    else:
+        _write_scores(sys.stdout, rows)
+    if options.json:
+        _print_json(_score_document(options, model, table))
+    return DONE
+
+
 def _write_scores_file(path: Path, rows: Any) -> None:
     import io
 
-    from aucstudio.project.files import write_atomically
+    from aucstudio.project.files import written_atomically
 
-    text = io.StringIO(newline="")
-    _write_scores(text, rows)
-    write_atomically(path, text.getvalue())
+    with written_atomically(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        _write_scores(text, rows)
+        text.detach()
 
 
 def _write_scores(target: IO[str], rows: Any) -> None:
@@ -260,32 +314,40 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from aucstudio.project import comparison, headless
+    from contextlib import nullcontext
+
+    from aucstudio.project import comparison, comparison_sheets, headless
+    from aucstudio.project.cluster import connect
 
     named, band = headless.named_runs(options.project)
-    if options.json:
-        _print_json(headless.comparison_document(named, band))
-        return DONE
-    figures = [comparison.run_figures(name, record, band) for name, record in named]
-    for measure in (comparison.AUC, comparison.PAUC):
-        pairs = comparison.compare_runs(named, band, measure)
-        heading = "AUC" if measure == comparison.AUC else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
-        _print(f"## {heading}\n\n{comparison.as_markdown(figures, pairs)}")
+    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
+        if options.json:
+            _print_json(headless.comparison_document(named, band, workers))
+            return DONE
+        figures = [comparison.run_figures(name, record, band) for name, record in named]
+        for measure in (comparison.AUC, comparison.PAUC):
+            pairs = comparison.compare_runs(named, band, measure, workers=workers)
+            whole = measure == comparison.AUC
+            heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
+            found = comparison.Comparison(figures, pairs, measure)
+            _print(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
     return DONE
 
 
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project import headless
-    from aucstudio.project.demo import BAND, PROJECT_NAME, run_demo
+    from aucstudio.project.demo import run_demo
 
     folder = Path(options.out)
-    records = run_demo(folder, _progress_bar("demo"))
-    _print(headless.results_table([r for r in records if r.splits], BAND))
-    pictures = save_pictures(folder / PROJECT_NAME, folder)
-    _print(
-        f"{folder}: report.html, {PROJECT_NAME}, " + ", ".join(p.name for p in pictures.values())
-    )
+    demo = run_demo(folder, options.study, _progress_bar("demo"))
+    records = demo.records
+    _print(demo.study.about)
+    band = demo.study.experiments[0].band
+    _print(headless.results_table([r for r in records if r.splits], band))
+    pictures = save_pictures(demo.project, folder)
+    names = ", ".join(picture.name for picture in pictures.values())
+    _print(f"{folder}: report.html, {demo.project.name}, {names}")
     for record in records:
         if record.error:
             _complain(f"{record.experiment.method} failed: {record.error}")

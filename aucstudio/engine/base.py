@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
@@ -19,10 +20,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucstudio.engine import roc
+from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor
-from aucstudio.engine.params import check_settings
+from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.precomputed import given_kernel, heard_on_columns, on_columns, row_numbers
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
@@ -80,6 +82,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: whether rows may hold NaN for a value that is not known.
     leaves_pairs_out : bool
         Class attribute: whether :meth:`leave_pair_out` knows a closed form.
+    adds_up : bool
+        Class attribute: whether :meth:`fit_blocks` can train on rows that come in blocks.
     path_setting : str
         Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
@@ -110,6 +114,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     interruptible: ClassVar[bool] = True
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
@@ -151,9 +156,52 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         else:
             monitor = Monitor(callback)
             done = self._fit(rows, positive, monitor)
-        self._keep(done, rows, positive, monitor)
+        self._keep(done, score_rows(done.scorer, rows, monitor.pulse), positive)
         self.converged_ = done.converged and not monitor.stopped
         return self
+
+    def fit_blocks(self, blocks: RowBlocks, *, callback: Callback | None = None) -> Self:
+        """Train on rows that come in blocks, with one block of them in memory at a time.
+
+        The result is that of :meth:`fit` on the same rows, to rounding, unless the method's own
+        text says otherwise; ``classes_`` are False and True. What is kept of a row is some
+        numbers, such as its score. A last pass over the blocks, which heeds no stop, makes
+        ``train_scores_``.
+
+        Parameters
+        ----------
+        blocks : RowBlocks
+        callback : callable, optional
+            As for :meth:`fit`; it hears of every few megabytes of rows.
+
+        Raises
+        ------
+        InvalidSetting
+            If a setting is out of its range, or needs all rows at once.
+        ValueError
+            If the method needs all rows at once (see ``adds_up``), a class has no rows, or the
+            rows are not finite or change between two passes.
+        Stopped
+            If the callback stops a fit that has no usable scorer yet.
+        """
+        check_settings(type(self), self.get_params(deep=False))
+        positive = np.asarray(blocks.positive, dtype=bool)
+        self.classes_, positive = _two_classes(positive)
+        self.n_features_in_ = blocks.features
+        monitor = Monitor(callback)
+        done = self._fit_blocks(Passes.watched(blocks, monitor), monitor)
+        scores = np.empty(len(positive))
+        passes = Passes(blocks, functools.partial(monitor.pulse, "scoring"))
+        for part in passes.over(functools.partial(_scored, done.scorer)):
+            for rows, of_rows in part:
+                scores[rows] = of_rows
+        self._keep(done, scores, positive)
+        self.converged_ = done.converged and not monitor.stopped
+        return self
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        """Train on rows that come in blocks; methods that can, say so by ``adds_up``."""
+        raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse what would not fit the memory of an ordinary machine; ``fit`` does so itself.
@@ -211,13 +259,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
-    def _keep(self, done: Fit, X: Array, positive: Mask, monitor: Monitor) -> None:
+    def _keep(self, done: Fit, scores: Array, positive: Mask) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
         self.gap_ = done.gap
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
-        scores = score_rows(done.scorer, X, monitor.pulse)
         if done.intercept is None:
             self.intercept_ = -roc.equal_error_threshold(positive, scores)
         else:
@@ -361,6 +408,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self._takes_sparse()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
+    return [(rows, scorer(X)) for rows, X in pieces]
 
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:

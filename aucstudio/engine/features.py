@@ -93,6 +93,21 @@ def fourier_map(
     return FourierMap(origin, np.sqrt(2.0 * gamma) * rng.standard_normal(shape))
 
 
+def rows_for_mean(count: int) -> NDArray[np.intp]:
+    """Choose rows here and there that tell about where all lie."""
+    return np.arange(0, count, -(-count // _ROWS_FOR_MEAN))
+
+
+def near_mean(
+    feature_map: FeatureMap, few: Array, dtype: type[np.floating[Any]]
+) -> tuple[FeatureMap, NDArray[Any]]:
+    """Give the map for features of a precision, and the mean of the features of some rows."""
+    if dtype is np.float32:
+        feature_map = feature_map.in_single()
+    phi = feature_map(few)
+    return feature_map, phi.mean(axis=0, dtype=np.float64).astype(phi.dtype)
+
+
 def embed(
     feature_map: FeatureMap, X: Array, dtype: type[np.floating[Any]], monitor: Monitor
 ) -> NDArray[Any]:
@@ -119,11 +134,8 @@ def embed(
     Stopped
         If the callback wants to stop.
     """
-    if dtype is np.float32:
-        feature_map = feature_map.in_single()
-    few = feature_map(X[:: -(-len(X) // _ROWS_FOR_MEAN)])
-    mean = few.mean(axis=0, dtype=np.float64).astype(few.dtype)
-    features = np.empty((len(X), few.shape[1]), dtype=dtype)
+    feature_map, mean = near_mean(feature_map, X[rows_for_mean(len(X))], dtype)
+    features = np.empty((len(X), len(mean)), dtype=dtype)
     for start in range(0, len(X), ROWS_PER_CHUNK):
         rows = slice(start, start + ROWS_PER_CHUNK)
         np.subtract(feature_map(X[rows]), mean, out=features[rows], casting="same_kind")

@@ -142,12 +142,16 @@ class KernelSettings:
 
     def settle_kernel(self, X: Array) -> Kernel:
         """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X."""
+        return self.settle_kernel_by(X.shape[1], lambda: float(X.var()))
+
+    def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
+        """Give the same where the rows are not at hand; ``variance()`` is that of all numbers."""
         if self.given is not None:
             return self.given
         gamma = self.gamma
         if self.kernel == "linear":
             gamma = 1.0
         if isinstance(gamma, str):
-            spread = float(X.var()) if gamma == "scale" else 1.0
-            gamma = 1.0 / (X.shape[1] * (spread if spread > 0 else 1.0))
+            spread = variance() if gamma == "scale" else 1.0
+            gamma = 1.0 / (features * (spread if spread > 0 else 1.0))
         return Kernel(self.kernel, float(gamma), int(self.degree), float(self.coef0))

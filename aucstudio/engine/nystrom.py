@@ -133,7 +133,7 @@ def k_means(
         If the callback wants to stop.
     """
     if len(X) > ROWS_TO_CLUSTER:
-        X = X[np.sort(rng.choice(len(X), ROWS_TO_CLUSTER, replace=False))]
+        X = X[rows_to_cluster(len(X), rng)]
     origin = X.mean(axis=0)
     Z = X - origin
     centres = _spread_start(Z, count, rng, monitor, at_once)
@@ -143,6 +143,13 @@ def k_means(
         centres = _means(Z, nearest, distances, len(centres))
     landmarks: Array = centres + origin
     return landmarks
+
+
+def rows_to_cluster(count: int, rng: np.random.Generator) -> Index:
+    """Draw the rows that stand for all ``count`` of them, in rising order; all if they are few."""
+    if count <= ROWS_TO_CLUSTER:
+        return np.arange(count)
+    return np.sort(rng.choice(count, ROWS_TO_CLUSTER, replace=False))
 
 
 def _spread_start(

@@ -62,31 +62,72 @@ def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
+    with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
+        opened = open_delimited(path, dialect, Path(temporary), tell)
+        with Reader(
+            opened.source, Path(temporary), lambda part: tell(0.3 + 0.7 * part, "reading")
+        ) as reader:
+            contents = reader.read(opened.forms)
+    columns = _columns(opened.source.names, contents)
+    if not len(columns[0].values):
+        raise no_rows(path)
+    notes = [*opened.notes, *_notes(columns, contents, opened.sample)]
+    return Delimited(
+        opened.source.dialect,
+        opened.sha256,
+        columns,
+        contents.rejected,
+        contents.rejected_rows,
+        notes,
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Opened:
+    """A delimited file that was looked at, ready to be read.
+
+    Attributes
+    ----------
+    source : Source
+    sha256 : str
+    sample : Sample
+    forms : dict of int to NumberFormat or None
+        What the sample promises of each column.
+    notes : list of str
+    """
+
+    source: Source
+    sha256: str
+    sample: Sample
+    forms: Formats
+    notes: list[str]
+
+
+def open_delimited(path: Path, dialect: Dialect | None, folder: Path, tell: Tell) -> Opened:
+    """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
+
+    Raises
+    ------
+    InputError
+        If it is no table of at least two columns.
+    """
     if dialect is not None:
         dialect.check()
     found = scan(path, lambda part: tell(0.2 * part, "looking at the file"))
     encoding = dialect.encoding if dialect else found.encoding or guess_encoding(found.odd)
-    with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
-        folder, plain = Path(temporary), path
-        if not (found.uniform and found.encoding == "utf-8" and _is_utf8(encoding)):
-            plain = plain_copy(
-                path, encoding, folder, lambda part: tell(0.2 + 0.1 * part, f"decoding {encoding}")
-            )
-        text, whole = head_of(plain)
-        dialect = dialect or detect_dialect(text, whole, encoding)
-        sample = parse_sample(text, whole, dialect)
-        _check(path, dialect, sample)
-        names, notes = column_names(sample, dialect.header)
-        source = Source(plain, path, dialect, names)
-        with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
-            contents = reader.read(_formats(sample, dialect))
-    columns = _columns(names, contents)
-    if not len(columns[0].values):
-        raise _no_rows(path)
-    notes = [*_dialect_notes(dialect, found.encoding), *notes, *_notes(columns, contents, sample)]
-    return Delimited(
-        dialect, found.sha256, columns, contents.rejected, contents.rejected_rows, notes
-    )
+    plain = path
+    if not (found.uniform and found.encoding == "utf-8" and _is_utf8(encoding)):
+        plain = plain_copy(
+            path, encoding, folder, lambda part: tell(0.2 + 0.1 * part, f"decoding {encoding}")
+        )
+    text, whole = head_of(plain)
+    dialect = dialect or detect_dialect(text, whole, encoding)
+    sample = parse_sample(text, whole, dialect)
+    _check(path, dialect, sample)
+    names, notes = column_names(sample, dialect.header)
+    source = Source(plain, path, dialect, names)
+    notes = [*_dialect_notes(dialect, found.encoding), *notes]
+    return Opened(source, found.sha256, sample, _formats(sample, dialect), notes)
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -111,7 +152,7 @@ def _check(path: Path, dialect: Dialect, sample: Sample) -> None:
         )
 
 
-def _no_rows(path: Path) -> InputError:
+def no_rows(path: Path) -> InputError:
     return InputError(
         f"{path} has a header row and nothing below it; choose a file with data",
         file=str(path),

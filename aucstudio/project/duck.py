@@ -6,18 +6,16 @@ Columns are read in batches, so that a wide table takes no more memory than a lo
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
 import glob
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.project.cells import Cells, CellStore, Tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.numerals import (
     MISSING_NUMBER,
@@ -31,27 +29,11 @@ from aucstudio.project.numerals import (
 from aucstudio.project.rejects import Rejected, Source, infinite_value, rejected_rows
 
 Item = TypeVar("Item")
-Tell = Callable[[float], None]
 # How the numbers of each column are written; None for text.
 Formats = dict[int, NumberFormat | None]
 
 _BATCH = 256
 _DOUBTFUL_BATCH = 32
-# Cells copied at a time: a copy holds the GIL.
-_NUMBERS_WINDOW = 1_000_000
-_TEXTS_WINDOW = 5_000
-_PICK_WINDOW = 200_000
-# Beyond it numbering the texts takes longer than it saves.
-_MAX_LEVELS = 50_000
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of one column: see :class:`~aucstudio.project.columns.Column`."""
-
-    values: NDArray[Any]
-    missing: int
-    distinct: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,32 +60,68 @@ class Contents:
     rejected_rows: int
 
 
-class Reader:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Kept:
+    """The same where the cells stay in DuckDB; ``rows`` is how many there are."""
+
+    rows: int
+    forms: Formats
+    strays: dict[int, str]
+    rejected: list[Rejected]
+    rejected_rows: int
+
+
+class Reader(CellStore):
     """A delimited file, opened in DuckDB; a context manager.
 
     Parameters
     ----------
     source : Source
-    folder : Path
-        Where DuckDB may put what does not fit into memory.
-    tell : callable
-        Told the fraction done; may raise to stop.
+    folder, tell, database, memory
+        See :class:`CellStore`.
     """
 
-    def __init__(self, source: Source, folder: Path, tell: Tell) -> None:
+    def __init__(
+        self,
+        source: Source,
+        folder: Path,
+        tell: Tell,
+        *,
+        database: str = ":memory:",
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(source.shown, folder, tell, database=database, memory=memory)
         self._source = source
-        self._tell_outside = tell
-        self._progress = (0.0, 1.0)
-        self._told = 0.0
-        self._connection = duckdb.connect(config={"temp_directory": str(folder)})
-        self._connection.execute("SET enable_progress_bar = true")
-        self._connection.execute("SET enable_progress_bar_print = false")
 
-    def __enter__(self) -> Reader:
-        return self
+    def keep(self, forms: Mapping[int, NumberFormat | None]) -> Kept:
+        """Read all columns into ``cells`` and leave them there; else as :meth:`read`.
 
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        The file is read once, and again where a column is not written as its sample promised.
+        """
+        settled, strays = dict(forms), dict[int, str]()
+        rows = self._create(settled)
+        rejected, total = rejected_rows(self._connection, self._source)
+        self._check_rejected(rejected, total, rows)
+        doubtful = self._infinite([k for k, form in settled.items() if form])
+        for batch in _batches(doubtful, _DOUBTFUL_BATCH):
+            for k, (form, misfit) in self._settle(batch).items():
+                settled[k] = form
+                if form is None:
+                    strays[k] = misfit
+        if doubtful:
+            self._create(settled)
+        for k in self._infinite([k for k in doubtful if settled[k]]):
+            form = settled[k]
+            assert form is not None
+            raise infinite_value(self._source, k, form)
+        return Kept(rows, settled, strays, rejected, total)
+
+    def _infinite(self, columns: list[int]) -> list[int]:
+        if not columns:
+            return []
+        asked = ", ".join(f"coalesce(bool_or(isinf(c{k})), false)" for k in columns)
+        answers = self._one(f"SELECT {asked} FROM cells")
+        return [k for k, answer in zip(columns, answers, strict=True) if answer]
 
     def read(self, forms: Mapping[int, NumberFormat | None]) -> Contents:
         """Read all columns; ``forms`` is what the sample promises of each.
@@ -140,7 +158,7 @@ class Reader:
             if not cells:
                 rejected, total = rejected_rows(self._connection, self._source)
                 self._check_rejected(rejected, total, rows)
-            cells |= self._fetch({k: forms[k] for k in batch}, rows)
+            cells |= self._fetch({k: bool(forms[k]) for k in batch}, rows)
         return cells, rejected, total
 
     def _check_rejected(self, rejected: list[Rejected], total: int, rows: int) -> None:
@@ -155,7 +173,8 @@ class Reader:
             )
 
     def _load(self, forms: Formats) -> dict[int, Cells]:
-        return self._fetch(forms, self._create(forms))
+        rows = self._create(forms)
+        return self._fetch({k: bool(form) for k, form in forms.items()}, rows)
 
     def _create(self, forms: Formats) -> int:
         """Read some columns of the file into DuckDB's table ``cells``; return its rows."""
@@ -185,97 +204,6 @@ class Reader:
         name = literal(glob.escape(str(self._source.path.absolute())))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
-    def _run(self, sql: str) -> None:
-        """Execute on another thread, so that progress can be told and a stop be heard here."""
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            future = pool.submit(self._connection.execute, sql)
-            try:
-                while not concurrent.futures.wait([future], 0.05).done:
-                    self._tell(max(0.0, self._connection.query_progress()) / 100)
-            except BaseException:
-                self._connection.interrupt()
-                raise
-        try:
-            future.result()
-        except duckdb.Error as error:
-            shown = self._source.shown
-            reason = str(error).splitlines()[0]
-            raise InputError(f"{shown} cannot be read: {reason}", file=str(shown)) from error
-
-    def _tell(self, part: float) -> None:
-        low, high = self._progress
-        # Columns that are read again do not turn the clock back.
-        self._told = max(self._told, low + part * (high - low))
-        self._tell_outside(self._told)
-
-    def _one(self, sql: str) -> tuple[Any, ...]:
-        row = self._connection.execute(sql).fetchone()
-        assert row is not None
-        return tuple(row)
-
-    def _fetch(self, forms: Formats, rows: int) -> dict[int, Cells]:
-        numbers = [k for k, form in forms.items() if form]
-        cells = dict(zip(numbers, self._numbers(numbers, rows), strict=True))
-        for k in forms:
-            if k not in cells:
-                self._tell(1.0)
-                cells[k] = self._texts(k, rows)
-        self._connection.execute("DROP TABLE cells")
-        return cells
-
-    def _numbers(self, columns: list[int], rows: int) -> Iterator[Cells]:
-        values = [np.empty(rows) for _ in columns]
-        if columns:
-            self._copy({f"c{k}": v for k, v in zip(columns, values, strict=True)}, rows)
-        for cells in values:
-            self._tell(1.0)
-            missing = int(np.isnan(cells).sum())
-            # NaN sorts to the end.
-            known = np.sort(cells)[: rows - missing]
-            distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
-            yield Cells(cells, missing, distinct)
-
-    def _copy(self, targets: Mapping[str, NDArray[Any]], rows: int) -> None:
-        """Copy expressions over ``cells`` into arrays."""
-        window = max(2048, _NUMBERS_WINDOW // len(targets))
-        selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(targets))
-        for start in range(0, rows, window):
-            stop = start + window
-            found = self._connection.execute(
-                f"SELECT {selected} FROM cells WHERE rowid >= {start} AND rowid < {stop}"
-            ).fetchnumpy()
-            for n, target in enumerate(targets.values()):
-                target[start:stop] = found[f"x{n}"]
-
-    def _texts(self, k: int, rows: int) -> Cells:
-        """Fetch a text column; equal texts are one Python object unless nearly all differ."""
-        distinct, known = self._one(f"SELECT count(DISTINCT c{k}), count(c{k}) FROM cells")
-        if distinct > _MAX_LEVELS:
-            values = self._objects(f"SELECT c{k} FROM cells", rows)
-        else:
-            # The cell after the last level stays None, which is what a missing text is.
-            levels = self._objects(_levels_sql(k), distinct + 1)
-            values = _pick(levels, self._codes(k, distinct, rows))
-        return Cells(values, rows - known, distinct)
-
-    def _codes(self, k: int, distinct: int, rows: int) -> NDArray[np.int64]:
-        """Number the texts of a column in the order of its levels; missing ones come last."""
-        codes = np.full(rows, distinct, dtype=np.int64)
-        if distinct:
-            self._connection.execute(f"CREATE TYPE levels{k} AS ENUM ({_levels_sql(k)})")
-            self._copy({f"coalesce(enum_code(c{k}::levels{k})::BIGINT, {distinct})": codes}, rows)
-            self._connection.execute(f"DROP TYPE levels{k}")
-        return codes
-
-    def _objects(self, sql: str, count: int) -> NDArray[Any]:
-        """Fetch one column of texts, as many at a time as the GIL may be held for."""
-        values = np.empty(count, dtype=object)
-        found = self._connection.execute(sql)
-        for start in range(0, count, _TEXTS_WINDOW):
-            for n, (text,) in enumerate(found.fetchmany(_TEXTS_WINDOW), start):
-                values[n] = text
-        return values
-
     def _settle(self, columns: list[int]) -> dict[int, tuple[NumberFormat | None, str]]:
         """Find how columns are written that are not what their sample promised.
 
@@ -298,18 +226,6 @@ class Reader:
             fitting = (form for form, misfit in answers.items() if misfit is None)
             settled[k] = (next(fitting, None), str(answers[tries[1]]).strip())
         return settled
-
-
-def _levels_sql(k: int) -> str:
-    return f"SELECT DISTINCT c{k} FROM cells WHERE c{k} IS NOT NULL ORDER BY c{k}"
-
-
-def _pick(levels: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
-    values = np.empty(len(codes), dtype=object)
-    for start in range(0, len(codes), _PICK_WINDOW):
-        window = slice(start, start + _PICK_WINDOW)
-        values[window] = levels[codes[window]]
-    return values
 
 
 def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:

@@ -36,7 +36,6 @@ _OTHER_FILES = (
     (b"PK\x03\x04", "a spreadsheet or a zip archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
     (b"\x1f\x8b", "compressed by gzip"),
-    (b"PAR1", "a Parquet file"),
     (b"SQLite format 3", "a database"),
 )
 _SYMBOL_INSIDE = re.compile("[A-Za-zÀ-ÿ][¡-©«-´¶¸¹»-¿][A-Za-zÀ-ÿ]")

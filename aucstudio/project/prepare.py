@@ -71,15 +71,15 @@ class Preparation:
         count = table.rows if rows is None else len(rows)
         X = np.empty((count, len(self.feature_names)))
         for k, name in enumerate(self.numbers):
-            X[:, k] = _picked(by_name[name].values, rows)
-            cells = X[:, k]
+            cells = _picked(by_name[name].values, rows).astype(np.float64)  # a copy, in one piece
             if not self.keep_gaps:
                 cells[np.isnan(cells)] = self.medians[k]
             cells -= self.means[k]
             cells /= self.scales[k]
+            X[:, k] = cells
         place = len(self.numbers)
         for name, levels in zip(self.categories, self.levels, strict=True):
-            cells = _as_text(by_name[name], rows)
+            cells = as_text(by_name[name], rows)
             for level in levels:
                 X[:, place] = cells == level
                 place += 1
@@ -148,11 +148,7 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
     """
     features = table.features
     if not features:
-        raise InputError(
-            f"{table.path.name} has no feature column left: give at least one column the role "
-            "number or category",
-            file=str(table.path),
-        )
+        raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
     learnt = np.array([_learn_number(column.values[rows]) for column in numbers]).reshape(-1, 3)
@@ -162,8 +158,17 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         learnt[:, 1].copy(),
         learnt[:, 2].copy(),
         tuple(column.name for column in categories),
-        tuple(_learn_levels(_as_text(column, rows)) for column in categories),
+        tuple(_learn_levels(as_text(column, rows)) for column in categories),
         keep_gaps,
+    )
+
+
+def no_features(table: Table) -> InputError:
+    """Make the sentence for a table without a feature column."""
+    return InputError(
+        f"{table.path.name} has no feature column left: give at least one column the role "
+        "number or category",
+        file=str(table.path),
     )
 
 
@@ -175,8 +180,12 @@ def _learn_number(cells: Array) -> tuple[float, float, float]:
     filled = np.where(np.isnan(cells), median, cells)
     mean = float(filled.mean())
     scale = float((filled - mean).std())
-    # A constant column far from 0 has a spread of rounding only.
-    return median, mean, scale if scale > 1e-12 * max(abs(mean), 1e-300) else 1.0
+    return median, mean, settled_scale(mean, scale)
+
+
+def settled_scale(mean: float, scale: float) -> float:
+    """Give the scale of a column, 1 for a constant one: far from 0 it has a spread of rounding."""
+    return scale if scale > 1e-12 * max(abs(mean), 1e-300) else 1.0
 
 
 def _learn_levels(cells: NDArray[Any]) -> tuple[str, ...]:
@@ -185,7 +194,7 @@ def _learn_levels(cells: NDArray[Any]) -> tuple[str, ...]:
     return tuple(str(level) for level in levels[order])
 
 
-def _as_text(column: Column, rows: Rows | None) -> NDArray[Any]:
+def as_text(column: Column, rows: Rows | None) -> NDArray[Any]:
     cells = _picked(column.values, rows)
     if column.kind == "number":
         return np.array([MISSING if np.isnan(cell) else f"{cell:.15g}" for cell in cells])

@@ -23,6 +23,7 @@ from aucstudio.project.columns import ROLES, Column
 from aucstudio.project.delimited import Delimited, read_delimited
 from aucstudio.project.dialect import Dialect
 from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.parquet import is_parquet, read_parquet
 from aucstudio.project.rejects import Rejected
 from aucstudio.project.roles import guess_label, guess_positive, guess_role
 
@@ -50,9 +51,9 @@ class Table:
     Attributes
     ----------
     path : Path
-    format : str
-        "csv".
+    format : {"csv", "parquet"}
     dialect : Dialect
+        How a text file is written.
     sha256 : str
         Of the file's bytes.
     columns : tuple of Column
@@ -131,7 +132,7 @@ class Table:
         """
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
         for name, role in given.items():
-            check_role(self.path, self._column(name), role)
+            check_role(self.path, self.column(name), role)
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive)
         columns = tuple(with_role(column, given, chosen) for column in self.columns)
@@ -158,11 +159,11 @@ class Table:
         """Set the label; the columns keep their roles."""
         if label is None:
             if positive is not None:
-                raise _no_label(self)
+                raise no_label(self)
             return dataclasses.replace(
                 self, label=None, positive=None, classes={}, unlabelled=0, guessed=()
             )
-        column = self._column(label)
+        column = self.column(label)
         same = label == self.label
         classes = self.classes if same else count_classes(self.path, column)
         guessed = set(self.guessed) if same else {"positive"}
@@ -184,11 +185,12 @@ class Table:
 
     def _with_notes_after(self, before: Table) -> Table:
         """Bring the sentences about roles up to date; those about the file stay."""
-        stale = set(_role_notes(before))
+        stale = set(role_notes(before))
         kept = [note for note in before.notes if note not in stale]
-        return dataclasses.replace(self, notes=(*kept, *_role_notes(self)))
+        return dataclasses.replace(self, notes=(*kept, *role_notes(self)))
 
-    def _column(self, name: str) -> Column:
+    def column(self, name: str) -> Column:
+        """Give the column of that name; InputError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -203,7 +205,7 @@ class Table:
         """Mark the rows that have a label, shape (rows,)."""
         if self.label is None:
             return np.zeros(self.rows, dtype=bool)
-        return self._column(self.label).known()
+        return self.column(self.label).known()
 
     def is_positive(self) -> Mask:
         """Mark the positive ones among the labelled rows, shape (labelled rows,).
@@ -214,7 +216,7 @@ class Table:
             If no label or no positive class is chosen.
         """
         label, positive = self._chosen()
-        column = self._column(label)
+        column = self.column(label)
         positives: Mask = column.equals(positive)[column.known()]
         return positives
 
@@ -234,7 +236,7 @@ class Table:
 
     def _chosen(self) -> tuple[str, str]:
         if self.label is None:
-            raise _no_label(self)
+            raise no_label(self)
         if len(self.classes) < 2:
             raise one_class(self.path, self.label, self.classes)
         if self.positive is None:
@@ -247,15 +249,17 @@ class Table:
             )
         return self.label, self.positive
 
+    def _dialect_inspection(self) -> dict[str, Any]:
+        names = ("encoding", "delimiter", "decimal", "header")
+        is_text = self.format == "csv"
+        return {name: getattr(self.dialect, name) if is_text else None for name in names}
+
     def as_inspection(self) -> dict[str, Any]:
         """Give what was understood as plain data, for ``aucstudio inspect --json``."""
         return {
             "file": str(self.path),
             "format": self.format,
-            "encoding": self.dialect.encoding,
-            "delimiter": self.dialect.delimiter,
-            "decimal": self.dialect.decimal,
-            "header": self.dialect.header,
+            **self._dialect_inspection(),
             "rows": self.rows,
             "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
             "rejected_rows": self.rejected_rows,
@@ -307,8 +311,13 @@ def read_table(
     Cancelled
         If ``progress`` asked to stop.
     """
-    found = read_delimited(Path(path), dialect, _teller(progress))
-    bare = _without_label(Path(path), found, guess_roles=need_label).with_roles(ignore=ignore)
+    path, tell = Path(path), teller(progress)
+    if is_parquet(path):
+        bare = without_label(path, "parquet", read_parquet(path, tell), guess_roles=need_label)
+    else:
+        found = read_delimited(path, dialect, tell)
+        bare = without_label(path, "csv", found, guess_roles=need_label)
+    bare = bare.with_roles(ignore=ignore)
     if not need_label:
         return _for_scoring(bare, label or None, positive)
     if label is not None:
@@ -316,12 +325,12 @@ def read_table(
     return _with_guessed_label(bare, positive)
 
 
-def _without_label(path: Path, found: Delimited, *, guess_roles: bool) -> Table:
+def without_label(path: Path, kind: str, found: Delimited, *, guess_roles: bool) -> Table:
     """Make a table of what a file holds; nothing is its label yet."""
     columns = [guess_role(column) for column in found.columns] if guess_roles else found.columns
     return Table(
         path=path,
-        format="csv",
+        format=kind,
         dialect=found.dialect,
         sha256=found.sha256,
         columns=tuple(columns),
@@ -344,7 +353,7 @@ def _with_guessed_label(bare: Table, positive: str | None) -> Table:
     return marked._with_notes_after(table)
 
 
-def _teller(progress: Progress | None) -> Callable[[float, str], None]:
+def teller(progress: Progress | None) -> Callable[[float, str], None]:
     def tell(fraction: float, text: str) -> None:
         if progress is not None and progress(fraction, text):
             raise Cancelled("the reading was stopped")
@@ -356,7 +365,7 @@ def _for_scoring(table: Table, label: str | None, positive: str | None) -> Table
     """Take the label as it comes: absent, or with one class only."""
     if label is None or label not in [column.name for column in table.columns]:
         return table
-    column = table._column(label)
+    column = table.column(label)
     classes = count_classes(table.path, column, least=0)
     if positive is None:
         positive = guess_positive(classes)
@@ -375,7 +384,7 @@ def _for_scoring(table: Table, label: str | None, positive: str | None) -> Table
     return changed._with_notes_after(table)
 
 
-def _role_notes(table: Table) -> list[str]:
+def role_notes(table: Table) -> list[str]:
     notes = [column.why for column in table.columns if column.why]
     if table.label is None:
         return notes
@@ -393,7 +402,7 @@ def _role_notes(table: Table) -> list[str]:
     return notes
 
 
-def _no_label(table: Table) -> InputError:
+def no_label(table: Table) -> InputError:
     return InputError(
         f"{table.path} has no label column; choose one of "
         + listed([column.name for column in table.columns]),

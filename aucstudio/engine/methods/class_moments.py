@@ -53,7 +53,7 @@ def class_moments(
     if sparse.issparse(X):
         return _sparse_moments(X, positive, weights, monitor)
     look = functools.partial(monitor.stage, "class moments")
-    if _is_near_zero(X[: _height(X)]):
+    if is_near_zero(X[: _height(X)]):
         found = _moments_from_zero(X, positive, weights, look)
         if found is not None:
             return found
@@ -69,7 +69,7 @@ def class_moments(
     return origins[0], np.stack(means), spread
 
 
-def _is_near_zero(X: Array) -> bool:
+def is_near_zero(X: Array) -> bool:
     """Tell whether every feature of some rows varies about as much as it is off 0."""
     return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
 
@@ -94,12 +94,16 @@ def _moments_from_zero(
         products - size * np.outer(mean, mean)
         for products, size, mean in zip((of_common, of_rare), sizes, means, strict=True)
     ]
-    for scatter, products in zip(scatters, (whole, rare), strict=True):
-        if (scatter.diagonal() < _LEFT_OVER * products.diagonal()).any():
-            return None
+    if not all(map(keeps_digits, scatters, (whole, rare))):
+        return None
     order = (0, 1) if is_rare is positive else (1, 0)
     spread = sum(weights[order[k]] * scatters[k] for k in (0, 1))
     return np.zeros(X.shape[1]), means[list(order)], np.asarray(spread)
+
+
+def keeps_digits(scatter: Array, products: Array) -> bool:
+    """Tell whether taking the means off has cost at most three digits of every feature."""
+    return bool((scatter.diagonal() >= _LEFT_OVER * products.diagonal()).all())
 
 
 def _products(X: Array, chosen: Array, look: Callable[[], None]) -> tuple[Array, Array, Array]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from aucstudio.engine.base import Array
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.kernels import ROWS_PER_CHUNK
 from aucstudio.engine.nystrom import NystromMap
 from aucstudio.engine.scorers import LinearScorer, Scorer
@@ -95,6 +96,43 @@ def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Emb
         spread = 0.0
     _divide(F, spread, progress)
     return Embedding(nystrom, near, unit, shift, spread), F
+
+
+def embed_blocks(rows: Passes, nystrom: NystromMap | None) -> Embedding:
+    """Make the embedding that suits rows in blocks; one pass, two without a map."""
+    unit = 1.0
+    if nystrom is None:
+        near, high, low = _centre(rows)
+        largest = float(np.abs([high, low]).max())
+        unit = float(np.maximum(high - near, near - low).max()) or 1.0
+    else:
+        near = nystrom(nystrom.landmarks).mean(axis=0)
+        largest = float(np.abs(near).max())
+    count, square, mean = 0, 0.0, np.zeros(len(near))
+    for _, X in rows.pieces(width=len(near)):
+        f = _filled(X, nystrom, near, unit, _silent)[:-1].astype(np.float64)
+        off = f.mean(axis=0) - mean
+        square += float(np.square(f - (mean + off)).sum())
+        square += float(off @ off) * count * len(f) / (count + len(f))
+        count += len(f)
+        mean += off * len(f) / count
+    spread = float(np.sqrt(square / count))
+    if unit * spread <= _SAME * largest:
+        spread = 0.0
+    return Embedding(nystrom, near, unit, mean.astype(np.float32), spread)
+
+
+def _centre(rows: Passes) -> tuple[Array, Array, Array]:
+    """Give mean, greatest and least value of every feature; one pass."""
+    total, high, low = np.zeros(rows.features), -np.inf, np.inf
+    for _, X in rows.pieces():
+        total += X.sum(axis=0)
+        high, low = np.maximum(high, X.max(axis=0)), np.minimum(low, X.min(axis=0))
+    return total / len(rows), np.asarray(high), np.asarray(low)
+
+
+def _silent(_: float) -> None:
+    """Hear of progress that takes no time."""
 
 
 def _filled(

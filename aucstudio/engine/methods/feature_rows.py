@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from aucstudio.engine.base import Array
+from aucstudio.engine.features import rows_for_mean
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.nystrom import NystromMap, k_means, nystrom_map
@@ -24,7 +25,6 @@ MAX_EXACT_ROWS = 3_000
 DEFAULT_LANDMARKS = 500
 
 _SEED = 0
-_ROWS_FOR_MEAN = 2_048
 
 
 class FeatureRows(Protocol):
@@ -147,11 +147,15 @@ def centred(X: Array) -> Array:
     A feature whose mean is within its standard deviation is near enough to 0: X itself is
     returned if all are, on rows here and there, else a shifted copy.
     """
-    few = X[:: -(-len(X) // _ROWS_FOR_MEAN)]
-    mean = few.mean(axis=0)
+    mean = shift_for_digits(X[rows_for_mean(len(X))])
+    return X if mean is None else X - mean
+
+
+def shift_for_digits(few: Array) -> Array | None:
+    """Give the mean of some rows where subtracting it saves digits, else None."""
+    mean: Array = few.mean(axis=0)
     square = np.einsum("ij,ij->j", few, few) / len(few)
-    shifted: Array = X if np.all(2 * mean**2 <= square) else X - mean
-    return shifted
+    return None if np.all(2 * mean**2 <= square) else mean
 
 
 def mean_square(features: Rows) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
     FEWER_FEATURES,
     NO_KERNEL,
@@ -30,6 +31,7 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.auc_rls_hold_out import HoldOut
+from aucstudio.engine.methods.block_moments import block_moments
 from aucstudio.engine.methods.class_moments import add_products, class_moments
 from aucstudio.engine.methods.rls_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.rls_systems import (
@@ -137,6 +139,9 @@ class AUCRLS(_LeastSquares):
     linear kernel (O(N^2 d + N^3) where features outnumber rows), O(N^3) with the others, for up
     to 20,000 rows.
 
+    Rows may come in blocks with the linear kernel: one pass over them, a second where they lie
+    far from 0.
+
     With ``regularization`` 0 the solution of least norm is taken; it rests on one
     eigendecomposition, which cannot be interrupted, and has no certificate (``gap_`` is None).
 
@@ -148,6 +153,7 @@ class AUCRLS(_LeastSquares):
 
     key: ClassVar[str] = "auc-rls"
     title: ClassVar[str] = "AUC-RLS"
+    adds_up: ClassVar[bool] = True
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = (
         "Pahikkala, Airola, Suominen, Boberg and Salakoski (2008), "
@@ -164,9 +170,21 @@ class AUCRLS(_LeastSquares):
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
         m, n = _counts(positive)
         _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
+        return self._from_moments(means, square, monitor)
+
+    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> Solution:
         delta = means[1] - means[0]
         _add_square(square, delta[:, None], monitor)
         return solve_direction(square, 2 * delta, 4.0, float(self.regularization), monitor)
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        if self.kernel != "linear":
+            raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
+        m, n = _counts(rows.positive)
+        _, means, square = block_moments(rows, (1 / n, 1 / m))
+        scorer, objective, gap = self._from_moments(means, square, monitor)
+        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
+        return Fit(scorer, objective, gap=gap)
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""

@@ -14,14 +14,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.methods.stochastic import SEARCH, Measure, StochasticClassifier
+from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.blocks import Passes
+from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.methods.block_descent import BlockDescent, draw_partners
+from aucstudio.engine.methods.block_moments import mean_variance
+from aucstudio.engine.methods.embedding import embed_blocks
+from aucstudio.engine.methods.stochastic import (
+    ALL_ALIKE,
+    LANDMARKS,
+    SEARCH,
+    Measure,
+    StochasticClassifier,
+)
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.nystrom import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
     Draw,
     Features,
-    Learner,
     PairSteps,
     draw_pairs,
     draw_rows,
@@ -52,7 +64,7 @@ class _HingeDescent(StochasticClassifier):
 
     regularization: float = _regularization(1e-3)
 
-    def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
+    def _learner(self, F: Features, positive: Mask, scale: float) -> PairSteps:
         rng = np.random.default_rng((self.random_state, SEARCH, 0))
         regularization, draw = self._scaled(scale), self._draw()
         rate = search_rate(F, draw(positive, rng), regularization)
@@ -102,6 +114,11 @@ class NSAUC(_HingeDescent):
     the epoch where the objective was least; the objective is computed exactly, over all pairs.
     There is no certificate: ``gap_`` is None, and the number of epochs decides.
 
+    Rows may come in blocks, which are visited in random order: two passes an epoch and two to
+    begin with. Up to 10,000 rows of each class, drawn once, then stay in memory as partners, and
+    every pair has one of them; the result is not the same as in memory, but for a single block.
+    :meth:`fit_more` is not possible afterwards.
+
     References
     ----------
     Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods, algorithm 3, with
@@ -117,7 +134,34 @@ class NSAUC(_HingeDescent):
         "Learns from one random pair after another, on features of a Gaussian kernel; the mean "
         "of all steps ranks. For tables of many rows."
     )
+    adds_up: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        if rows.blocks == 1:
+            numbers, X = rows.block(0)
+            return self._fit(X[np.argsort(numbers)], rows.positive, monitor)
+        if hasattr(self, "progress_"):
+            del self.progress_  # fit_more needs rows in memory
+        embedding = embed_blocks(rows, self._block_map(rows, monitor))
+        rng = np.random.default_rng((self.random_state, SEARCH, 1))
+        partners = draw_partners(rows, embedding, rng)
+        steps = self._learner(partners.F, partners.positive, embedding.scale)
+        descent = BlockDescent(rows, embedding, partners, steps, self.random_state)
+        measure = self._measure(rows.positive, embedding.scale)
+        w, objective, epochs = descent.run(self.n_epochs, measure, monitor)
+        notes = () if embedding.spread else (ALL_ALIKE,)
+        return Fit(embedding.scorer(w), objective, n_iter=epochs, notes=notes)
+
+    def _block_map(self, rows: Passes, monitor: Monitor) -> NystromMap | None:
+        if self.kernel == "linear":
+            return None
+        rng = np.random.default_rng((self.random_state, LANDMARKS))
+        sample = rows.take(rows_to_cluster(len(rows), rng))
+        settings = KernelSettings(kernel=self.kernel, gamma=self.gamma)
+        kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
+        landmarks = k_means(sample, min(self.n_landmarks, len(sample)), rng, monitor)
+        return nystrom_map(kernel, landmarks)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

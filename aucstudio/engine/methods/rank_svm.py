@@ -19,9 +19,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
+from aucstudio.engine.features import rows_for_mean
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.feature_rows import centred
+from aucstudio.engine.methods.feature_rows import centred, shift_for_digits
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.methods.structural import SAME_MEAN
 from aucstudio.engine.monitor import Callback, Monitor
@@ -30,6 +32,7 @@ from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers.cutting_plane import Rows
 from aucstudio.engine.solvers.rank_designs import (
     MOST_SAMPLED_FEATURES,
+    BlocksDesign,
     Design,
     KernelDesign,
     RowsDesign,
@@ -77,12 +80,25 @@ class PairNewton(AUCClassifier):
     def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
         """Make the features of the rows."""
 
+    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
+        """Make the features of rows that come in blocks; see ``adds_up``."""
+        raise NotImplementedError
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        if not self.adds_up:
+            return super()._fit_blocks(rows, monitor)
+        return self._solve(_Bench(rows=self._embed_blocks(rows, monitor)), rows.positive, monitor)
+
     def _fit(self, X: Rows, positive: Mask, monitor: Monitor) -> Fit:
         bench = self._bench or _Bench()
         settings = {**self.get_params(deep=False), "C": None}
         if bench.rows is None or settings != bench.settings:
             rows = self._embed(X, monitor)
             bench.settings, bench.rows, bench.weights = settings, rows, None
+        return self._solve(bench, positive, monitor)
+
+    def _solve(self, bench: _Bench, positive: Mask, monitor: Monitor) -> Fit:
+        assert bench.rows is not None
         found = minimise(
             bench.rows.design,
             positive,
@@ -141,6 +157,26 @@ class _LinearRows:
         return LinearScorer(w)
 
 
+class _LinearBlocks:
+    """The same of rows that come in blocks."""
+
+    def __init__(self, rows: Passes) -> None:
+        mean = shift_for_digits(rows.take(rows_for_mean(len(rows))))
+        features = _unchanged if mean is None else functools.partial(_less, mean)
+        self.design: Design = BlocksDesign(rows, rows.features, features)
+
+    def scorer(self, w: Array) -> Scorer:
+        return LinearScorer(w)
+
+
+def _unchanged(X: Array) -> Array:
+    return X
+
+
+def _less(mean: Array, X: Array) -> Array:
+    return X - mean
+
+
 class _KernelRows:
     """The rows in the kernel's own space."""
 
@@ -163,7 +199,8 @@ class RankSVM(PairNewton):
 
     No pair is formed: O(N log N + N d) for a step within an iteration. ``gap_`` bounds how far
     ``objective_`` is from the optimum. Where the classes have the same mean, w = 0 is the
-    optimum for every C; ``notes_`` says so.
+    optimum for every C; ``notes_`` says so. Rows may come in blocks: two passes over them for a
+    step within an iteration, one more for the iteration, and one to begin with.
 
     Parameters
     ----------
@@ -180,6 +217,7 @@ class RankSVM(PairNewton):
 
     key: ClassVar[str] = "rank-svm"
     title: ClassVar[str] = "RankSVM"
+    adds_up: ClassVar[bool] = True
     source: ClassVar[str] = (
         "Chapelle and Keerthi (Information Retrieval 2010), "
         "Efficient algorithms for ranking with SVMs"
@@ -200,6 +238,9 @@ class RankSVM(PairNewton):
 
     def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
         return _LinearRows(X, monitor)
+
+    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
+        return _LinearBlocks(rows)
 
     def _takes_sparse(self) -> bool:
         return True

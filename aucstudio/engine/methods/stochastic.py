@@ -39,7 +39,7 @@ Measure = Callable[[Array, Array], float]
 # What a seed decides: landmarks and the search for the first step; epochs have pairs of numbers.
 LANDMARKS, SEARCH = 0, 1
 
-_ALL_ALIKE = "All rows have the same features, so all get the same score."
+ALL_ALIKE = "All rows have the same features, so all get the same score."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class StochasticClassifier(AUCClassifier):
         measure = self._measure(positive, embedding.scale)
         w, objective = training.run(F, positive, epochs, measure, monitor, embedding.scorer)
         self.progress_ = Progress(embedding, training, positive)
-        notes = () if embedding.spread else (_ALL_ALIKE,)
+        notes = () if embedding.spread else (ALL_ALIKE,)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.cutting_plane import Solution
 from aucstudio.engine.solvers.rank_designs import Design, Pause, Preconditioner
@@ -91,6 +91,10 @@ def minimise(
                 break
     except _Interrupted:
         state.leave_the_origin()
+    except Stopped:
+        # Rows in blocks hear of a stop within a product: there is no time for another one.
+        if not state.w.any():
+            raise
     return Solution(state.w, state.objective, state.gap, state.n_iter, state.converged)
 
 
@@ -139,8 +143,8 @@ class _State:
 
     def _stand(self, w: Array, u: Array, point: SquaredHingePoint) -> None:
         design, C = self._design, self._C
-        self.w, self._u, self._point = w, u, point
-        self._g = w + C * design.pull(point.gradient)
+        g = w + C * design.pull(point.gradient)  # which a stop may leave
+        self.w, self._u, self._point, self._g = w, u, point, g
         ww, wg, gg = design.dot(w, w, u), design.dot(self._g, w, u), design.square(self._g)
         self.objective = ww / 2 + C * point.value
         vv, vg = ww - 2 * wg + gg, wg - gg

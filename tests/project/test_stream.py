@@ -1,0 +1,404 @@
+"""Tables that stay on disk: what is learnt, drawn and scored is what it is in memory."""
+
+import gc
+import json
+
+import duckdb
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine.roc import auc
+from aucstudio.project.errors import InputError
+from aucstudio.project.execute import execute
+from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.medians import Middle, keys_of, numbers_of
+from aucstudio.project.model import load_model
+from aucstudio.project.prepare import learn_preparation
+from aucstudio.project.split import Validation
+from aucstudio.project.stream import open_stream
+from aucstudio.project.stream_plan import read_size, table_reader
+from aucstudio.project.stream_rows import TableBlocks, learn
+from aucstudio.project.summary import auc_summary
+from aucstudio.project.table import read_table
+
+ROWS = 400
+
+
+@pytest.fixture(scope="module")
+def csv_file(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, ROWS))
+    grade = rng.integers(0, 4, ROWS)
+    kind = rng.choice(["u", "v w", "", "x"], ROWS)
+    sick = a - b + (kind == "u") + rng.normal(size=ROWS) > 1.2
+    lines = ["a;b;grade;kind;id;label"]
+    for k in range(ROWS):
+        first = "NA" if rng.random() < 0.2 else repr(a[k]).replace(".", ",")
+        second = repr(b[k] * 1e-3 + 40).replace(".", ",")
+        outcome = "" if k == 17 else ("sick" if sick[k] else "well")
+        lines.append(f"{first};{second};{grade[k]};{kind[k]};{k};{outcome}")
+    path = tmp_path_factory.mktemp("tables") / "small.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def parquet_file(csv_file):
+    path = csv_file.with_suffix(".parquet")
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT * FROM read_csv('{csv_file}', delim=';', decimal_separator=',', "
+            f"nullstr=['', 'NA'])) TO '{path}'"
+        )
+    return path
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def path(request, csv_file, parquet_file):
+    return csv_file if request.param == "csv" else parquet_file
+
+
+@pytest.fixture
+def opened():
+    """Open streams, and close them afterwards."""
+    streams = []
+
+    def make(path, **options):
+        streams.append(open_stream(path, **{"block_bytes": 4_000} | options))
+        return streams[-1]
+
+    yield make
+    for stream in streams:
+        stream.close()
+
+
+def plan(table, method, settings=None, **options):
+    validation = Validation(**({"test_size": 0.3, "seed": 4} | options))
+    return plan_experiment(DataReference.to_table(table), method, settings or {}, validation)
+
+
+# ------------------------------------------------------------------ Parquet in memory
+
+
+def test_parquet_reads_as_the_same_table(csv_file, parquet_file):
+    text, columnar = read_table(csv_file), read_table(parquet_file)
+    assert columnar.format == "parquet"
+    assert (columnar.label, columnar.positive, columnar.classes) == ("label", "sick", text.classes)
+    for one, other in zip(text.columns, columnar.columns, strict=True):
+        assert (one.name, one.role, one.kind, one.missing, one.distinct) == (
+            other.name,
+            other.role,
+            other.kind,
+            other.missing,
+            other.distinct,
+        )
+        np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_inspect_knows_parquet(parquet_file, capsys):
+    assert main(["inspect", str(parquet_file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["format"], found["delimiter"], found["rows"]) == ("parquet", None, ROWS)
+    assert main(["inspect", str(parquet_file)]) == 0
+    assert "parquet\n" in capsys.readouterr().out
+
+
+def test_types_of_parquet_columns(tmp_path):
+    path = tmp_path / "types.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i::TINYINT AS small, (i / 7)::DECIMAL(9, 4) AS exact, i > 3 AS truth, "
+            "DATE '2024-01-01' + i::INT AS day, CASE WHEN i % 2 = 0 THEN ' Yes ' ELSE 'no' END "
+            f'AS "the ""label""", 1.5::FLOAT AS flat FROM range(10) t(i)) TO \'{path}\''
+        )
+    table = read_table(path, label='the "label"')
+    kinds = {column.name: column.kind for column in table.columns}
+    assert [kinds[name] for name in ("small", "exact", "truth", "day")] == [
+        "number",
+        "number",
+        "text",
+        "text",
+    ]
+    assert table.classes == {"Yes": 5, "no": 5}
+    np.testing.assert_allclose(table.columns[1].values, np.round(np.arange(10) / 7, 4))
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_parquet_that_cannot_be_read(tmp_path, reader):
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
+        reader(path)
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 1 AS a, 2 AS y WHERE false) TO '{path}'")
+        with pytest.raises(InputError, match="no rows"):
+            reader(path)
+        connection.execute(f"COPY (SELECT i AS y FROM range(5) t(i)) TO '{path}'")
+        with pytest.raises(InputError, match="one column only"):
+            reader(path)
+
+
+def test_infinite_numbers_are_refused(tmp_path, opened):
+    path = tmp_path / "infinite.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT CASE WHEN i = 7 THEN 'inf'::DOUBLE ELSE i / 3 END AS a, i % 2 AS y "
+            f"FROM range(30) t(i)) TO '{path}'"
+        )
+    with pytest.raises(InputError, match="infinite value in column 'a'"):
+        read_table(path, label="y")
+    stream = opened(path, label="y")
+    with pytest.raises(InputError, match="infinite value in column 'a'"):
+        learn(stream, np.arange(30))
+
+
+# ------------------------------------------------------------------ what is learnt
+
+
+def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
+    table, stream = read_table(path), opened(path)
+    assert (stream.rows, stream.label, stream.positive) == (ROWS, "label", "sick")
+    assert stream.classes == table.classes
+    assert stream.unlabelled == table.unlabelled == 1
+    assert [c.role for c in stream.columns] == [c.role for c in table.columns]
+    np.testing.assert_array_equal(stream.labelled(), table.labelled())
+    np.testing.assert_array_equal(stream.is_positive(), table.is_positive())
+    assert DataReference.to_table(stream) == DataReference.to_table(table)
+
+
+@pytest.mark.parametrize("block_bytes", [900, 1_000_000])
+def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
+    table, stream = read_table(path), opened(path, block_bytes=block_bytes)
+    rows = np.random.default_rng(0).permutation(ROWS)[:301]
+    whole, parts = learn_preparation(table, rows), learn(stream, rows)
+    np.testing.assert_array_equal(parts.medians, whole.medians)
+    np.testing.assert_allclose(parts.means, whole.means, rtol=1e-13)
+    np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
+    assert (parts.numbers, parts.categories) == (whole.numbers, whole.categories)
+    assert parts.levels == whole.levels
+    X, blocks = whole.apply(table, rows), TableBlocks(stream, whole, rows)
+    found, seen = np.empty_like(X), 0
+    for k in range(len(blocks)):
+        numbers, part = blocks.block(k)
+        found[numbers], seen = part, seen + len(numbers)
+        assert part.nbytes <= block_bytes
+    assert seen == len(rows)
+    np.testing.assert_array_equal(found, X)
+    wanted = np.array([250, 3, 99])
+    np.testing.assert_array_equal(blocks[wanted], X[wanted])
+    np.testing.assert_array_equal(blocks.positive, table.is_positive()[rows - (rows > 17)])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [3.0],
+        [1.0, 2.0],
+        [-1.5, 2.0, 1e-300, -0.0, 7.0],
+        [5.0] * 9 + [6.0] * 9,
+        [np.nextafter(1.0, 2.0), 1.0, 1.0 - 2**-53],
+        [-1e308, 1e308, 3.0, -4.0],
+    ],
+)
+def test_medians_digit_by_digit(cells):
+    keys = keys_of(np.array(cells))
+    np.testing.assert_array_equal(numbers_of(keys), cells)
+    middle = Middle(len(cells))
+    for shift in (48, 32, 16, 0):
+        counts = [np.zeros(1 << 16, np.uint32) for _ in middle.shared]
+        middle.count(keys, shift, counts)
+        middle.settle([counts[0], counts[-1]])
+    assert middle.value() == np.median(cells)
+    early = Middle(len(cells))
+    counts = [np.zeros(1 << 16, np.uint32)]
+    early.count(keys, 48, counts)
+    early.settle([counts[0], counts[0]])
+    low, high = early.shared[0], early.shared[-1]
+    alike = np.sort(keys[(keys >> np.uint64(48) == low) | (keys >> np.uint64(48) == high)])
+    early.finish(alike, np.uint64(48))
+    assert early.value() == np.median(cells)
+
+
+def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
+    path, rng = tmp_path / "ties.parquet", np.random.default_rng(0)
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i % 3 AS few, 1e9 + i AS near, NULL::DOUBLE AS none, i % 2 AS y "
+            f"FROM range(1001) t(i)) TO '{path}'"
+        )
+    roles = {"label": "y"}
+    table, stream = read_table(path, **roles), opened(path, block_bytes=1_000, **roles)
+    rows = rng.permutation(1001)[:700]
+    whole, parts = learn_preparation(table, rows), learn(stream, rows)
+    np.testing.assert_array_equal(parts.medians, whole.medians)
+
+
+# ------------------------------------------------------------------ runs
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("auc-rls", {}),
+        ("rank-svm", {"tol": 1e-12}),
+        ("nbauc", {"n_landmarks": 15, "tol": 1e-14, "C": 10.0}),
+    ],
+)
+@pytest.mark.parametrize("validation", [{}, {"scheme": "folds", "folds": 3}])
+def test_a_run_gives_the_numbers_of_memory(path, method, settings, validation, opened):
+    table, stream = read_table(path), opened(path)
+    experiment = plan(table, method, settings, **validation)
+    assert experiment.id == plan(stream, method, settings, **validation).id
+    whole, parts = execute(experiment, table), execute(experiment, stream)
+    assert parts.status == "done", parts.error
+    for one, other in zip(whole.splits, parts.splits, strict=True):
+        np.testing.assert_array_equal(other.train_rows, one.train_rows)
+        np.testing.assert_array_equal(other.test_rows, one.test_rows)
+        np.testing.assert_array_equal(other.test_positive, one.test_positive)
+        np.testing.assert_allclose(other.test_scores, one.test_scores, atol=1e-9)
+        # Scores that differ by rounding alone are ties.
+        areas = [auc(s.test_positive, s.test_scores.round(7)) for s in (one, other)]
+        assert areas[1] == pytest.approx(areas[0], abs=1e-9)
+
+
+def test_descent_over_blocks_ranks_as_well(csv_file, opened):
+    stream = opened(csv_file)
+    settings = {"n_landmarks": 20, "n_epochs": 5}
+    parts = execute(plan(stream, "nsauc", settings), stream)
+    whole = execute(plan(stream, "nsauc", settings), read_table(csv_file))
+    assert auc_summary(parts).value == pytest.approx(auc_summary(whole).value, abs=0.05)
+
+
+def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.solvers.rank_newton._LOOK_INTERVAL", np.inf)
+    monkeypatch.setattr("aucstudio.project.watch._TELL_EVERY", 0.0)
+    stream = opened(csv_file)
+    record = execute(
+        plan(stream, "rank-svm"),
+        stream,
+        listen=lambda p: p.step is not None and p.step.iteration >= 1,
+    )
+    assert record.status == "stopped"
+    assert len(record.splits) == 1
+    assert not record.splits[0].converged
+
+
+def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
+    path = tmp_path / "changing.parquet"
+    path.write_bytes(parquet_file.read_bytes())
+    stream = opened(path)
+    blocks = TableBlocks(stream, learn(stream, np.arange(100)), np.arange(100))
+    blocks.block(0)
+    path.write_bytes(parquet_file.read_bytes() + b" ")
+    with pytest.raises(InputError, match="has changed while it was read"):
+        blocks.block(0)
+    record = execute(plan(read_table(parquet_file), "auc-rls"), stream)
+    assert record.status == "failed"
+    assert "changing.parquet has changed" in record.error
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_nothing_is_left_behind(csv_file, closed, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    stream = open_stream(csv_file)
+    assert len(list(tmp_path.iterdir())) == 1
+    if closed:
+        stream.close()
+    del stream
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def test_labels_are_checked(csv_file, tmp_path, opened):
+    with pytest.raises(InputError, match="no class 'ill'"):
+        open_stream(csv_file, label="label", positive="ill")
+    with pytest.raises(InputError, match="no column 'nowhere'"):
+        open_stream(csv_file, label="nowhere")
+    single = tmp_path / "single.csv"
+    single.write_text("a,y\n" + "".join(f"{k},1\n" for k in range(20)))
+    with pytest.raises(InputError, match="one class only"):
+        open_stream(single, label="y")
+    empty = tmp_path / "empty.csv"
+    empty.write_text("a,y\n")
+    with pytest.raises(InputError, match="nothing below"):
+        open_stream(empty, label="y")
+
+
+def test_sizes():
+    assert [read_size(text) for text in ("64M", "2g", "1500", "3kB")] == [
+        64_000_000,
+        2_000_000_000,
+        1_500,
+        3_000,
+    ]
+    for text in ("", "64X", "-1", "10"):
+        with pytest.raises(InputError, match="block size"):
+            read_size(text)
+
+
+def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
+    assert table_reader(path, "auc-rls", stream=False, block_size=None) == (read_table, "")
+    monkeypatch.setattr("aucstudio.project.stream_plan.machine_memory", lambda: 10_000.0)
+    reader, said = table_reader(path, "auc-rls", stream=False, block_size=None)
+    assert reader is not read_table
+    assert "stays on disk" in said
+    with pytest.raises(InputError, match=r"svm-auc needs all rows .* auc-rls, rank-svm, nbauc"):
+        table_reader(path, "svm-auc", stream=False, block_size=None)
+
+
+# ------------------------------------------------------------------ the command line
+
+
+@pytest.mark.parametrize("method", ["auc-rls", "rank-svm"])
+def test_train_and_score_in_blocks(path, method, tmp_path, capsys):
+    documents, scores = [], []
+    for stream in ([], ["--stream", "--block-size", "5K"]):
+        model, out = str(tmp_path / f"{len(stream)}.aucmodel"), tmp_path / f"{len(stream)}.csv"
+        settings = ["--set", "tol=1e-12"] if method == "rank-svm" else []
+        words = ["train", str(path), "--method", method, *settings, "--json"]
+        assert main([*words, "--save-model", model, "--repeats", "2", *stream]) == 0
+        documents.append(json.loads(capsys.readouterr().out))
+        assert main(["score", model, str(path), "-o", str(out), "--json", *stream]) == 0
+        assert json.loads(capsys.readouterr().out)["rows"] == ROWS
+        scores.append(np.loadtxt(out, delimiter=",", skiprows=1, usecols=(0, 1)))
+        assert load_model(model).trained_on.startswith("all 399 labelled rows")
+    whole, parts = (document["runs"][0] for document in documents)
+    assert documents[0]["data"] == documents[1]["data"]
+    assert parts["id"] == whole["id"]
+    assert parts["auc"]["per_split"] == pytest.approx(whole["auc"]["per_split"], abs=1e-9)
+    assert parts["n_train"] == whole["n_train"]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
+
+
+def test_scores_of_a_stream_go_to_standard_output(csv_file, tmp_path, capsys):
+    model = str(tmp_path / "m.aucmodel")
+    assert main(["train", str(csv_file), "--method", "auc-rls", "--save-model", model]) == 0
+    capsys.readouterr()
+    assert main(["score", model, str(csv_file)]) == 0
+    whole = capsys.readouterr().out
+    assert main(["score", model, str(csv_file), "--block-size", "2K"]) == 0
+    parts = capsys.readouterr().out
+    assert [line.split(",")[0] for line in parts.splitlines()] == [
+        line.split(",")[0] for line in whole.splitlines()
+    ]
+    assert main(["score", model, str(csv_file), "--stream", "--json"]) == 2
+    assert "give -o FILE" in capsys.readouterr().err
+
+
+def test_what_a_stream_cannot_do_is_refused(csv_file, capsys):
+    train = ["train", str(csv_file), "--stream", "--method"]
+    for words, sentence in (
+        (["svm-auc"], "needs all rows in memory at once"),
+        (["auc-rls", "--tune", "auc"], "settings cannot be searched"),
+        (["auc-rls", "--leave-pair-out"], "pairs cannot be left out"),
+        (["auc-rls", "--block-size", "huge"], "block size"),
+        (["auc-rls", "--cluster", "tcp://127.0.0.1:1"], "leave out --cluster"),
+    ):
+        assert main([*train, *words]) == 2
+        assert sentence in capsys.readouterr().err
+    assert main([*train, "auc-rls", "--set", "kernel=rbf"]) == 1
+    assert "linear kernel" in capsys.readouterr().err
