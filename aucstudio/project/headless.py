@@ -31,7 +31,7 @@ from aucstudio.project.storage import ProjectFile
 from aucstudio.project.stream import StreamedTable
 from aucstudio.project.stream_plan import check_stream
 from aucstudio.project.stream_rows import scores_of
-from aucstudio.project.summary import auc_summary, number, pauc_summary, run_as_json
+from aucstudio.project.summary import auc_summary, pauc_summary, run_as_json
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import METRICS, Search, Tuning, settings_words
 from aucstudio.project.watch import Elsewhere, Progress

@@ -63,7 +63,7 @@ class OnFeatures:
 
     def fit(self, X, y):
         kernel = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X)
-        self._map = self._like._map(X, kernel, Monitor())
+        self._map = self._like._map(X, kernel, np.random.default_rng(0), Monitor())
         self._model.fit(self._map(X), y)
         return self
 
