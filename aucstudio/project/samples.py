@@ -53,7 +53,7 @@ def _columns(settings: Settings) -> Tables:
     rng.shuffle(rare)
     # Columns that share a factor are correlated within the classes: that is what separates
     # methods which look at the spread of the differences from those which do not.
-    factor = rng.standard_normal(rows)
+    factor = rng.normal(size=(rows,))
     columns: dict[str, Sequence[str]] = {
         c["name"]: _numbers(c, rare, factor, rng, settings) for c in settings["numbers"]
     }
