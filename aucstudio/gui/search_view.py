@@ -8,48 +8,44 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QModelIndex, QPointF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
     QSplitter,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.search_pictures import HeatMap, Profile, Shown, area_title
-from aucstudio.gui.search_sheet import CandidateModel, Sheet, candidate_sheet
-from aucstudio.gui.search_standing import (
+from aucstudio.gui.search.controls import SearchControls
+from aucstudio.gui.search.heat import HeatMap
+from aucstudio.gui.search.picture import Shown, area_title
+from aucstudio.gui.search.profile import Profile
+from aucstudio.gui.search.sheet import candidate_sheet
+from aucstudio.gui.search.standing import (
     Setting,
     Standing,
     Subject,
-    over_splits,
+    finished,
     searched_settings,
     times_chosen,
 )
-from aucstudio.gui.search_words import (
+from aucstudio.gui.search.table import CandidateTable
+from aucstudio.gui.search.words import (
     candidate_words,
     live_sentence,
     readout_words,
     search_sentence,
     splits_sentence,
+    untuned_words,
 )
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import follow_check, hint_label, named
-from aucstudio.project.tuning import Search, candidates
-
-_ALL_SPLITS = -1
-_LEAST_TABLE = 96
-_CELL_AIR = 16
+from aucstudio.gui.widgets import hint_label, named
 
 
 class SearchView(View):
@@ -75,25 +71,17 @@ class SearchView(View):
         self._framed: object = None
         self._make_controls()
         self._make_pictures()
-        self._make_table()
+        self.table = CandidateTable()
+        self.table.chosen.connect(self.choose)
         self._lay_out()
         session.plan_changed.connect(self.mark_stale)
 
     # ------------------------------------------------------------- making
 
     def _make_controls(self) -> None:
-        self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
-        self.split_combo.setToolTip("Settings are searched anew in the training rows of each split")
-        self.along_label, self.along_combo = _combo("&Across", "search_along_combo", "Across")
-        self.along_combo.setToolTip("The setting on the horizontal axis")
-        for combo in (self.split_combo, self.along_combo):
-            combo.currentIndexChanged.connect(self._on_combo)
-        self.follow_check = follow_check("search_follow_check")
-        self.follow_check.toggled.connect(self.mark_stale)
-        for widget in (self.split_label, self.split_combo, self.along_label, self.along_combo):
-            self.controls.addWidget(widget)
-        self.controls.addWidget(self.follow_check)
-        self.controls.addStretch(1)
+        self.over = SearchControls(self.controls)
+        self.over.changed.connect(self._on_choice)
+        self.over.follow_check.toggled.connect(self.mark_stale)
 
     def _make_pictures(self) -> None:
         self.profile, self.heat = Profile(), HeatMap()
@@ -109,27 +97,6 @@ class SearchView(View):
         for plot in self.plots():
             plot.scene().sigMouseMoved.connect(self._on_move)
             plot.scene().sigMouseClicked.connect(self._on_click)
-
-    def _make_table(self) -> None:
-        self.model = CandidateModel()
-        self.table = named(QTableView(), "search_table", "Candidates")
-        self.table.setModel(self.model)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setMinimumHeight(_LEAST_TABLE)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.setCornerWidget(QWidget())  # else the style draws a mark of its own
-        self.table.verticalHeader().setVisible(False)
-        self.table.verticalHeader().setDefaultSectionSize(26)
-        header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setStretchLastSection(True)
-        self.table.setSortingEnabled(True)
-        # Qt's own mark lies over the words: the model writes one.
-        header.setSortIndicatorShown(False)
-        self.table.selectionModel().currentRowChanged.connect(self._on_row)
 
     def _lay_out(self) -> None:
         below = QHBoxLayout()
@@ -164,8 +131,8 @@ class SearchView(View):
 
     def refresh(self) -> None:
         live, run = self.session.live, self.session.run(self.session.selected)
-        self.follow_check.setVisible(live is not None and live.search is not None)
-        subject = self._followed() or _finished(run)
+        self.over.follow_check.setVisible(live is not None and live.search is not None)
+        subject = self._followed() or finished(run)
         if subject is None:
             self._show_nothing(run)
         else:
@@ -173,7 +140,7 @@ class SearchView(View):
 
     def refresh_live(self) -> None:
         live, followed = self.session.live, self._followed()
-        self.follow_check.setVisible(live is not None and live.search is not None)
+        self.over.follow_check.setVisible(live is not None and live.search is not None)
         if followed is None:
             if self.subject is not None and self.subject.live is not None:
                 self.refresh()
@@ -185,7 +152,7 @@ class SearchView(View):
     def _followed(self) -> Subject | None:
         """Give the run in flight if it is what is to be seen: wished, and searching settings."""
         live = self.session.live
-        if live is None or live.search is None or not self.follow_check.isChecked():
+        if live is None or live.search is None or not self.over.follow_check.isChecked():
             return None
         return Subject((live, live.split), live.look, live.experiment, (live.search,), live)
 
@@ -200,7 +167,7 @@ class SearchView(View):
 
     def _show_nothing(self, run: ShownRun | None) -> None:
         self.subject = self.standing = self.chosen = None
-        self.sentence.setText(_why_untuned(run) or self._why_none(run))
+        self.sentence.setText(untuned_words(run) or self._why_none(run))
         self.hint.setText("No search to show")
         self._show_controls()
 
@@ -220,57 +187,23 @@ class SearchView(View):
             self._settings = searched_settings(
                 subject.experiment.method, subject.searches[0].candidates
             )
-            self._fill_combos(subject)
+            self.over.offer(subject.searches, self._settings)
         self._show_controls()
-        self.standing = Standing.of(self._search(subject))
+        self.standing = Standing.of(self.over.search(subject.searches))
         self.chosen = self.standing.top if self._picked is None else self._picked
         self._fill_table(subject, self.standing)
         self._draw(subject, self.standing)
         self._mark()
         self._tell(subject, self.standing)
 
-    def _fill_combos(self, subject: Subject) -> None:
-        blockers = [QSignalBlocker(combo) for combo in (self.split_combo, self.along_combo)]
-        whole = sum(one.judged >= 1.0 for one in subject.searches)
-        self.split_combo.clear()
-        if whole > 1:
-            self.split_combo.addItem("All splits", _ALL_SPLITS)
-        for k in range(len(subject.searches)):
-            self.split_combo.addItem(f"Split {k + 1}", k)
-        kept = self.along_combo.currentData()
-        self.along_combo.clear()
-        for setting in self._settings:
-            self.along_combo.addItem(setting.title, setting.name)
-        numeric = [setting.name for setting in self._settings if setting.is_numeric]
-        wanted = (self.along_combo.findData(name) for name in (kept, *numeric[:1]))
-        self.along_combo.setCurrentIndex(next((k for k in wanted if k >= 0), 0))
-        del blockers
-
     def _show_controls(self) -> None:
         """Show what there is a choice of, and one of the pictures, or why there is none."""
         shown = self.subject is not None
-        several = shown and self.split_combo.count() > 1
-        ways = shown and len(self._settings) > 1
-        for widget in (self.split_label, self.split_combo):
-            widget.setVisible(several)
-        for widget in (self.along_label, self.along_combo):
-            widget.setVisible(ways)
+        self.over.show(shown, len(self._settings))
         self.hint.setVisible(not shown)
         self.splitter.setVisible(shown)
         for picture in (self.profile, self.heat):
             picture.plot.setVisible(picture is self._picture())
-
-    def _search(self, subject: Subject) -> Search:
-        k = self.split_combo.currentData()
-        return over_splits(subject.searches) if k == _ALL_SPLITS else subject.searches[k]
-
-    def _is_over_splits(self) -> bool:
-        return bool(self.split_combo.currentData() == _ALL_SPLITS)
-
-    def _along(self) -> list[Setting]:
-        """List the settings, that of the horizontal axis first."""
-        name = self.along_combo.currentData()
-        return sorted(self._settings, key=lambda setting: setting.name != name)
 
     def _picture(self) -> Profile | HeatMap:
         if self.subject is None or len(self._settings) != 2:
@@ -282,36 +215,25 @@ class SearchView(View):
     # ------------------------------------------------------------- drawing
 
     def _draw(self, subject: Subject, standing: Standing) -> None:
-        picture, along = self._picture(), self._along()
-        unit = "split" if self._is_over_splits() else "fold"
+        picture, along = self._picture(), self.over.along(self._settings)
+        unit = "split" if self.over.is_over_splits else "fold"
         title = area_title(subject.experiment, standing.search)
         colour = run_colour(current_theme(), subject.look.colour)
         picture.draw(standing, Shown(along, title, unit, colour))
-        framed = (subject.key, self.split_combo.currentData(), along[0].name)
+        framed = (subject.key, self.over.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed
             picture.plot.enableAutoRange()
 
     def _mark(self) -> None:
         """Mark the chosen candidate in the picture and the table."""
-        if self.chosen is None:
-            self.table.clearSelection()
-        else:
-            self._mark_row(self.model.order.index(self.chosen))
+        # The table moves to what a person picked, not to what happens to lead.
+        self.table.mark(self.chosen, follow=self._picked is not None)
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
         words = "" if self.chosen is None else self._words(self.chosen)
         self.use_button.setToolTip(f"Put {words} into the method card" if words else "")
         self._read(self.chosen)
-
-    def _mark_row(self, row: int) -> None:
-        """Select a row; the table moves there only if a person picked it."""
-        bar = self.table.verticalScrollBar()
-        place = bar.value()
-        if not self.table.selectionModel().isRowSelected(row, QModelIndex()):
-            self.table.selectRow(row)
-            if self._picked is None:
-                bar.setValue(place)
 
     def _words(self, candidate: int) -> str:
         assert self.standing is not None
@@ -321,7 +243,7 @@ class SearchView(View):
         """Read out a candidate; what is least needed comes last, where a narrow page cuts it."""
         words = ""
         if candidate is not None and self.standing is not None:
-            unit = "split" if self._is_over_splits() else "fold"
+            unit = "split" if self.over.is_over_splits else "fold"
             words = readout_words(self._settings, self.standing, candidate, unit)
         self.readout.setText(words)
         self.readout.setToolTip(words)
@@ -329,7 +251,7 @@ class SearchView(View):
     def _tell(self, subject: Subject, standing: Standing) -> None:
         if subject.live is not None:
             words = live_sentence(subject, self._settings, standing)
-        elif self._is_over_splits():
+        elif self.over.is_over_splits:
             words = splits_sentence(subject, self._settings, standing)
         else:
             words = search_sentence(subject, self._settings, standing)
@@ -338,38 +260,18 @@ class SearchView(View):
     # ------------------------------------------------------------- the table
 
     def _fill_table(self, subject: Subject, standing: Standing) -> None:
-        several = self._is_over_splits()
+        several = self.over.is_over_splits
         chosen = times_chosen(subject.searches) if several else None
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)
-        if self.model.show_sheet(sheet):
-            self._fit_columns(sheet)
-            area = 1 + len(self._settings)
-            self.table.sortByColumn(area, Qt.SortOrder.DescendingOrder)
-
-    def _fit_columns(self, sheet: Sheet) -> None:
-        """Make columns as wide as their words, and as the figures that are still to come.
-
-        Qt would ask for the looks of every cell: ten times slower.
-        """
-        font, head_font = self.table.font(), self.table.horizontalHeader().fontMetrics()
-        font.setBold(True)
-        measure = QFontMetrics(font).horizontalAdvance
-        for k, head in enumerate(sheet.heads[:-1]):
-            words = {"0.000", *(row.cells[k] for row in sheet.rows)}
-            wide = max(head_font.horizontalAdvance(f"{head} ▾"), *map(measure, words))
-            self.table.setColumnWidth(k, wide + _CELL_AIR)
+        self.table.show_sheet(sheet, 1 + len(self._settings))
 
     # ------------------------------------------------------------- the person
 
-    def _on_combo(self) -> None:
-        if self.sender() is self.split_combo:
+    def _on_choice(self, of_split: bool) -> None:
+        if of_split:
             self._picked = None
         if self.subject is not None:
             self._show(self.subject)
-
-    def _on_row(self, index: QModelIndex) -> None:
-        if index.isValid():
-            self.choose(self.model.order[index.row()])
 
     def choose(self, candidate: int) -> None:
         """Mark a candidate in the picture and the table."""
@@ -412,33 +314,3 @@ class _Stage(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self.left.emit()
-
-
-def _combo(text: str, name: str, accessible: str) -> tuple[QLabel, QComboBox]:
-    combo = named(QComboBox(), name, accessible)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    label = QLabel(text)
-    label.setBuddy(combo)
-    return label, combo
-
-
-def _finished(run: ShownRun | None) -> Subject | None:
-    """Give the chosen run if it has searched and come to know anything."""
-    if run is None:
-        return None
-    searches = tuple(one for one in run.record.searches if one.leader is not None)
-    if not searches:
-        return None
-    return Subject(run.record.id, run.look, run.record.experiment, searches)
-
-
-def _why_untuned(run: ShownRun | None) -> str:
-    """Say why a run has no search, unless it failed; empty if there is no run."""
-    if run is None or run.record.error:
-        return ""
-    experiment = run.record.experiment
-    if experiment.tuning is not None:
-        return f"{run.look.name} was stopped before any candidate was judged: press Tune again."
-    if not candidates(METHODS[experiment.method], experiment.params, 0):
-        return f"{METHODS[experiment.method].title} has no setting to search."
-    return f"{run.look.name} was not tuned: press Tune in the method card to search its settings."

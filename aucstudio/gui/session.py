@@ -15,28 +15,26 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import run_beside
 from aucstudio.gui.cluster_link import ClusterLink
 from aucstudio.gui.focus import Focus
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.runner import Runner
 from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
-from aucstudio.gui.widgets import delayed, ticking
+from aucstudio.gui.widgets import delayed
 from aucstudio.project import experiment_file
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import DataReference, Experiment, check_size, plan_experiment
 from aucstudio.project.headless import read_test_table
-from aucstudio.project.job import Job, Outcome, RunJob, describe_failure, run_job
+from aucstudio.project.job import Job, Outcome, RunJob, run_job
 from aucstudio.project.record import FAILED, RunRecord
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
 from aucstudio.project.tuning import Tuning
 from aucstudio.project.workspace import is_unsaved, new_unsaved_project, remember_recent
-
-POLL_MILLISECONDS = 33
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,18 +73,19 @@ class Session(QObject):
         self.records: dict[str, RunRecord] = {}
         self.unsaved: dict[str, str] = {}
         self.selected: str | None = None
-        self.compared: str | None = None
+        self._beside: str | None = None
+        self._alone = False
         self.focus = Focus()
         self.stakes = Stakes()
-        self.live: LiveRun | None = None
-        self.queue: deque[tuple[Experiment, RunLook]] = deque()
         self.undo_stack = QUndoStack(self)
         self.cluster = ClusterLink(self)
-        self._job: RunJob | None = None
         self._loading: Job[tuple[float, str], Any] | None = None
         self._keeper = PlanKeeper()
-        self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
         self._flush = delayed(self, 400, self._write_plan)
+        self._runner = Runner(self, self._make_job)
+        self._runner.changed.connect(self.live_changed)
+        self._runner.failed.connect(self.failed)
+        self._runner.ended.connect(self._take_in)
 
     # ------------------------------------------------------------- reading
 
@@ -107,9 +106,33 @@ class Session(QObject):
         return next((shown for shown in self.shown_runs() if shown.record.id == run), None)
 
     @property
+    def compared(self) -> str | None:
+        """The second run: the one that was chosen, else the other one if two are checked."""
+        if self._beside is not None or self._alone:
+            return self._beside
+        checked = [run.record.id for run in self.checked_runs()]
+        if len(checked) != 2 or self.selected not in checked:
+            return None
+        return checked[0] if self.selected == checked[1] else checked[1]
+
+    @property
+    def live(self) -> LiveRun | None:
+        """The run in flight."""
+        return self._runner.live
+
+    @live.setter
+    def live(self, live: LiveRun | None) -> None:
+        self._runner.live = live
+
+    @property
+    def queue(self) -> deque[tuple[Experiment, RunLook]]:
+        """What waits for it to end."""
+        return self._runner.queue
+
+    @property
     def busy(self) -> bool:
         """Whether something can be stopped."""
-        return self._job is not None or self._loading is not None
+        return self._runner.busy or self._loading is not None
 
     @property
     def status(self) -> str:
@@ -179,9 +202,9 @@ class Session(QObject):
             self.stakes_changed.emit()
 
     def compare_with(self, run: str | None) -> None:
-        """Choose the second run, for comparison."""
-        if run != self.compared:
-            self.compared = run
+        """Choose the second run, for comparison; with None there is none."""
+        before, self._beside, self._alone = self.compared, run, run is None
+        if self.compared != before:
             self.selection_changed.emit()
 
     def reuse_settings(self, run: str) -> None:
@@ -193,8 +216,8 @@ class Session(QObject):
         if self.selected not in listed:
             self.selected = listed[-1] if listed else None
             self.selection_changed.emit()
-        if self.compared not in listed:
-            self.compared = None
+        if self._beside not in listed:
+            self._beside = None
 
     # ------------------------------------------------------------- data
 
@@ -247,7 +270,8 @@ class Session(QObject):
         self._flush_now()
         self.records, self.unsaved = {}, {}
         self.undo_stack.clear()
-        self.selected = self.compared = None
+        self.selected = self._beside = None
+        self._alone = False
         self.weigh(prior=None, miss=1.0)
         self.put_plan(dataclasses.replace(self.plan, looks={}))
         self.runs_changed.emit()
@@ -348,7 +372,7 @@ class Session(QObject):
         )
         check_size(experiment, self.table)
         self._queue(experiment)
-        self._start_next()
+        self._runner.start_next()
 
     def open_experiments(self, path: str | Path) -> experiment_file.Study:
         """Open an experiment file: its table as a new study, and all its runs, queued.
@@ -373,32 +397,18 @@ class Session(QObject):
         )
         for experiment in study.experiments:
             self._queue(experiment)
-        self._start_next()
+        self._runner.start_next()
         remember_recent(Path(path))
         return study
 
     def _queue(self, experiment: Experiment) -> None:
-        waiting = [look for _, look in self.queue] + ([self.live.look] if self.live else [])
-        self.queue.append((experiment, self.plan.free_look(experiment.title, waiting)))
+        look = self.plan.free_look(experiment.title, self._runner.waiting())
+        self.queue.append((experiment, look))
 
-    def _start_next(self) -> None:
-        if self._job is not None or not self.queue:
-            self.live_changed.emit()
-            return
-        experiment, look = self.queue.popleft()
-        try:
-            test_table = self._get_ready(experiment)
-        except (InputError, Stopped) as error:
-            self.failed.emit(str(error), "")
-            self._start_next()
-            return
+    def _make_job(self, experiment: Experiment) -> RunJob:
+        test_table = self._get_ready(experiment)
         assert self.table is not None
-        workers = self.cluster.workers
-        self._job = run_job(experiment, self.table, test_table, self.project, workers)
-        self.live = LiveRun(experiment, look)
-        self._job.start()
-        self._poll.start()
-        self.live_changed.emit()
+        return run_job(experiment, self.table, test_table, self.project, self.cluster.workers)
 
     def _get_ready(self, experiment: Experiment) -> Table | None:
         """Make the project file and read the test table, where there is need; off this thread."""
@@ -420,44 +430,16 @@ class Session(QObject):
         self.queue.clear()
         if self._loading is not None:
             self._loading.stop()
-        if self._job is not None:
-            self._job.stop()
-            if self.live is not None:
-                self.live.stopping = True
+        self._runner.stop()
         self.live_changed.emit()
 
     def close(self) -> None:
         """Stop and put everything down; takes about a second at most."""
         self.stop()
-        if self._job is not None:
-            self._job.wait(1.5)
-            self._on_poll()
+        self._runner.finish()
         self._flush_now()
         self._keeper.close()
         self.cluster.close()
-
-    def _on_poll(self) -> None:
-        job, live = self._job, self.live
-        if job is None or live is None:
-            self._poll.stop()
-            return
-        ended = job.ended
-        messages = job.drain()
-        for message in messages:
-            live.hear(message)
-        if ended:
-            self._land(job, live)
-        elif messages:
-            self.live_changed.emit()
-
-    def _land(self, job: RunJob, live: LiveRun) -> None:
-        self._job, self.live = None, None
-        self._poll.stop()
-        if job.error is not None:
-            self.failed.emit(*describe_failure(job.error))
-        elif job.result is not None:
-            self._take_in(job.result, live)
-        self._start_next()
 
     def _take_in(self, outcome: Outcome, live: LiveRun) -> None:
         record = outcome.record

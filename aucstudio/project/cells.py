@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +23,8 @@ Tell = Callable[[float], None]
 _NUMBERS_WINDOW = 1_000_000
 _TEXTS_WINDOW = 5_000
 _PICK_WINDOW = 200_000
+# Columns read at a time from a table that stays on disk.
+_COLUMNS_AT_ONCE = 64
 # Beyond it numbering the texts takes longer than it saves.
 _MAX_LEVELS = 50_000
 
@@ -100,16 +102,23 @@ class CellStore:
         InputError
             If the file cannot be read any more.
         """
-        found = self.expressions([f"c{k}" for k in texts], start, stop)
+        found = [
+            cells
+            for part in _parts(texts)
+            for cells in self.expressions([f"c{k}" for k in part], start, stop)
+        ]
         return _settled(found, texts)
 
     def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
         """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
         listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
-        wanted = [self.place, *(f"c{k}" for k in texts)]
-        place, *found = self.expressions(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
-        order = np.argsort(np.asarray(place))
-        return [cells[order] for cells in _settled(found, texts)]
+        picked: list[NDArray[Any]] = []
+        for part in _parts(texts):
+            wanted = [self.place, *(f"c{k}" for k in part)]
+            place, *found = self.expressions(wanted, int(rows[0]), int(rows[-1]) + 1, listed)
+            order = np.argsort(np.asarray(place))
+            picked += [cells[order] for cells in found]
+        return _settled(picked, texts)
 
     def expressions(
         self, wanted: Sequence[str], start: int, stop: int, also: str = "true"
@@ -240,6 +249,13 @@ class CellStore:
             for n, (text,) in enumerate(found.fetchmany(_TEXTS_WINDOW), start):
                 values[n] = text
         return values
+
+
+def _parts(columns: Iterable[int]) -> Iterator[list[int]]:
+    """Cut a wide table: of every column that is read, DuckDB holds a whole row group."""
+    listed = list(columns)
+    for start in range(0, len(listed), _COLUMNS_AT_ONCE):
+        yield listed[start : start + _COLUMNS_AT_ONCE]
 
 
 def _settled(found: list[NDArray[Any]], texts: Mapping[int, bool]) -> list[NDArray[Any]]:

@@ -1,35 +1,53 @@
-"""Runs against each other: figures of each, a test of every pair, and both as text.
+"""Runs against each other: figures of each, a test of every pair, and who wins how often.
 
 One held-out part is compared by DeLong's paired test (for the partial AUC, by its components);
-several splits by the corrected resampled t test on the differences split by split. Holm's
-correction runs over all pairs that can be compared.
+several splits by the corrected resampled t test on the differences split by split. The p-values
+are corrected over all pairs that can be compared. Tests of pairs know nothing of each other:
+where they are heavy, workers may make them.
+
+Splits of one table share rows, so their ranks are described (a mean) and not tested: Friedman's
+and Nemenyi's tests take the tables they rank over to be independent.
 """
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from aucstudio.engine import inference, roc
-from aucstudio.engine.monitor import Stopped
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from aucstudio.engine import METHODS, inference
+from aucstudio.engine.params import declared_params
 from aucstudio.project.experiment import Band
-from aucstudio.project.record import RunRecord, SplitResult
+from aucstudio.project.pair_tests import pair_tests
+from aucstudio.project.record import RunRecord
 from aucstudio.project.summary import (
     LEVEL,
     Summary,
     auc_summary,
+    number,
     pauc_summary,
     same_rows,
     train_auc,
 )
+from aucstudio.project.workers import Workers
 
 Named = tuple[str, RunRecord]
 Progress = Callable[[float], object]
 
 AUC, PAUC = "auc", "pauc"
+HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
+_CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
+    HOLM: inference.holm,
+    BONFERRONI: inference.bonferroni,
+    UNCORRECTED: iter,
+}
+_DECIMALS = 12  # beyond these equal areas may differ by rounding
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +62,8 @@ class RunFigures:
     train_auc : float
     fit_seconds : float
     splits : int
+    trained_for : (float, float) or None
+        The FPR range that the method was set to; None where it takes none.
     """
 
     name: str
@@ -52,11 +72,22 @@ class RunFigures:
     train_auc: float
     fit_seconds: float
     splits: int
+    trained_for: Band | None = None
 
     @property
     def gap(self) -> float:
         """By how much the AUC is higher on the training rows."""
         return self.train_auc - self.auc.value
+
+    def measured(self, measure: str) -> Summary:
+        """Give one of the two areas."""
+        return self.auc if measure == AUC else self.pauc
+
+    def trained_elsewhere(self, band: Band) -> bool:
+        """Tell whether the method was set to another FPR range than ``band``."""
+        return self.trained_for is not None and not np.allclose(
+            self.trained_for, band, rtol=0, atol=1e-9
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +99,11 @@ class PairComparison:
     a, b : str
     difference, low, high : float
         Measure of ``a`` minus that of ``b`` with its 95 % interval.
-    p, p_holm : float
+    p, p_corrected : float
         Two-sided; the second corrected for all pairs compared at once.
     refused : str
         The reason where nothing was computed; the numbers are NaN then.
+    correction : {"holm", "bonferroni", "none"}
     """
 
     a: str
@@ -80,18 +112,105 @@ class PairComparison:
     low: float = math.nan
     high: float = math.nan
     p: float = math.nan
-    p_holm: float = math.nan
+    p_corrected: float = math.nan
     refused: str = ""
+    correction: str = HOLM
 
     @property
     def settled(self) -> bool:
         """Whether the difference stands after the correction."""
-        return self.p_holm < 1 - LEVEL
+        return self.p_corrected < 1 - LEVEL
 
     @property
     def better(self) -> str:
         """Name of the run that ranks better."""
         return self.a if self.difference >= 0 else self.b
+
+    def turned(self) -> PairComparison:
+        """Give the same comparison from the other run's side."""
+        return dataclasses.replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the comparison as plain data; the corrected p is named after its correction."""
+        values = dataclasses.asdict(self)
+        correction, p = values.pop("correction"), values.pop("p_corrected")
+        if correction != UNCORRECTED:
+            values[f"p_{correction}"] = p
+        return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """How one run does against all others.
+
+    Attributes
+    ----------
+    wins, ties, losses : int
+        Pairs settled for it, tested and not settled, and settled against it.
+    mean_rank : float
+        Over splits, among the runs scored on the same rows; 1 is best, and equal areas share
+        their mean. NaN where there is no other such run.
+    """
+
+    wins: int
+    ties: int
+    losses: int
+    mean_rank: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Runs with every pair of them, in the order of :func:`itertools.combinations`.
+
+    Attributes
+    ----------
+    runs : sequence of RunFigures
+    pairs : sequence of PairComparison
+    measure : {"auc", "pauc"}
+        What the pairs and the ranks are about.
+    """
+
+    runs: Sequence[RunFigures]
+    pairs: Sequence[PairComparison]
+    measure: str = AUC
+
+    def places(self) -> Iterator[tuple[int, int, PairComparison]]:
+        """Give every pair with the places of its two runs."""
+        places = itertools.combinations(range(len(self.runs)), 2)
+        return ((i, j, pair) for (i, j), pair in zip(places, self.pairs, strict=True))
+
+    def standings(self) -> list[Standing]:
+        """Count wins, ties and losses of each run, and rank it over the splits."""
+        count = len(self.runs)
+        tally = np.zeros((count, 3), dtype=int)
+        peers = np.eye(count, dtype=bool)
+        for i, j, pair in self.places():
+            peers[i, j] = peers[j, i] = not pair.refused
+            if pair.settled:
+                won, lost = (i, j) if pair.difference >= 0 else (j, i)
+                tally[won, 0] += 1
+                tally[lost, 2] += 1
+            elif not math.isnan(pair.p):
+                tally[[i, j], 1] += 1
+        ranks = [self._mean_rank(k, np.flatnonzero(peers[k])) for k in range(count)]
+        return [
+            Standing(int(wins), int(ties), int(losses), rank)
+            for (wins, ties, losses), rank in zip(tally, ranks, strict=True)
+        ]
+
+    def _mean_rank(self, k: int, peers: NDArray[np.intp]) -> float:
+        if len(peers) < 2:
+            return math.nan
+        values = np.array([self.runs[j].measured(self.measure).per_split for j in peers])
+        ranks = rankdata(-np.round(values, _DECIMALS), axis=0)
+        return float(ranks[peers.tolist().index(k)].mean())
 
 
 def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
@@ -103,11 +222,25 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
         train_auc(record),
         record.fit_seconds,
         len(record.splits),
+        trained_for(record),
     )
 
 
+def trained_for(record: RunRecord) -> Band | None:
+    """Give the FPR range that a run's method was set to, or None where it takes none."""
+    declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    low, high = record.params.get("fpr_range", declared.default)
+    return float(low), float(high)
+
+
 def compare_runs(
-    runs: Sequence[Named], band: Band, measure: str = AUC, progress: Progress | None = None
+    runs: Sequence[Named],
+    band: Band,
+    measure: str = AUC,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> list[PairComparison]:
     """Compare every run with every later one.
 
@@ -120,33 +253,41 @@ def compare_runs(
         Which area; the partial one is normalised by the band's width.
     progress : callable, optional
         Hears the fraction done after every pair; returning True stops.
+    workers : Workers, optional
+        Who makes the tests, where these are worth sending; by default they are made here.
 
     Raises
     ------
     Stopped
         If ``progress`` returned True.
+    WorkersLostError
+        If the workers were lost.
     """
     band = (0.0, 1.0) if measure == AUC else band
-    todo = [(a, b) for k, a in enumerate(runs) for b in runs[k + 1 :]]
-    pairs = []
-    for done, (a, b) in enumerate(todo, start=1):
-        pairs.append(_compare(a, b, band))
-        if progress is not None and progress(done / len(todo)):
-            raise Stopped("comparing")
-    corrected = inference.holm([pair.p for pair in pairs])
-    return [
-        dataclasses.replace(pair, p_holm=float(p)) for pair, p in zip(pairs, corrected, strict=True)
+    pairs = list(itertools.combinations(runs, 2))
+    refusals = [_refusal(a, b) for (_, a), (_, b) in pairs]
+    sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
+    tests = iter(pair_tests(sound, band, progress, workers))
+    found = [
+        PairComparison(a, b, refused=refused) if refused else PairComparison(a, b, *next(tests))
+        for ((a, _), (b, _)), refused in zip(pairs, refusals, strict=True)
     ]
+    return corrected(found)
 
 
-def _compare(a: Named, b: Named, band: Band) -> PairComparison:
-    names = a[0], b[0]
-    refused = _refusal(a[1], b[1])
-    if refused:
-        return PairComparison(*names, refused=refused)
-    if len(a[1].splits) == 1:
-        return PairComparison(*names, *_one_split(a[1].splits[0], b[1].splits[0], band))
-    return PairComparison(*names, *_several_splits(a[1].splits, b[1].splits, band))
+def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:
+    """Correct the p-values of all pairs at once; those without one do not count.
+
+    Parameters
+    ----------
+    pairs : sequence of PairComparison
+    correction : {"holm", "bonferroni", "none"}
+    """
+    values = _CORRECT[correction]([pair.p for pair in pairs])
+    return [
+        dataclasses.replace(pair, p_corrected=float(p), correction=correction)
+        for pair, p in zip(pairs, values, strict=True)
+    ]
 
 
 def _refusal(a: RunRecord, b: RunRecord) -> str:
@@ -167,136 +308,3 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     except inference.NotSameRows as reason:
         return str(reason)
     return "scored on different rows"
-
-
-def _one_split(a: SplitResult, b: SplitResult, band: Band) -> tuple[float, float, float, float]:
-    data = a.test_positive, a.test_scores, b.test_scores
-    if band == (0.0, 1.0):
-        found = inference.delong_test(*data, LEVEL)
-    else:
-        found = inference.pauc_test(*data, *band, LEVEL)
-    return found.difference, found.low, found.high, found.p
-
-
-def _several_splits(
-    a: Sequence[SplitResult], b: Sequence[SplitResult], band: Band
-) -> tuple[float, float, float, float]:
-    ours, theirs = ([_area(split, band) for split in splits] for splits in (a, b))
-    found = inference.splits_test(ours, theirs, len(a[0].train_rows), len(a[0].test_rows), LEVEL)
-    return found.difference, found.low, found.high, found.p
-
-
-def _area(split: SplitResult, band: Band) -> float:
-    if band == (0.0, 1.0):
-        return roc.auc(split.test_positive, split.test_scores)
-    return roc.partial_auc(split.test_positive, split.test_scores, *band).normalized
-
-
-# ----------------------------------------------------------------- verdict
-
-
-def verdict(pair: PairComparison) -> str:
-    """Say in a word or two what a comparison settles."""
-    if pair.refused:
-        return pair.refused
-    if math.isnan(pair.p):
-        return "too little to tell by"
-    return f"{pair.better} is better" if pair.settled else "not told apart"
-
-
-# ----------------------------------------------------------------- text exports
-
-_RUN_HEADS = (
-    *("Run", "AUC", "AUC low", "AUC high", "pAUC", "pAUC low", "pAUC high"),
-    *("Training AUC", "Seconds per fit", "Splits"),
-)
-_PAIR_HEADS = ("A", "B", "A - B", "Low", "High", "p", "p (Holm)", "Note")
-
-Cell = str | float | int
-Sheet = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
-
-
-def as_csv(
-    runs: Sequence[RunFigures], pairs: Sequence[PairComparison], delimiter: str = ","
-) -> str:
-    """Write both tables with full figures, a blank line between them; unknown is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    for k, (heads, rows) in enumerate(_sheets(runs, pairs)):
-        if k:
-            text.write("\n")
-        writer.writerow(heads)
-        writer.writerows([_exact(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def as_markdown(runs: Sequence[RunFigures], pairs: Sequence[PairComparison]) -> str:
-    """Write both tables as Markdown, rounded."""
-    return "\n".join(_markdown(*sheet) for sheet in _sheets(runs, pairs))
-
-
-def as_latex(runs: Sequence[RunFigures], pairs: Sequence[PairComparison]) -> str:
-    """Write both tables as LaTeX tabulars that need no package, rounded."""
-    return "\n".join(_latex(*sheet) for sheet in _sheets(runs, pairs))
-
-
-def _sheets(runs: Sequence[RunFigures], pairs: Sequence[PairComparison]) -> list[Sheet]:
-    sheets: list[Sheet] = [(_RUN_HEADS, [_run_row(run) for run in runs])]
-    if pairs:
-        sheets.append((_PAIR_HEADS, [dataclasses.astuple(pair) for pair in pairs]))
-    return sheets
-
-
-def _run_row(run: RunFigures) -> tuple[Cell, ...]:
-    areas = [x for s in (run.auc, run.pauc) for x in (s.value, s.low, s.high)]
-    return (run.name, *areas, run.train_auc, run.fit_seconds, run.splits)
-
-
-def _exact(cell: Cell) -> str:
-    if isinstance(cell, float):
-        return "" if math.isnan(cell) else repr(float(cell))
-    return str(cell)
-
-
-def _rounded(cell: Cell) -> str:
-    if not isinstance(cell, float):
-        return str(cell)
-    if math.isnan(cell):
-        return ""
-    text = f"{cell:.3f}"
-    return f"{cell:.2g}" if cell and text.strip("-") == "0.000" else text
-
-
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    cells = [[_rounded(cell).replace("|", "\\|") for cell in row] for row in rows]
-    rule = ["---:" if numeric else "---" for numeric in _numeric(rows[0])]
-    lines = [heads, rule, *cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _latex(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    columns = "".join("r" if numeric else "l" for numeric in _numeric(rows[0]))
-    lines = [heads, *([_latex_cell(cell) for cell in row] for row in rows)]
-    head, *body = (f"{' & '.join(line)} \\\\" for line in lines)
-    begin = f"\\begin{{tabular}}{{{columns}}}"
-    parts = [begin, "\\hline", head, "\\hline", *body, "\\hline", "\\end{tabular}", ""]
-    return "\n".join(parts)
-
-
-def _numeric(row: Sequence[Cell]) -> list[bool]:
-    return [not isinstance(cell, str) for cell in row]
-
-
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-}
-
-
-def _latex_cell(cell: Cell) -> str:
-    text = _rounded(cell)
-    if isinstance(cell, float):
-        return f"${text}$" if text.startswith("-") else text
-    return "".join(_LATEX.get(character, character) for character in text)

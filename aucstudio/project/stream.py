@@ -33,7 +33,7 @@ from aucstudio.project.table import Progress, Table, no_label, role_notes, telle
 Mask = NDArray[np.bool_]
 
 BLOCK_BYTES = 64_000_000
-DUCK_BYTES = 512_000_000
+DUCK_BYTES = 256_000_000
 
 _SAMPLE_ROWS, _SAMPLE_PIECES = 50_000, 25
 _LABEL_WINDOW = 1_000_000

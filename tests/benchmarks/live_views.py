@@ -1,21 +1,26 @@
 """How often the pictures move while a method trains, and what that takes from the training.
 
     python -m tests.benchmarks.live_views [--rows 20000] [--seconds 10] [--method svm-pauc]
-                                          [--set C=1000]...
+                                          [--set C=1000000]... [--views roc_view ...]
 
 Opens the real window (offscreen unless a platform is chosen) and trains the method on half of
 ROWS x 50 made rows, first with nobody polling, then with each of the ROC, Training and
-Differences views in turn; each run is stopped after SECONDS. Prints for each:
+Differences views in turn, and last with ROC and Training side by side; each run is stopped after
+SECONDS. Prints for each:
 
 - iterations, looks passed on and repaints of the picture a second (wanted: 10 or more, where
   there are so many iterations),
 - watch: share of the time that the training thread spends in telling and looking,
 - pace: iterations a second beside those of the run that nobody polled, for the same number of
   iterations (wanted: watch and what is lost of the pace together under 5 %),
-- window: processor time of the window's own thread, as a share of the time,
-- pause: the longest time between turns of the event loop.
+- held up: share of the training thread's time in which it waited for the interpreter, without
+  the time in which it waited for a processor (Linux only): on a busy machine this tells what the
+  pace cannot,
+- window: processor time of the window's own thread, as a share of the time and in milliseconds a
+  repaint,
+- pause: the longest time between turns of the event loop, and the most processor time in one.
 
-Needs a quiet machine with a processor for the window.
+Pace and pause need a quiet machine with a processor for the window.
 """
 
 import argparse
@@ -41,6 +46,7 @@ from tests.benchmarks.event_loop import write_rows
 
 VIEWS = ("roc_view", "training_view", "difference_view")
 TICK = 0.005
+SCHEDULED = Path("/proc/thread-self/schedstat")
 
 
 class Paints(QObject):
@@ -62,16 +68,26 @@ class Pauses:
     """Times between turns of the event loop, beyond those asked for."""
 
     def __init__(self):
-        self.longest, self._last = 0.0, None
+        self.longest = self.busiest = 0.0
+        self._last = None
         self.timer = QTimer()
         self.timer.setInterval(round(1000 * TICK))
         self.timer.timeout.connect(self._tick)
 
     def _tick(self):
-        now = time.perf_counter()
+        now = time.perf_counter(), time.thread_time()
         if self._last is not None:
-            self.longest = max(self.longest, now - self._last - TICK)
+            self.longest = max(self.longest, now[0] - self._last[0] - TICK)
+            self.busiest = max(self.busiest, now[1] - self._last[1])
         self._last = now
+
+
+def processor_times():
+    """Seconds that this thread ran, and that it waited for a processor."""
+    try:
+        return [int(word) / 1e9 for word in SCHEDULED.read_text().split()[:2]]
+    except OSError:
+        return [float("nan")] * 2
 
 
 class Watched:
@@ -87,17 +103,26 @@ class Watched:
             self.seconds += time.perf_counter() - began
             if step.iteration > 0:
                 self.steps.append((step.iteration, began))
+                if len(self.steps) == 1:
+                    self.first = began, *processor_times()
             return stop
 
         def counted(watch, step, seconds):
             shown = look(watch, step, seconds)
-            self.looks += shown is not None
+            if shown is not None:
+                self.looks += 1
+                self.last = time.perf_counter(), *processor_times()
             return shown
 
         Watch.__call__, Watch._look = timed, counted
 
     def reset(self):
         self.seconds, self.looks, self.steps = 0.0, 0, []
+        self.first = self.last = (0.0, 0.0, 0.0)
+
+    def held_up(self):
+        wall, ran, queued = (b - a for a, b in zip(self.first, self.last, strict=True))
+        return (wall - ran - queued) / (wall - queued) if wall > queued else float("nan")
 
 
 @dataclasses.dataclass
@@ -107,8 +132,10 @@ class Found:
     watching: float
     looks: int
     steps: list
+    held_up: float
     paints: int = 0
     pause: float = 0.0
+    busiest: float = 0.0
 
 
 def measure(watched, go):
@@ -117,7 +144,7 @@ def measure(watched, go):
     wall, window = time.perf_counter(), time.thread_time()
     go()
     wall, window = time.perf_counter() - wall, time.thread_time() - window
-    return Found(wall, window, watched.seconds, watched.looks, watched.steps)
+    return Found(wall, window, watched.seconds, watched.looks, watched.steps, watched.held_up())
 
 
 def pace(found, alone):
@@ -146,7 +173,7 @@ def run_alone(watched, experiment, table, seconds):
 
 
 def run_watched(watched, window, view, seconds):
-    window.tabs.setCurrentIndex(window.views.index(view))
+    window.deck.show_view(view)
     paints, pauses, loop = Paints(view.plots()), Pauses(), QEventLoop()
     ended = QTimer()
     ended.setInterval(20)
@@ -165,15 +192,20 @@ def run_watched(watched, window, view, seconds):
     wait_for_job()
     for plot in view.plots():
         plot.viewport().removeEventFilter(paints)
-    return dataclasses.replace(found, paints=paints.count, pause=pauses.longest)
+    return dataclasses.replace(
+        found, paints=paints.count, pause=pauses.longest, busiest=pauses.busiest
+    )
 
 
 def report(name, found, alone):
+    frame = 1000 * found.window / max(found.paints, 1)
     print(
         f"{name:<16} {found.wall:5.1f} s  {len(found.steps) / found.wall:7.1f} iterations/s "
         f"{found.looks / found.wall:5.1f} looks/s {found.paints / found.wall:5.1f} repaints/s  "
-        f"watch {found.watching / found.wall:5.1%}  pace {pace(found, alone):6.1%}  "
-        f"window {found.window / found.wall:5.1%}  pause {1000 * found.pause:4.0f} ms",
+        f"watch {found.watching / found.wall:5.1%}  held up {found.held_up:5.1%}  "
+        f"pace {pace(found, alone):6.1%}  "
+        f"window {found.window / found.wall:5.1%}, {frame:.1f} ms"
+        f"  pause {1000 * found.pause:4.0f} ms, {1000 * found.busiest:.0f} ms busy",
         flush=True,
     )
 
@@ -184,6 +216,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--method", default="svm-pauc")
     parser.add_argument("--set", action="append", metavar="NAME=VALUE")
+    parser.add_argument("--views", nargs="*", default=VIEWS)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     os.environ["AUCSTUDIO_HOME"] = str(folder / "home")
@@ -194,7 +227,9 @@ def main():
     window.show()
     window.open_data(folder / "rows.csv")
     session, watched = window.session, Watched()
-    params = read_settings(options.method, options.set or [], (0.0, 0.1))
+    # Nearly without regularisation, and to the last digit: no iteration too few for SECONDS.
+    settings = options.set or (["C=1000000", "tol=1e-9"] if options.method == "svm-pauc" else [])
+    params = read_settings(options.method, settings, (0.0, 0.1))
     validation = Validation(test_size=0.5)
     data = DataReference.to_table(session.table)
     experiment = plan_experiment(data, options.method, params, validation)
@@ -210,9 +245,11 @@ def main():
             validation=validation,
         )
     )
-    for name in VIEWS:
-        (view,) = (view for view in window.views if view.objectName() == name)
-        report(name, run_watched(watched, window, view, options.seconds), alone)
+    views = {view.objectName(): view for view in window.views}
+    for name in options.views:
+        report(name, run_watched(watched, window, views[name], options.seconds), alone)
+    window.deck.show_side_by_side(["roc_view", "training_view"])
+    report("side by side", run_watched(watched, window, views["roc_view"], options.seconds), alone)
     window.close()
     sys.stdout.flush()
     os._exit(0)

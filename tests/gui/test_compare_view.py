@@ -1,20 +1,26 @@
 """The Compare page shows, orders, copies and saves what the engine computes."""
 
 import csv
+import dataclasses
 import threading
 
+import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
 
 from aucstudio.gui import compare_view, prompts
-from aucstudio.gui.compare_view import CompareView, pair_sentence
-from aucstudio.project import comparison, words
+from aucstudio.gui.compare.saving import table_text
+from aucstudio.gui.compare.words import forecast_words, pair_sentence, tally_words
+from aucstudio.gui.compare_view import PICTURE, TABLES, CompareView
+from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.project import comparison, comparison_sheets, words
 from aucstudio.project.comparison import PairComparison
+from aucstudio.project.forecast import growth_to_settle
 from aucstudio.project.split import Validation
 from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
-from tests.gui.conftest import make_record, put, shown
+from tests.gui.conftest import choose, make_record, points, put, shown
 
 BAND = (0.0, 0.1)
 
@@ -54,13 +60,13 @@ def texts(model):
 
 def test_models_keep_the_rules(view, three, qtbot, qtmodeltester):
     shown(view, qtbot)
-    qtmodeltester.check(view.runs_model)
-    qtmodeltester.check(view.pairs_model)
+    qtmodeltester.check(view.tables.runs_model)
+    qtmodeltester.check(view.tables.pairs_model)
 
 
 def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
     shown(view, qtbot)
-    rows = texts(view.runs_model)
+    rows = texts(view.tables.runs_model)
     ranked = sorted(three, key=lambda name: auc_summary(three[name]).value, reverse=True)
     assert [row[0] for row in rows] == ranked
     for row in rows:
@@ -72,44 +78,210 @@ def test_runs_are_the_checked_ones_best_first(view, three, qtbot):
             f"{part.value:.3f}",
             f"{part.low:.3f} … {part.high:.3f}",
         ]
-        assert row[5] == words.figure_words(train_auc(record) - area.value, "+")
-        assert row[7] == "1"
+        assert row[7] == words.figure_words(train_auc(record) - area.value, "+")
+        assert row[9] == "1"
+    for row, standing in zip(rows, view.shown.found.standings(), strict=True):
+        assert row[5] == f"{standing.wins}/{standing.ties}/{standing.losses}"
+        assert float(row[6]) == pytest.approx(standing.mean_rank, abs=0.05)
 
 
 @pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
 def test_pairs_are_the_engines(view, three, qtbot, measure):
-    combo = view.findChild(QComboBox, "measure_combo")
-    combo.setCurrentIndex(combo.findData(measure))
+    choose(view.findChild(QComboBox, "measure_combo"), measure)
     text = shown(view, qtbot)
-    names = [row[0] for row in texts(view.runs_model)]
+    names = [row[0] for row in texts(view.tables.runs_model)]
     expected = comparison.compare_runs([(n, three[n]) for n in names], BAND, measure)
-    assert view.shown.pairs == expected
+    assert view.shown.found.pairs == expected
     assert all(pair.difference >= 0 for pair in expected)
-    first = texts(view.pairs_model)[0]
+    first = texts(view.tables.pairs_model)[0]
     assert first[4] == words.p_number(expected[0].p)
-    assert first[5] == words.p_number(expected[0].p_holm)
+    assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
     assert f"on these {rows} rows" in text
-    assert ("pAUC in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)
+    assert ("pAUC in FPR 0 … 0.10" in text) == (measure == comparison.PAUC)
 
 
-def test_a_pair_can_be_read_as_a_sentence(view, three, qtbot):
+def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
     shown(view, qtbot)
     view.findChild(QTableView, "compare_pairs_table").selectRow(2)
-    pair = view.shown.pairs[2]
-    assert view.sentence.text().startswith(f"{pair.better} ")
-    assert f"{pair.a if pair.better == pair.b else pair.b} " in view.sentence.text()
+    pair = view.shown.found.pairs[2]
+    chosen = [session.run(run).look.name for run in (session.selected, session.compared)]
+    assert chosen == [pair.a, pair.b]
+    text = shown(view, qtbot)
+    assert text.startswith(f"{pair.better} ")
+    assert f"{pair.a if pair.better == pair.b else pair.b} " in text
+    assert forecast_words(pair, three["a"], 3) in text
+    assert view.tables.pairs_table.currentIndex().row() == 2
+    assert (
+        view.picture.table.currentIndex().row(),
+        view.picture.table.currentIndex().column(),
+    ) == (
+        1,
+        2,
+    )
+
+
+def test_a_clicked_cell_is_the_rows_against_the_columns_run(view, three, session, qtbot):
+    shown(view, qtbot)
+    view.picture.table.setCurrentIndex(view.picture.matrix.index(2, 0))
+    ids = [run.record.id for run in view.shown.looks]
+    assert (session.selected, session.compared) == (ids[2], ids[0])
+    shown(view, qtbot)
+    assert view.tables.pairs_table.currentIndex().row() == 1
+    view.picture.table.setCurrentIndex(view.picture.matrix.index(1, 1))
+    assert (session.selected, session.compared) == (ids[2], ids[0])
+
+
+def test_what_others_point_at_is_marked_without_echo(view, three, session, qtbot):
+    shown(view, qtbot)
+    heard = []
+    session.select(view.shown.looks[2].record.id)
+    session.compare_with(view.shown.looks[0].record.id)
+    session.selection_changed.connect(lambda: heard.append(1))
+    assert "told apart" in shown(view, qtbot)
+    assert view.tables.pairs_table.currentIndex().row() == 1
+    assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
+    assert [mark.rect().center().y() for mark in view.picture.forest.marks] == pytest.approx(
+        [2.0, 0.0]
+    )
+    session.compare_with(None)
+    shown(view, qtbot)
+    assert not view.picture.forest.marks[1].isVisible()
+    assert not view.picture.table.selectionModel().hasSelection()
+    assert len(heard) == 1
+
+
+# ----------------------------------------------------------------- the picture
+
+
+@pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
+def test_the_forest_is_the_figures(view, three, qtbot, measure):
+    choose(view.measure_combo, measure)
+    shown(view, qtbot)
+    areas = [run.measured(measure) for run in view.shown.found.runs]
+    np.testing.assert_array_equal(
+        points(view.picture.forest.dots), [(area.value, k) for k, area in enumerate(areas)]
+    )
+    for k, (whisker, area) in enumerate(zip(view.picture.forest.whiskers, areas, strict=True)):
+        np.testing.assert_array_equal(points(whisker), [(area.low, k), (area.high, k)])
+    assert len(view.picture.forest.splits.data) == 0
+    (left, right), _ = view.figure().viewRange()
+    assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
+
+
+def test_splits_are_dots_under_their_run(view, add, qtbot):
+    add("a", 0.01, Validation(repeats=3))
+    add("b", 1e4, Validation(repeats=3))
+    shown(view, qtbot)
+    values = [value for run in view.shown.found.runs for value in run.auc.per_split]
+    dots = points(view.picture.forest.splits)
+    assert dots[:, 0].tolist() == values
+    assert np.floor(dots[:, 1]).tolist() == [0, 0, 0, 1, 1, 1]
+    data = view.figure_data()
+    assert data["run"] == [run.name for run in view.shown.found.runs for _ in range(4)]
+    assert data["split"] == ["all", 1, 2, 3] * 2
+    assert data["value"][1:4] == values[:3]
+    assert data["low"][0] == view.shown.found.runs[0].auc.low
+    assert np.isnan(data["high"][1])
+
+
+def test_clicking_a_row_of_the_forest(view, three, session, qtbot):
+    shown(view, qtbot)
+    plot, box = view.figure(), view.figure().getViewBox()
+    keys = Qt.KeyboardModifier
+    for row, held in ((1, keys.NoModifier), (2, keys.ControlModifier)):
+        at = plot.mapFromScene(box.mapViewToScene(QPointF(box.viewRect().center().x(), row)))
+        qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, held, at)
+    ids = [run.record.id for run in view.shown.looks]
+    assert (session.selected, session.compared) == (ids[1], ids[2])
+
+
+def test_the_matrix_says_who_beats_whom(view, three, qtbot):
+    shown(view, qtbot)
+    model, pairs = view.picture.matrix, view.shown.found.pairs
+    assert (model.rowCount(), model.columnCount()) == (3, 4)
+    places = {(0, 1): pairs[0], (0, 2): pairs[1], (1, 2): pairs[2]}
+    for (i, j), pair in places.items():
+        for at, seen in (((i, j), pair), ((j, i), pair.turned())):
+            difference, p = model.index(*at).data().split("\n")
+            assert difference == words.figure_words(seen.difference, "+")
+            assert p == words.p_number(pair.p_corrected)
+    assert model.index(1, 1).data() is None
+    standing = view.shown.found.standings()[0]
+    assert model.index(0, 3).data() == (
+        f"{standing.wins}/{standing.ties}/{standing.losses}\nrank 1"
+    )
+
+
+def test_settled_cells_are_bold_and_tinted_as_the_better_run(view, three, qtbot):
+    shown(view, qtbot)
+    found = view.shown.found
+    pairs = [dataclasses.replace(pair, p_corrected=0.5) for pair in found.pairs]
+    pairs[1] = dataclasses.replace(pairs[1], difference=0.2, p_corrected=0.001)
+    looks = [run.look for run in view.shown.looks]
+    view.picture.matrix.show_comparison(
+        dataclasses.replace(found, pairs=pairs), looks, "AUC", "9 rows"
+    )
+    for at in ((0, 2), (2, 0)):
+        assert view.picture.matrix.index(*at).data(Qt.ItemDataRole.FontRole).bold()
+        tint = view.picture.matrix.index(*at).data(Qt.ItemDataRole.BackgroundRole)
+        better = colour_of(looks[0])
+        assert (tint.red(), tint.green(), tint.blue()) == better
+    assert view.picture.matrix.index(0, 1).data(Qt.ItemDataRole.FontRole) is None
+    assert view.picture.matrix.index(0, 1).data(Qt.ItemDataRole.BackgroundRole) is None
+
+
+def colour_of(look):
+    return run_colour(current_theme(), look.colour).getRgb()[:3]
+
+
+def test_picture_or_tables(view, three, qtbot):
+    shown(view, qtbot)
+    assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (True, False)
+    choose(view.show_combo, TABLES)
+    assert (view.picture.table.isVisible(), view.tables.pairs_table.isVisible()) == (False, True)
+    choose(view.show_combo, PICTURE)
+    assert view.figure().isVisible()
+
+
+@pytest.mark.parametrize("correction", comparison_sheets.CORRECTION_NAMES)
+def test_corrections(view, three, qtbot, monkeypatch, correction):
+    shown(view, qtbot)
+    before = view.shown.found.pairs
+    monkeypatch.setattr(compare_view, "compare_checked", None)  # nothing is tested anew
+    choose(view.correction_combo, correction)
+    text = shown(view, qtbot)
+    assert view.shown.found.pairs == comparison.corrected(before, correction)
+    assert view.tables.pairs_table.isColumnHidden(5) == (correction == comparison.UNCORRECTED)
+    assert not view.tables.pairs_table.isColumnHidden(4) or correction != comparison.UNCORRECTED
+    said = {"holm": "after Holm)", "bonferroni": "after Bonferroni)", "none": "uncorrected)"}
+    assert said[correction] in text
+
+
+def test_training_for_another_range_is_marked(view, session, qtbot):
+    for name, range_ in (("here", BAND), ("elsewhere", (0.0, 0.5))):
+        record = make_record(session.table, "svm-pauc", {"fpr_range": range_})
+        put(session, record, name)
+    shown(view, qtbot)
+    names = {row[0] for row in texts(view.tables.runs_model)}
+    assert names == {"here", "elsewhere †"}
+    assert view.footnote.text() == (
+        "† Not trained for the FPR range shown, 0 … 0.10: elsewhere for 0 … 0.50"
+    )
+    session.set_band(0.0, 0.5)
+    shown(view, qtbot)
+    assert "here for 0 … 0.10" in view.footnote.text()
 
 
 def test_unchecked_runs_leave(view, three, session, qtbot):
     shown(view, qtbot)
     session.set_look(three["b"].id, "Hide", visible=False)
     shown(view, qtbot)
-    assert sorted(row[0] for row in texts(view.runs_model)) == ["a", "c"]
-    assert view.pairs_model.rowCount() == 1
+    assert sorted(row[0] for row in texts(view.tables.runs_model)) == ["a", "c"]
+    assert view.tables.pairs_model.rowCount() == 1
     session.set_look(three["a"].id, "Hide", visible=False)
     assert "Tick a second run" in shown(view, qtbot)
-    assert not view.pairs_table.isVisible()
+    assert not view.picture.table.isVisible()
     session.set_look(three["c"].id, "Hide", visible=False)
     assert shown(view, qtbot).startswith("No run is checked")
     assert not view.save_button.isEnabled()
@@ -120,7 +292,7 @@ def test_other_rows_are_refused_with_the_reason(view, add, qtbot):
     add("b", validation=Validation(seed=5))
     text = shown(view, qtbot)
     assert "cannot be compared: split differently" in text
-    row = texts(view.pairs_model)[0]
+    row = texts(view.tables.pairs_model)[0]
     assert row[2:6] == ["–"] * 4
     assert "seed 5" in row[6]
 
@@ -130,41 +302,42 @@ def test_several_splits(view, add, qtbot):
     records = [add("a", 0.01, scheme), add("b", 1e4, scheme)]
     assert "on these 3 splits" in shown(view, qtbot)
     named = dict(zip("ab", records, strict=True))
-    names = [row[0] for row in texts(view.runs_model)]
-    assert view.shown.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
+    names = [row[0] for row in texts(view.tables.runs_model)]
+    assert view.shown.found.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
 
 
 def test_clicking_a_row_chooses_the_run(view, three, session, qtbot):
     shown(view, qtbot)
-    place = view.runs_table.visualRect(view.runs_model.index(0, 0)).center()
-    qtbot.mouseClick(view.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    choose(view.show_combo, TABLES)
+    place = view.tables.runs_table.visualRect(view.tables.runs_model.index(0, 0)).center()
+    qtbot.mouseClick(view.tables.runs_table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == view.shown.looks[0].record.id
 
 
 def test_same_answer_is_not_computed_twice(view, three, session, qtbot, monkeypatch):
     shown(view, qtbot)
-    monkeypatch.setattr(compare_view, "_compare", None)
+    monkeypatch.setattr(compare_view, "compare_checked", None)
     session.select(three["a"].id)
     assert "after Holm" in shown(view, qtbot)
 
 
 def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
     shown(view, qtbot)
-    real, gate = compare_view._compare, threading.Event()
+    real, gate = compare_view.compare_checked, threading.Event()
 
-    def slow(runs, band, measure, post):
+    def slow(runs, band, measure, post, workers):
         if band == (0.0, 0.3):
             gate.wait(5)
-        return real(runs, band, measure, post)
+        return real(runs, band, measure, post, workers)
 
-    monkeypatch.setattr(compare_view, "_compare", slow)
+    monkeypatch.setattr(compare_view, "compare_checked", slow)
     session.set_band(0.0, 0.3)
     qtbot.waitUntil(view.busy)
     assert view.sentence.text() == "Comparing…"
     session.set_band(0.0, 0.5)
     gate.set()
     shown(view, qtbot)
-    assert view.shown.runs[0].pauc == pauc_summary(view.shown.looks[0].record, (0.0, 0.5))
+    assert view.shown.found.runs[0].pauc == pauc_summary(view.shown.looks[0].record, (0.0, 0.5))
 
 
 def test_copy(view, three, qtbot):
@@ -172,15 +345,15 @@ def test_copy(view, three, qtbot):
     view.findChild(QPushButton, "copy_table_button").click()
     text = QGuiApplication.clipboard().text()
     rows = list(csv.DictReader(text.split("\n\n")[0].splitlines(), delimiter="\t"))
-    assert float(rows[0]["AUC"]) == view.shown.runs[0].auc.value
+    assert float(rows[0]["AUC"]) == view.shown.found.runs[0].auc.value
 
 
 @pytest.mark.parametrize(
     ("ending", "writer"),
     [
-        ("csv", comparison.as_csv),
-        ("md", comparison.as_markdown),
-        ("tex", comparison.as_latex),
+        ("csv", comparison_sheets.as_csv),
+        ("md", comparison_sheets.as_markdown),
+        ("tex", comparison_sheets.as_latex),
     ],
 )
 def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
@@ -188,7 +361,10 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
     target = tmp_path / f"table.{ending}"
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(target))
     view.findChild(QPushButton, "save_table_button").click()
-    assert target.read_text(encoding="utf-8") == writer(view.shown.runs, view.shown.pairs)
+    assert target.read_text(encoding="utf-8") == writer(view.shown.found)
+    assert table_text(tmp_path / "a.booktabs.tex", view.shown.found) == comparison_sheets.as_latex(
+        view.shown.found, booktabs=True
+    )
 
 
 def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path):
@@ -212,10 +388,9 @@ def test_empty_states_say_what_to_do(view, session, qtbot):
     assert shown(view, qtbot).startswith("Open a table")
 
 
-def test_there_is_no_figure(view):
-    assert view.plots() == []
-    with pytest.raises(TypeError):
-        view.figure()
+def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
+    shown(view, qtbot)
+    assert view.figure_data() == {}
 
 
 def test_sentences():
@@ -230,3 +405,39 @@ def test_sentences():
         "p < 0.001 after Holm)."
     )
     assert "too few" in pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
+
+
+def test_a_forecast_counts_positives(add):
+    record, splits = add("a"), add("b", validation=Validation(repeats=6))
+    pair = PairComparison("a", "b", 0.02, -0.02, 0.06, 0.3, 0.3)
+    here = int(record.splits[0].test_positive.sum())
+    exact = here * growth_to_settle(pair, 1, 3)
+    text = forecast_words(pair, record, 3)
+    count = int(text.split("about ")[1].split()[0].replace(",", ""))
+    assert exact <= count < 1.1 * exact
+    assert f"held-out positives would settle it ({here} here; power 80 %" in text
+    split = splits.splits[0]
+    whole = int(split.test_positive.sum() + split.train_positive.sum())
+    assert f"positives in the table would settle it ({whole} here" in forecast_words(
+        pair, splits, 3
+    )
+    assert forecast_words(pair, splits, 10**6) == (
+        "6 splits cannot settle one of 1000000 pairs: make more of them."
+    )
+    tiny = PairComparison("a", "b", 1e-6, -0.04, 0.04, 0.9, 0.9)
+    assert forecast_words(tiny, record, 1).startswith("No number of rows")
+    assert forecast_words(PairComparison("a", "b", 0.2, 0.1, 0.3, 0.01, 0.01), record, 1) == ""
+
+
+def test_tallies():
+    pairs = [PairComparison("a", "b", 0.1, 0.0, 0.2, p) for p in (0.01, 0.02, 0.9)]
+    assert tally_words(comparison.corrected(pairs)) == (
+        "2 of 3 pairs differ after Holm's correction."
+    )
+    assert tally_words(comparison.corrected(pairs, comparison.BONFERRONI)) == (
+        "1 of 3 pairs differ after Bonferroni's correction."
+    )
+    assert "one in 20 may by chance" in tally_words(
+        comparison.corrected(pairs, comparison.UNCORRECTED)
+    )
+    assert tally_words(pairs[:1]) == ""

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.search_pictures import sequential
-from aucstudio.gui.search_standing import Standing, number_words, over_splits, searched_settings
+from aucstudio.gui.search.heat import sequential
+from aucstudio.gui.search.standing import Standing, number_words, over_splits, searched_settings
 from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme
 from aucstudio.project.execute import execute
@@ -81,7 +81,7 @@ def leaf_search(areas_of=lambda k: 0.5 + 0.01 * k):
 
 
 def cells(view, column):
-    model = view.model
+    model = view.table.candidates
     k = model.heads.index(column)
     return [model.index(row, k).data() for row in range(model.rowCount())]
 
@@ -180,7 +180,7 @@ def test_leave_pair_out_has_no_spread(view, add, qtbot):
     add(searched(grid, np.linspace(0.9, 0.8, 16)[:, None], "leave-pair-out"), method="auc-rls")
     text = shown(view, qtbot)
     assert "λ = 1024 ranks best (leave-pair-out AUC 0.900). It lies" in text
-    assert view.model.heads == ("Rank", "λ", "Area", "Remark")
+    assert view.table.candidates.heads == ("Rank", "λ", "Area", "Remark")
     assert view.profile.spread.opts["x"] is None
     low, high = view.profile.plot.viewRange()[1]
     assert low > 0.7
@@ -213,7 +213,7 @@ def test_the_axes_can_be_exchanged(view, add, qtbot):
     found = leaf_search()
     add(found, method="auc-split")
     shown(view, qtbot)
-    choose(view.along_combo, "max_depth")
+    choose(view.over.along_combo, "max_depth")
     np.testing.assert_allclose(view.heat.values, found.means.reshape(3, 2)[::-1].T)
     assert view.heat.plot.getAxis("bottom").labelText == "Depth"
     assert view.heat.plot.getAxis("left").labelText == "Rows in a leaf"
@@ -252,7 +252,7 @@ def test_of_a_sampled_grid_the_best_at_each_value(view, add, qtbot):
     np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.7, 0.9, 0.5])
     np.testing.assert_allclose(np.sort(points(view.profile.means)[:, 1]), np.sort(means))
     assert len(view.profile.spread.opts["x"]) == 3
-    choose(view.along_combo, "regularization")
+    choose(view.over.along_combo, "regularization")
     np.testing.assert_allclose(points(view.profile.line)[:, 1], [0.8, 0.9])
     assert view.profile.plot.getAxis("bottom").labelText == "Regularisation λ"
 
@@ -261,8 +261,8 @@ def test_words_lie_side_by_side_and_have_no_line(view, add, qtbot):
     grid = product(class_weight=(None, "balanced"), C=(1.0, 10.0), gamma=(0.25, 1.0))
     add(searched(grid, np.linspace(0.6, 0.9, 8)[:, None]), method="svm")
     shown(view, qtbot)
-    assert view.along_combo.currentData() == "C"  # numbers first
-    choose(view.along_combo, "class_weight")
+    assert view.over.along_combo.currentData() == "C"  # numbers first
+    choose(view.over.along_combo, "class_weight")
     (ticks,) = view.profile.plot.getAxis("bottom")._tickLevels
     assert ticks == [(0.0, "none"), (1.0, "balanced")]
     assert view.profile.line.xData is None or not len(view.profile.line.xData)
@@ -277,7 +277,7 @@ def test_all_splits_average_the_means(view, add, qtbot):
     third = c_search(C_AREAS + 0.01)
     record = add(c_search(), other, third)
     text = shown(view, qtbot)
-    assert [view.split_combo.itemText(k) for k in range(4)] == [
+    assert [view.over.split_combo.itemText(k) for k in range(4)] == [
         "All splits",
         "Split 1",
         "Split 2",
@@ -294,10 +294,10 @@ def test_all_splits_average_the_means(view, add, qtbot):
     assert by_setting["10"] == "2 of 3"
     assert by_setting["1"] == "1 of 3"
     assert by_setting["100"] == "–"
-    choose(view.split_combo, 1)
+    choose(view.over.split_combo, 1)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], other.means)
     assert "C = 1 ranks best in 5 folds" in view.sentence.text()
-    assert "Chosen" not in view.model.heads
+    assert "Chosen" not in view.table.candidates.heads
 
 
 def test_an_unfinished_split_does_not_blur_the_mean():
@@ -337,7 +337,7 @@ def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
     view.table.selectRow(6)
     assert view.readout.text() == "C = 10⁴: C is too large for this table"
     header = view.table.horizontalHeader()
-    mean = view.model.heads.index("Mean")
+    mean = view.table.candidates.heads.index("Mean")
     view.table.sortByColumn(mean, Qt.SortOrder.AscendingOrder)
     assert cells(view, "Mean")[-1] == "–"  # last either way
     assert not header.isSortIndicatorShown()
@@ -370,11 +370,11 @@ def test_rows_and_points_are_chosen_together(view, add, qtbot):
     shown(view, qtbot)
     assert view.chosen == 3
     assert view.table.currentIndex().row() == 0
-    view.table.selectRow(view.model.order.index(5))
+    view.table.selectRow(view.table.candidates.order.index(5))
     np.testing.assert_allclose(points(view.profile.ring), [[3.0, 0.80]])
     click(qtbot, view.profile, 0.0, 0.78)
     assert view.chosen == 2
-    assert view.model.order[view.table.currentIndex().row()] == 2
+    assert view.table.candidates.order[view.table.currentIndex().row()] == 2
     assert view.readout.text().startswith("0.780 ± 0.014 with C = 1 (5 folds, rank 4 ")
 
 
@@ -405,16 +405,18 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
 def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):
     add(c_search())
     shown(view, qtbot)
-    view.table.selectRow(view.model.order.index(6))
+    view.table.selectRow(view.table.candidates.order.index(6))
     header = view.table.horizontalHeader()
-    column = view.model.heads.index("C")
+    column = view.table.candidates.heads.index("C")
     place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert sorted(cells(view, "C"), key=lambda text: view.model.order) == cells(view, "C")
-    assert view.model.order in ([*range(7)], [*range(6, -1, -1)])
+    assert sorted(cells(view, "C"), key=lambda text: view.table.candidates.order) == cells(
+        view, "C"
+    )
+    assert view.table.candidates.order in ([*range(7)], [*range(6, -1, -1)])
     assert view.chosen == 6
-    assert view.model.order[view.table.currentIndex().row()] == 6
-    assert view.model.headerData(column, Qt.Orientation.Horizontal)[-1] in "▾▴"
+    assert view.table.candidates.order[view.table.currentIndex().row()] == 6
+    assert view.table.candidates.headerData(column, Qt.Orientation.Horizontal)[-1] in "▾▴"
 
 
 def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, qtbot):
@@ -422,7 +424,7 @@ def test_settings_of_a_candidate_go_into_the_form_undoably(view, add, session, q
     shown(view, qtbot)
     before = session.plan
     assert before.method != "auc-svm"
-    view.table.selectRow(view.model.order.index(5))
+    view.table.selectRow(view.table.candidates.order.index(5))
     qtbot.mouseClick(view.findChild(QPushButton, "use_candidate_button"), Qt.MouseButton.LeftButton)
     assert session.plan.method == "auc-svm"
     assert session.plan.params["auc-svm"]["C"] == 1000.0
@@ -451,7 +453,7 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
         "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC 0.740)."
     )
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[:3, 0])
-    assert view.follow_check.isVisible()
+    assert view.over.follow_check.isVisible()
     drawn = view.standing
     live.search = c_search(areas.copy())
     session.live_changed.emit()
@@ -467,7 +469,7 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
     session.live = None
     session.live_changed.emit()
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
-    assert not view.follow_check.isVisible()
+    assert not view.over.follow_check.isVisible()
 
 
 @pytest.mark.parametrize("method", ["auc-svm", "auc-split"])
@@ -486,7 +488,7 @@ def test_a_search_that_has_just_begun(view, add, session, method):
     session.live_changed.emit()
     assert view.chosen == 0
     (selected,) = view.table.selectionModel().selectedRows()
-    assert view.model.order[selected.row()] == 0
+    assert view.table.candidates.order[selected.row()] == 0
 
 
 def test_after_the_search_it_says_what_is_trained(view, add, session):
@@ -499,18 +501,18 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add(c_search())
     fly(session, record, c_search(C_AREAS[::-1]))
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[::-1].mean(axis=1))
-    view.follow_check.click()
+    view.over.follow_check.click()
     shown(view, qtbot)
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS.mean(axis=1))
 
 
 def test_a_choice_stays_while_the_search_goes_on(view, add, session):
     live = fly(session, add(c_search()), c_search(np.where(np.arange(5) < 2, C_AREAS, np.nan)))
-    view.table.selectRow(view.model.order.index(6))
+    view.table.selectRow(view.table.candidates.order.index(6))
     live.search = c_search(np.where(np.arange(5) < 3, C_AREAS, np.nan))
     session.live_changed.emit()
     assert view.chosen == 6
-    assert view.model.order[view.table.currentIndex().row()] == 6
+    assert view.table.candidates.order[view.table.currentIndex().row()] == 6
 
 
 def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):

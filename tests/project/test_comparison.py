@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -11,11 +12,13 @@ import scipy.stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project import comparison, words
-from aucstudio.project.comparison import PairComparison, as_csv, as_latex, as_markdown
+from aucstudio.project.comparison import Comparison, PairComparison, RunFigures
+from aucstudio.project.comparison_sheets import as_csv, as_latex, as_markdown
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
+from aucstudio.project.forecast import growth_to_settle
 from aucstudio.project.split import Validation
-from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project.summary import Summary, auc_summary, pauc_summary, train_auc
 from aucstudio.project.table import read_table
 
 BAND = (0.0, 0.2)
@@ -58,7 +61,7 @@ def test_one_split_is_delongs_test(one):
     found = inference.delong_test(a.test_positive, a.test_scores, b.test_scores)
     assert (pair.a, pair.b, pair.refused) == ("a", "b", "")
     assert (pair.difference, pair.low, pair.high) == (found.difference, found.low, found.high)
-    assert pair.p == pair.p_holm == found.p
+    assert pair.p == pair.p_corrected == found.p
 
 
 def test_one_split_partial_area(one):
@@ -109,7 +112,6 @@ def test_equal_differences_leave_no_variance_to_judge_by(several):
     assert math.isnan(pair.p)
     assert math.isnan(pair.low)
     assert math.isnan(pair.high)
-    assert comparison.verdict(pair) == "too little to tell by"
 
 
 def test_all_pairs_are_corrected_together(one, make_run):
@@ -117,7 +119,7 @@ def test_all_pairs_are_corrected_together(one, make_run):
     pairs = comparison.compare_runs(runs, BAND)
     assert [(pair.a, pair.b) for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     expected = inference.holm([pair.p for pair in pairs])
-    np.testing.assert_array_equal([pair.p_holm for pair in pairs], expected)
+    np.testing.assert_array_equal([pair.p_corrected for pair in pairs], expected)
 
 
 def test_different_rows_are_refused(one, several, make_run):
@@ -139,14 +141,14 @@ def test_different_rows_are_refused(one, several, make_run):
         (pair,) = comparison.compare_runs([("a", a), ("b", b)], BAND)
         assert reason in pair.refused
         assert math.isnan(pair.difference)
-        assert math.isnan(pair.p_holm)
+        assert math.isnan(pair.p_corrected)
         assert not pair.settled
 
 
 def test_refused_pairs_do_not_count_in_the_correction(one, make_run):
     runs = [("a", one[0]), ("b", one[1]), ("c", make_run(0.01, Validation(seed=7)))]
     pairs = comparison.compare_runs(runs, BAND)
-    assert pairs[0].p_holm == pairs[0].p
+    assert pairs[0].p_corrected == pairs[0].p
     assert pairs[1].refused
     assert pairs[2].refused
 
@@ -171,69 +173,230 @@ def test_figures_are_those_of_the_summary(several):
     assert (run.splits, run.fit_seconds) == (4, several[0].fit_seconds)
 
 
+# ----------------------------------------------------------------- corrections, standings
+
+
+def of_differences(*values):
+    """Pairs of runs in order, each (difference, p); None where refused."""
+    names = "abcdef"
+    count = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
+    places = itertools.combinations(range(count), 2)
+    return [
+        PairComparison(names[i], names[j], refused="other rows")
+        if value is None
+        else PairComparison(names[i], names[j], value[0], value[0] - 0.1, value[0] + 0.1, value[1])
+        for (i, j), value in zip(places, values, strict=True)
+    ]
+
+
+def of_areas(name, *areas, part=None):
+    parts = areas if part is None else part
+    auc, pauc = (Summary(float(np.mean(x)), 0.0, 1.0, tuple(x)) for x in (areas, parts))
+    return RunFigures(name, auc, pauc, 1.0, 0.1, len(areas))
+
+
+@pytest.mark.parametrize(
+    ("correction", "oracle"),
+    [
+        (comparison.HOLM, [0.04, 0.09, 0.06]),
+        (comparison.BONFERRONI, [0.04, 0.27, 0.09]),
+        (comparison.UNCORRECTED, [0.04 / 3, 0.09, 0.03]),
+    ],
+)
+def test_corrections(correction, oracle):
+    pairs = of_differences((0.1, 0.04 / 3), (0.1, 0.09), (0.1, 0.03))
+    found = comparison.corrected(pairs, correction)
+    assert [pair.p_corrected for pair in found] == pytest.approx(oracle)
+    assert [pair.settled for pair in found] == [p < 0.05 for p in oracle]
+    assert [pair.p for pair in found] == [pair.p for pair in pairs]
+    # Corrected figures can be corrected otherwise.
+    assert comparison.corrected(found) == comparison.corrected(pairs)
+
+
+def test_a_turned_pair_says_the_same():
+    (pair,) = comparison.corrected(of_differences((-0.2, 0.01)))
+    turned = pair.turned()
+    assert (turned.a, turned.b, turned.better) == ("b", "a", pair.better)
+    assert (turned.difference, turned.low, turned.high) == pytest.approx((0.2, 0.1, 0.3))
+    assert turned.turned() == pair
+
+
+def test_json_names_the_correction():
+    (pair,) = of_differences((0.1, 0.01))
+    document = comparison.corrected([pair])[0].as_json()
+    assert document["p_holm"] == 0.01
+    assert "p_corrected" not in document
+    assert "p_none" not in comparison.corrected([pair], comparison.UNCORRECTED)[0].as_json()
+    assert PairComparison("a", "b", refused="why").as_json()["p"] is None
+
+
+def test_wins_ties_losses_and_ranks():
+    runs = [
+        of_areas("a", 0.9, 0.8, 0.7),
+        of_areas("b", 0.8, 0.8, 0.6),
+        of_areas("c", 0.7, 0.9, 0.5),
+        of_areas("d", 0.1, 0.2),
+    ]
+    pairs = of_differences((0.1, 0.001), (-0.1, 0.5), None, (-0.2, 0.002), None, None)
+    found = Comparison(runs, comparison.corrected(pairs)).standings()
+    assert [(s.wins, s.ties, s.losses) for s in found] == [
+        (1, 1, 0),
+        (0, 0, 2),
+        (1, 1, 0),
+        (0,) * 3,
+    ]
+    # Splits rank a, b, c as 1 2 3, then 2.5 2.5 1 (equal areas), then 1 2 3.
+    assert [s.mean_rank for s in found[:3]] == pytest.approx([4.5 / 3, 6.5 / 3, 7 / 3])
+    assert math.isnan(found[3].mean_rank)
+
+
+def test_ranks_are_of_the_measure():
+    runs = [of_areas("a", 0.9, part=[0.2]), of_areas("b", 0.8, part=[0.3])]
+    pairs = comparison.corrected(of_differences((0.1, 0.9)))
+    assert [s.mean_rank for s in Comparison(runs, pairs, comparison.AUC).standings()] == [1, 2]
+    assert [s.mean_rank for s in Comparison(runs, pairs, comparison.PAUC).standings()] == [2, 1]
+
+
+def test_untested_pairs_are_no_ties():
+    pairs = comparison.corrected([PairComparison("a", "b", 0.5)])
+    standing, _ = Comparison([of_areas("a", 0.9), of_areas("b", 0.4)], pairs).standings()
+    assert (standing.wins, standing.ties, standing.losses) == (0, 0, 0)
+
+
+def test_training_for_another_range_is_known(one):
+    plain = comparison.run_figures("a", one[0], BAND)
+    assert plain.trained_for is None
+    assert not plain.trained_elsewhere(BAND)
+    for set_to, elsewhere in ((BAND, False), ((0.0, 0.05), True)):
+        experiment = dataclasses.replace(
+            one[0].experiment, method="svm-pauc", params={"fpr_range": list(set_to)}
+        )
+        run = comparison.run_figures("a", dataclasses.replace(one[0], experiment=experiment), BAND)
+        assert run.trained_for == set_to
+        assert run.trained_elsewhere(BAND) == elsewhere
+
+
+# ----------------------------------------------------------------- forecasts
+
+
+def open_pair(difference, se, quantile):
+    reach = quantile * se
+    pair = PairComparison("a", "b", difference, difference - reach, difference + reach, 0.2, 0.2)
+    assert not pair.settled
+    return pair
+
+
+@pytest.mark.parametrize("tests", [1, 15])
+def test_so_many_rows_have_the_power(tests):
+    pair = open_pair(-0.02, 0.015, scipy.stats.norm.ppf(0.975))
+    growth = growth_to_settle(pair, 1, tests)
+    se = 0.015 / math.sqrt(growth)
+    critical = scipy.stats.norm.ppf(1 - 0.025 / tests)
+    power = scipy.stats.norm.sf(critical - 0.02 / se) + scipy.stats.norm.cdf(-critical - 0.02 / se)
+    assert power == pytest.approx(0.8, abs=1e-6)
+
+
+def test_without_correction_the_number_of_pairs_does_not_matter():
+    pair = open_pair(0.02, 0.015, scipy.stats.norm.ppf(0.975))
+    free = dataclasses.replace(pair, correction=comparison.UNCORRECTED)
+    assert growth_to_settle(free, 1, 15) == growth_to_settle(pair, 1, 1)
+    assert growth_to_settle(pair, 1, 15) > growth_to_settle(pair, 1, 1)
+
+
+def test_splits_take_students_quantile():
+    pair = open_pair(0.02, 0.015, scipy.stats.t.ppf(0.975, 9))
+    critical = scipy.stats.t.ppf(0.975, 9)
+    se = 0.015 / math.sqrt(growth_to_settle(pair, 10, 1))
+    assert scipy.stats.norm.cdf(0.02 / se - critical) == pytest.approx(0.8, abs=1e-6)
+    # Two splits cannot pass a test as strict as this one, however many rows there are.
+    assert math.isinf(growth_to_settle(pair, 2, 15))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        PairComparison("a", "b", refused="other rows"),
+        PairComparison("a", "b", 0.5),
+        PairComparison("a", "b", 0.0, 0.0, 0.0, 1.0, 1.0),
+        PairComparison("a", "b", 0.2, 0.1, 0.3, 0.001, 0.001),
+    ],
+)
+def test_nothing_is_forecast_of_what_is_settled_or_untested(pair):
+    assert growth_to_settle(pair, 1, 1) is None
+
+
 # ----------------------------------------------------------------- exports
 
 
 @pytest.fixture
 def tables(one):
     odd = "50 % & |more|"
+    third = of_areas("c", 0.5)
     runs = [comparison.run_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
-    pairs = comparison.compare_runs([("a", one[0]), (odd, one[1])], BAND)
-    return runs, [*pairs, PairComparison("a", "c", refused="trained on different tables")]
+    (pair,) = comparison.compare_runs([("a", one[0]), (odd, one[1])], BAND)
+    refused = [PairComparison(n, "c", refused="trained on different tables") for n in ("a", odd)]
+    return Comparison([*runs, third], [pair, *refused])
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_csv_reads_back_exactly(tables, delimiter):
-    runs, pairs = tables
-    blocks = as_csv(runs, pairs, delimiter).split("\n\n")
+    blocks = as_csv(tables, delimiter).split("\n\n")
     first, second = (list(csv.DictReader(b.splitlines(), delimiter=delimiter)) for b in blocks)
-    assert [row["Run"] for row in first] == [run.name for run in runs]
-    for row, run in zip(first, runs, strict=True):
+    assert [row["Run"] for row in first] == [run.name for run in tables.runs]
+    for row, run, standing in zip(first, tables.runs, tables.standings(), strict=True):
         assert float(row["AUC"]) == run.auc.value
         assert float(row["pAUC low"]) == run.pauc.low
         assert float(row["Seconds per fit"]) == run.fit_seconds
         assert int(row["Splits"]) == 1
-    assert float(second[0]["A - B"]) == pairs[0].difference
-    assert float(second[0]["p (Holm)"]) == pairs[0].p_holm
-    assert (second[1]["p"], second[1]["Note"]) == ("", pairs[1].refused)
+        counts = [int(row[head]) for head in ("Wins", "Ties", "Losses")]
+        assert counts == [standing.wins, standing.ties, standing.losses]
+    assert [row["Mean rank"] for row in first][2] == ""
+    assert sorted(float(row["Mean rank"]) for row in first[:2]) in ([1.0, 2.0], [1.5, 1.5])
+    assert float(second[0]["A - B"]) == tables.pairs[0].difference
+    assert float(second[0]["p (Holm)"]) == tables.pairs[0].p_corrected
+    assert (second[1]["p"], second[1]["Note"]) == ("", tables.pairs[1].refused)
+
+
+def test_heads_name_the_correction(tables):
+    for correction, head in ((comparison.BONFERRONI, "p (Bonferroni)"), ("none", "p,Note")):
+        pairs = comparison.corrected(tables.pairs, correction)
+        assert head in as_csv(dataclasses.replace(tables, pairs=pairs))
 
 
 def test_markdown_has_a_cell_for_every_head(tables):
-    runs, pairs = tables
-    text = as_markdown(runs, pairs)
+    text = as_markdown(tables)
     lines = [line for line in text.splitlines() if line]
     cells = [line.replace("\\|", "¦")[2:-2].split(" | ") for line in lines]
-    assert [len(row) for row in cells] == [10] * 4 + [8] * 4
+    assert [len(row) for row in cells] == [15] * 5 + [8] * 5
     assert cells[3][0] == "50 % & ¦more¦"
-    assert float(cells[2][1]) == round(runs[0].auc.value, 3)
+    assert float(cells[2][1]) == round(tables.runs[0].auc.value, 3)
     assert cells[1][:2] == ["---", "---:"]
 
 
-def test_latex_has_a_cell_for_every_column(tables):
-    runs, pairs = tables
-    text = as_latex(runs, pairs)
+@pytest.mark.parametrize("booktabs", [False, True])
+def test_latex_has_a_cell_for_every_column(tables, booktabs):
+    text = as_latex(tables, booktabs=booktabs)
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 2
     rows = [line for line in text.splitlines() if line.endswith("\\\\")]
-    assert [row.replace("\\&", "").count("&") + 1 for row in rows] == [10] * 3 + [8] * 3
+    assert [row.replace("\\&", "").count("&") + 1 for row in rows] == [15] * 4 + [8] * 4
     assert "50 \\% \\& |more|" in text
-    assert f"{runs[0].auc.value:.3f}" in rows[1]
+    assert f"{tables.runs[0].auc.value:.3f}" in rows[1]
+    rules = ("\\toprule", "\\midrule", "\\bottomrule")
+    assert [text.count(rule) for rule in rules] == ([2] * 3 if booktabs else [0] * 3)
+    assert text.count("\\hline") == (0 if booktabs else 6)
 
 
 def test_no_pairs_no_second_table(tables):
-    runs, _ = tables
-    assert "A - B" not in as_csv(runs[:1], [])
-    assert as_latex(runs[:1], []).count("tabular") == 2
+    alone = Comparison(tables.runs[:1], [])
+    assert "A - B" not in as_csv(alone)
+    assert as_latex(alone).count("tabular") == 2
 
 
 def test_words():
     assert words.p_words(0.41) == "p = 0.41"
     assert words.p_words(0.0004) == "p < 0.001"
     assert words.p_words(0.0123) == "p = 0.012"
-    assert words.figure_words(-0.0001, "+") == "0.000"
+    assert words.figure_words(-0.0001, "+") == "−0.0001"
     assert words.figure_words(0.0123, "+") == "+0.012"
     assert words.interval_words(-0.006, 0.014) == "−0.006 … 0.014"
     assert words.interval_words(math.nan, math.nan) == "–"
-    assert comparison.verdict(PairComparison("a", "b", -0.1, -0.2, -0.05, 0.01, 0.02)) == (
-        "b is better"
-    )
-    assert comparison.verdict(PairComparison("a", "b", 0.1)) == "too little to tell by"
