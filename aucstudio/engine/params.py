@@ -7,6 +7,7 @@ A method is a dataclass whose fields are made by :func:`param`. What a field may
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -231,6 +232,11 @@ def _kind_of(default: Any) -> Kind:
 
 def declared_params(method: type) -> dict[str, Param]:
     """List a method's settings in the order of their declaration."""
+    return dict(_declared(method))
+
+
+@functools.cache
+def _declared(method: type) -> dict[str, Param]:
     found = {}
     for field in dataclasses.fields(method):
         declared = field.metadata.get("param")

@@ -69,7 +69,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     if path is not None:
         QTimer.singleShot(0, lambda: window.open_path(path))
     elif sample:
-        QTimer.singleShot(0, window.open_sample)
+        QTimer.singleShot(0, window.open_example)
     status = application.exec()
     # An uninterruptible library call may still run on a worker: it must not hold up the exit.
     logging.shutdown()

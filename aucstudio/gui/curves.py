@@ -13,6 +13,7 @@ from aucstudio.engine import roc
 from aucstudio.project.experiment import Band
 from aucstudio.project.record import RunRecord
 from aucstudio.project.summary import Summary, auc_summary
+from aucstudio.project.words import figure_words
 
 Array = NDArray[np.float64]
 
@@ -172,7 +173,7 @@ def vertex_words(trace: Trace, vertex: int) -> str:
 
 def area_words(value: float, scale: str) -> str:
     """Write a partial area: raw areas are small and get a digit more."""
-    return f"{value:.4f}" if scale == "raw" else f"{value:.3f}"
+    return f"{value:.4f}" if scale == "raw" else figure_words(value)
 
 
 def band_words(band: Band) -> str:

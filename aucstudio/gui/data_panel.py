@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from aucstudio.gui.dialogs.columns import ColumnsDialog
@@ -30,6 +30,7 @@ class DataPanel(Card):
         self.facts = label("", "muted", wrap=True, name="data_facts")
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
+        self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = named(QPushButton("Open…"), "open_button", "Open")
@@ -104,7 +105,7 @@ class DataPanel(Card):
         if table.positive is None:
             self.positive_combo.addItem(_CHOOSE, None)
         for name, count in table.classes.items():
-            self.positive_combo.addItem(f"{name}   ({count:,}, {_percent(count, total)})", name)
+            self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
         self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
         self.positive_combo.setEnabled(bool(table.classes))
 

@@ -162,7 +162,19 @@ class Deck(QWidget):
 
     def arrange(self, name: str) -> None:
         """Lay the views out as one of the named arrangements says."""
-        front = ARRANGEMENTS[name]
+        self._lay_beside(ARRANGEMENTS[name])
+
+    def show_side_by_side(self, names: Sequence[str]) -> None:
+        """Show up to four views at once; names that are unknown are passed over."""
+        known = [view.objectName() for name in names if (view := self._known(name)) is not None]
+        self._lay_beside({name: place for place, name in enumerate(known[: len(self.tiles)])})
+
+    def side_by_side(self) -> list[str]:
+        """Name the views that are seen at once, as :meth:`show_side_by_side` takes them."""
+        shown = [tile.currentWidget().objectName() for tile in self.tiles if tile.count()]
+        return shown if len(shown) > 1 else []
+
+    def _lay_beside(self, front: Mapping[str, int]) -> None:
         self.all_in_one()
         for view, place in front.items():
             self._move_to(self._named(view), place)

@@ -6,14 +6,14 @@ where its z lies behind the hyperplane, and Σ = Σ⁺ + Σ⁻ is the shape of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
 
 from aucstudio.gui.differences import words
 from aucstudio.gui.differences.cloud import CloudItems
@@ -23,12 +23,12 @@ from aucstudio.gui.differences.pairs import drawn_pairs, find_pairs, pair_column
 from aucstudio.gui.differences.pointing import Pointing
 from aucstudio.gui.differences.run_planes import RunPlanes
 from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plane_view import Picture, PlaneView, Subject, feature_words, fill_combo
+from aucstudio.gui.plane_view import Picture, PlaneView, Subject, fill_combo
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.widgets import named
 from aucstudio.project.differences import ellipse
-from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane
+from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE
 
 Array = NDArray[np.float64]
 
@@ -69,19 +69,14 @@ class DifferenceView(PlaneView):
     def _make_controls(self) -> None:
         super()._make_controls()
         self.pairs_combo = self.add_combo("pairs_combo", "P&airs", "Which rows the pairs are of")
-        self.pairs_combo.addItem("Training", False)
         self.pairs_combo.addItem("Held-out", True)
+        self.pairs_combo.addItem("Training", False)
         self.pairs_combo.currentIndexChanged.connect(self.mark_stale)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertLayout(2, row)
         self.compare_combo = self.add_combo(
             "compare_combo",
             "&Compare with",
             "A second run, for its hyperplane in the same plane",
-            row,
+            elided=True,
         )
         self.compare_combo.currentIndexChanged.connect(self._on_compare)
         self.all_check = named(
@@ -89,13 +84,12 @@ class DifferenceView(PlaneView):
         )
         self.all_check.setToolTip("Draw the hyperplane of every checked run that is linear")
         self.all_check.toggled.connect(self.mark_stale)
-        row.addWidget(self.all_check)
+        self.controls.addWidget(self.all_check)
         self.worst_button = named(
             QPushButton("&Worst pair"), "worst_pair_button", "Show the pair that is ranked worst"
         )
         self.worst_button.setToolTip("The two rows of the lowest margin, side by side (F8)")
-        row.addWidget(self.worst_button)
-        row.addStretch(1)
+        self.controls.addWidget(self.worst_button)
 
     def _make_keys(self) -> None:
         self.worst_button.clicked.connect(self._on_worst)
@@ -128,6 +122,11 @@ class DifferenceView(PlaneView):
         self.session.point_at(pair=None)
         self.pointing.step(1)
 
+    def is_exact(self, subject: Subject) -> bool:
+        # A difference of rows tells nothing of a score that is not linear.
+        linear = subject.run is None or subject.weights is not None
+        return linear and super().is_exact(subject)
+
     def held_out(self, run: ShownRun) -> bool:
         return bool(self.pairs_combo.currentData())
 
@@ -139,21 +138,10 @@ class DifferenceView(PlaneView):
     def extent(self, picture: Picture) -> Array:
         cloud = picture.extra.cloud
         trace = ellipse(cloud.delta, cloud.covariance, 2.0)
-        return np.vstack([cloud.low, cloud.high, np.zeros(2), trace])
+        return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
     def busy(self) -> bool:
         return super().busy() or self.panel.busy()
-
-    def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
-        if plane.features is not None:
-            return f"Δ {feature_words(subject.preparation, plane.features[axis])}"
-        if plane.kind == COMPONENTS:
-            return f"z along principal direction {axis + 1} of Σ"
-        if axis:
-            return "z: spread in kernel space" if plane.across is not None else "z: spread"
-        if not plane.is_straight:
-            return "Score difference f(x⁺) − f(x⁻)"
-        return "z along w (score difference)" if subject.run else "z along the mean difference"
 
     # ------------------------------------------------------------- drawing
 
@@ -169,7 +157,9 @@ class DifferenceView(PlaneView):
         """Draw the misranked pairs, and give the sentence that counts them."""
         band = self.session.plan.band
         self.marked.draw_errors(*drawn_pairs(picture.extra, band))
-        self._verdict = " ".join([*words.verdict(subject, picture, band), *self._told])
+        self._verdict = " ".join(
+            filter(None, [*words.verdict(subject, picture, band), *self._told])
+        )
         return self._sentence()
 
     def follow(self) -> None:
@@ -210,6 +200,10 @@ class DifferenceView(PlaneView):
     def forget(self) -> None:
         self.pointing.forget()
         self._make_room()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        live = self.run_planes.live
+        return live.line, *live.margins, live.shaft, live.head
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
         self.run_planes.move_live(live, normal)

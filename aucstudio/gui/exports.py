@@ -117,7 +117,7 @@ class Exports(QObject):
             "Experiment (*.toml);;Shell script (*.sh)",
         )
         if path:
-            text = _script(chosen.record.experiment, Path(path))
+            text = _script(chosen.record.experiment, Path(path), self._deck.side_by_side())
             self._try_to_write(lambda: write_atomically(Path(path), text), path)
 
     def _try_to_write(self, write: Callable[[], object], path: str) -> None:
@@ -149,8 +149,8 @@ def _cell(value: object) -> object:
     return repr(plain) if isinstance(plain, float) else plain
 
 
-def _script(experiment: Experiment, path: Path) -> str:
+def _script(experiment: Experiment, path: Path, views: Sequence[str]) -> str:
     """Write what repeats an experiment: a command for a shell script, else an experiment file."""
     if path.suffix == ".sh":
         return f"#!/bin/sh\n{command_line(experiment)}\n"
-    return write_study([experiment], path.resolve().parent)
+    return write_study([experiment], path.resolve().parent, views)

@@ -18,17 +18,18 @@ from aucstudio.gui.features.row_panel import RowPanel
 from aucstudio.gui.features.rows import RowMarks, class_names, find_mistakes
 from aucstudio.gui.features.supports import support_places
 from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plane_view import Picture, PlaneView, Subject, feature_words
+from aucstudio.gui.plane_view import Picture, PlaneView, Subject
+from aucstudio.gui.planes.subject import left_out_words, split_of
 from aucstudio.gui.plotting import pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.widgets import named
-from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane
+from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
 
 Array = NDArray[np.float64]
 
 POINTS_DRAWN = 5_000
-_AIR = 1.5
+_AIR = 0.75
 _LEGEND_SHARE = 0.3  # of the plot's height
 _REACH = 0.9  # share of the rows' scores whose distance from the threshold sets the shading
 
@@ -64,7 +65,7 @@ class FeatureView(PlaneView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "feature_view", "Feature space")
         self.shading = Shading(self.plot)
-        self.marks = RowMarks(self.plot, POINTS_DRAWN, lambda row: session.point_at(row=row))
+        self.marks = RowMarks(self.plot, POINTS_DRAWN, self._choose_row)
         self.supports = self.add_marks("d", 12, 4)
         self.boundaries = Boundaries(self.plot, session)
         self.mapper = Mapper(self.plot)
@@ -100,10 +101,8 @@ class FeatureView(PlaneView):
     def busy(self) -> bool:
         return super().busy() or self.mapper.busy()
 
-    def held_out(self, run: ShownRun) -> bool:
-        # The rows of a test file are not in the table.
-        from_file = run.record.experiment.validation.scheme == "file"
-        return bool(self.rows_combo.currentData()) and not from_file
+    def held_out(self, _run: ShownRun) -> bool:
+        return bool(self.rows_combo.currentData())
 
     # ------------------------------------------------------------- computing
 
@@ -131,18 +130,6 @@ class FeatureView(PlaneView):
         assert self.picture is not None
         return plane.level(weights, intercept, self.picture.extra.mean)
 
-    def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
-        if plane.features is not None:
-            return feature_words(subject.preparation, plane.features[axis])
-        if plane.kind == COMPONENTS:
-            return f"Principal component {axis + 1}"
-        if axis:
-            where = ", in the kernel's space" if plane.across is not None else ""
-            return f"x: strongest direction across the score{where}"
-        if not plane.is_straight:
-            return "Score (above 0: called positive)"
-        return "x along w (score)" if subject.run else "x along the mean difference"
-
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: Subject, picture: Picture) -> str:
@@ -166,7 +153,7 @@ class FeatureView(PlaneView):
             return
         focus, band = self.session.focus, self.session.plan.band
         found = find_mistakes(picture.sample, focus.threshold, band)
-        self.marks.mark(found, focus.row)
+        self.marks.mark(found, focus.row if subject.in_table else None)
         if subject.run is not None:
             self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
             self._on_map(subject.run.record.id)
@@ -205,9 +192,14 @@ class FeatureView(PlaneView):
             self.legend.clear()
             self.marks.explain(self.legend)
 
+    def _choose_row(self, row: int | None) -> None:
+        # The session points at rows of its table; those of a test file can only be hovered.
+        if self.subject is not None and self.subject.in_table:
+            self.session.point_at(row=row)
+
     def _show_row(self, subject: Subject, picture: Picture) -> None:
         row, table = self.session.focus.row, self.session.table
-        if row is None or table is None or not 0 <= row < table.rows:
+        if row is None or table is None or not (subject.in_table and 0 <= row < table.rows):
             self.panel.hide()
             return
         heading, sample = f"Row {row + 1:,}", picture.sample
@@ -226,17 +218,29 @@ class FeatureView(PlaneView):
             rows = len(sample.positive)
             return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
         found = find_mistakes(sample, threshold, self.session.plan.band)
-        held_out = self.held_out(subject.run)
         curved = any(not one.is_line for one in self.boundaries.drawn.values())
         told = [
-            words.verdict(subject.name, sample, found, held_out, threshold == 0),
+            words.verdict(subject.name, sample, found, subject.held_out, threshold == 0),
+            self._compared_words(subject, sample),
             words.lost_words(found, self.session.plan.band),
+            left_out_words(subject, "the boundary is that"),
             words.held_words(subject, picture, curved or self.shading.image.isVisible()),
         ]
-        if self.rows_combo.currentData() and not held_out:
-            told.append("The rows of the test file are not in this table.")
         told += words.remarks(picture, self.extent(picture), self.marks.drawn)
         return [one for one in told if one]
+
+    def _compared_words(self, subject: Subject, sample: Sample) -> str:
+        """Say how many of the rows the compared run has on the wrong side of its threshold."""
+        other = self.session.run(self.session.compared)
+        if other is None or subject.run is None or other.record.id == subject.run.record.id:
+            return ""
+        split = other.record.splits[split_of(other, self.session)]
+        part = "test" if subject.held_out else "train"
+        scores, rows = getattr(split, f"{part}_scores"), getattr(split, f"{part}_rows")
+        if not np.array_equal(rows, sample.numbers):
+            return ""
+        wrong = int(((scores > 0) != sample.positive).sum())
+        return f"{other.look.name} has {wrong:,} of them on the wrong side of its own."
 
     # ------------------------------------------------------------- the rest
 

@@ -18,6 +18,9 @@ TITLES = {
 }
 
 
+_SIZE, _SMALL = (760, 640), (560, 320)
+
+
 def help_page(name: str) -> str:
     """Give a help page as Markdown."""
     if name == "methods":
@@ -47,9 +50,10 @@ class HelpDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("help_dialog")
         self.setWindowTitle(TITLES[name])
-        self.resize(760, 640)
+        self.resize(*(_SMALL if name == "about" else _SIZE))
         self.browser = named(QTextBrowser(), "help_text", TITLES[name])
         self.browser.setOpenExternalLinks(True)
+        self.browser.document().setDocumentMargin(16)
         self.browser.setMarkdown(help_page(name))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -32,10 +32,6 @@ class LiveRun:
     look : RunLook
         Name and colour it will keep.
     split, splits : int
-    fraction : float or None
-        Of the whole run.
-    words : str
-        What it is doing.
     points : list of (iteration, seconds, objective, gap)
         Of the fit under way.
     picture : Look or None
@@ -55,8 +51,6 @@ class LiveRun:
     look: RunLook
     split: int = 0
     splits: int = 1
-    fraction: float | None = None
-    words: str = "starting"
     points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
     picture: Look | None = None
     looks: Thinned[Look] = dataclasses.field(default_factory=_no_looks)
@@ -65,6 +59,7 @@ class LiveRun:
     search: Search | None = None
     stopping: bool = False
     began: float = dataclasses.field(default_factory=time.monotonic)
+    _latest: Progress | None = None
 
     def hear(self, progress: Progress) -> None:
         """Take in one message of the job."""
@@ -72,7 +67,7 @@ class LiveRun:
             self.split, self.points, self.picture = progress.split, [], None
             self.looks, self.stages = _no_looks(), StageLog()
         self.splits, self.preparation = progress.splits, progress.preparation
-        self.fraction, self.words = progress_words(progress, symbols(self.experiment.method))
+        self._latest = progress
         if progress.search is not None:
             self.search = progress.search
         step = progress.step
@@ -84,6 +79,22 @@ class LiveRun:
         if progress.look is not None:
             self.picture = progress.look
             self.looks.add(progress.look)
+
+    @property
+    def fraction(self) -> float | None:
+        """Share of the whole run that is done."""
+        return self._told()[0]
+
+    @property
+    def words(self) -> str:
+        """What it is doing."""
+        return self._told()[1]
+
+    def _told(self) -> tuple[float | None, str]:
+        # Of thousands of messages a second only the last one is put into words.
+        if self._latest is None:
+            return None, "starting"
+        return progress_words(self._latest, symbols(self.experiment.method))
 
     def seconds_left(self) -> float | None:
         """Estimate the time to go, once a share of the run is done."""

@@ -99,7 +99,10 @@ class MainWindow(QMainWindow):
         layout = QVBoxLayout(whole)
         layout.setContentsMargins(8, 0, 8, 4)
         layout.setSpacing(8)
-        layout.addWidget(self.strip)
+        if self.menuBar().isNativeMenuBar():  # at the top of the screen, with no room for more
+            layout.addWidget(self.strip)
+        else:
+            self.strip.stand_beside(self.menuBar())
         layout.addWidget(self.sides, stretch=1)
         self.setCentralWidget(whole)
 
@@ -270,9 +273,11 @@ class MainWindow(QMainWindow):
     def open_experiments(self, path: str | Path) -> None:
         """Open an experiment file and run it; what is wrong is said in a dialog."""
         try:
-            self.session.open_experiments(path)
+            study = self.session.open_experiments(path)
         except Exception as error:  # noqa: BLE001
             self._say(error, lambda sentence: prompts.show_error(self, sentence))
+        else:
+            self.deck.show_side_by_side(study.views or (self.views[0].objectName(),))
 
     def _say(self, error: Exception, say: object) -> None:
         from aucstudio.project.job import describe_failure

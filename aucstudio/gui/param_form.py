@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
-from aucstudio.gui.widgets import field_label, fields_grid, label, named, tell
+from aucstudio.gui.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
 
 
 class ChoiceEditor(QComboBox):
@@ -284,9 +284,9 @@ def swallow_wheel(widget: QWidget) -> None:
     widget.installEventFilter(_WheelFilter(widget))
 
 
-def narrow_combo(name: str, accessible: str) -> QComboBox:
+def narrow_combo(name: str, accessible: str) -> ElidedCombo:
     """Make a choice that takes the width of its column, however long its texts are."""
-    combo = named(QComboBox(), name, accessible)
+    combo = named(ElidedCombo(), name, accessible)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(8)
     swallow_wheel(combo)

@@ -15,7 +15,9 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.drawing import png_bytes
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.search_view import SearchView
+from aucstudio.gui.session import Session
 from aucstudio.gui.theme import apply_theme
+from aucstudio.gui.view import View
 from aucstudio.project.files import write_atomically
 from aucstudio.project.report import write_report
 
@@ -38,11 +40,7 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     pictures : dict
         Path of each picture by the view's title.
     """
-    # Nothing is to appear on a screen, whether there is one or not.
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    qInstallMessageHandler(_pass_on)
-    application = make_application(theme)
-    apply_theme(application, theme)
+    prepare(theme)
     window = MainWindow()
     window.resize(*_SIZE)
     window.open_project(project)
@@ -59,6 +57,41 @@ def save_pictures(project: Path, folder: Path, theme: str = "light") -> dict[str
     return saved
 
 
+def prepare(theme: str) -> QApplication:
+    """Make an application that paints without a display, in the appearance named."""
+    # Nothing is to appear on a screen, whether there is one or not.
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    qInstallMessageHandler(_pass_on)
+    application = make_application(theme)
+    apply_theme(application, theme)
+    return application
+
+
+def choose_tuned(session: Session, view: View) -> bool:
+    """Choose a run that has something to show in a view; False if none has.
+
+    A search is seen of a tuned run alone.
+    """
+    tuned = [run.record.id for run in session.shown_runs() if run.record.searches]
+    chosen = session.run(session.selected)
+    if isinstance(view, SearchView) and (chosen is None or chosen.record.id not in tuned):
+        if not tuned:
+            return False
+        session.select(tuned[0])
+    return True
+
+
+def settle(window: MainWindow) -> None:
+    """Let the event loop finish what the views draw in the background."""
+    clock = QElapsedTimer()
+    clock.start()
+    while clock.elapsed() < _SETTLE_MILLISECONDS:
+        QApplication.processEvents()
+        drawing = any(view.busy() for view in window.deck.visible_views())
+        if clock.elapsed() > 150 and not drawing:
+            return
+
+
 def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
     """Pass Qt's messages on, but for what the offscreen platform says of every window."""
     if "propagateSizeHints" not in message:
@@ -66,22 +99,10 @@ def _pass_on(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> No
 
 
 def _each_view(window: MainWindow) -> Iterator[tuple[str, QPixmap]]:
-    session, chosen = window.session, window.session.selected
-    tuned = [run.record.id for run in session.shown_runs() if run.record.searches]
+    chosen = window.session.selected
     for view in window.views:
-        if isinstance(view, SearchView) and not tuned:
-            continue
-        session.select(tuned[0] if isinstance(view, SearchView) else chosen)
-        window.deck.show_view(view)
-        _settle(window)
-        yield view.title, window.grab()
-
-
-def _settle(window: MainWindow) -> None:
-    """Let the event loop finish what a view draws in the background."""
-    clock = QElapsedTimer()
-    clock.start()
-    while clock.elapsed() < _SETTLE_MILLISECONDS:
-        QApplication.processEvents()
-        if clock.elapsed() > 150 and not window.current_view().busy():
-            return
+        window.session.select(chosen)
+        if choose_tuned(window.session, view):
+            window.deck.show_view(view)
+            settle(window)
+            yield view.title, window.grab()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Container
 from html import escape
 from typing import Any, ClassVar
 
@@ -10,11 +11,13 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen, QResizeEvent
+from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.background import Background
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.planes.axes import axis_words
 from aucstudio.gui.planes.controls import PlaneControls, fill_combo
 from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.planes.marks import add_line, add_marks, feature_words, place_line
@@ -88,10 +91,6 @@ class PlaneView(PlaneControls):
     def forget(self) -> None:
         """Take away what is not an item of the plot; there is no picture any more."""
 
-    def axis_label(self, subject: Subject, plane: Plane, axis: int) -> str:
-        """Name an axis."""
-        raise TypeError(f"{type(self).__name__} does not name its axes")
-
     def held_out(self, _run: ShownRun) -> bool:
         """Tell whether to show the rows that the run was tested on."""
         return False
@@ -109,6 +108,10 @@ class PlaneView(PlaneControls):
             self._show_nothing(found)
             return
         self._fill_controls(found)
+        layout = self.layout()
+        assert layout is not None
+        # Controls that came or went take their places before anything is painted.
+        layout.activate()
         kind, features = self.plane_combo.currentData(), self.wanted_features(found)
         request = (*found.key, kind, features if kind == FEATURES else None)
         self.subject = found
@@ -125,6 +128,8 @@ class PlaneView(PlaneControls):
         self.legend.clear()
         self.legend.fit()
         self._show_items(False)
+        # Axes without a picture would look like one.
+        self.plot.getPlotItem().setVisible(False)
         self.forget()
         self.sentence.setText(sentence)
 
@@ -154,6 +159,7 @@ class PlaneView(PlaneControls):
         assert self.subject is not None
         assert self.picture is not None
         self.legend.clear()
+        self.plot.getPlotItem().setVisible(True)
         self._show_items(True)
         self.sentence.setText(self.draw(self.subject, self.picture))
         self.follow()
@@ -164,8 +170,9 @@ class PlaneView(PlaneControls):
         assert self.subject is not None
         assert self.picture is not None
         for axis, side in enumerate(("bottom", "left")):
-            words = escape(self.axis_label(self.subject, self.picture.plane, axis))
-            self.plot.setLabel(side, words, color=current_theme().muted)
+            words, tip = axis_words(self.subject, self.picture.plane, axis, self.of_pairs)
+            self.plot.setLabel(side, escape(words), color=current_theme().muted)
+            self.plot.getAxis(side).setToolTip(tip)
         self.show_features(self.picture.plane)
 
     def _show_items(self, shown: bool) -> None:
@@ -227,6 +234,7 @@ class PlaneView(PlaneControls):
         if look is not self._look or live is None:
             self._look = look
             self._move_live_line()
+            self.keep_still()
 
     def _move_live_line(self) -> None:
         live = self.session.live
@@ -239,6 +247,9 @@ class PlaneView(PlaneControls):
                 self.live_line.setPen(run_pen(live.look, 2.5))
                 place_line(self.live_line, normal, self.level(self.picture.plane, *moved))
         self.live_moved(live, normal)
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return (self.live_line,)
 
     def _live_direction(self, live: LiveRun) -> tuple[Array, float] | None:
         """Give the run in flight as a linear function of the picture's features, if it is one."""

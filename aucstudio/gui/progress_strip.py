@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenuBar,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
 
 from aucstudio.gui.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named
+
+_GAP = 24  # between menus and words
 
 
 class ProgressStrip(QWidget):
@@ -18,6 +27,7 @@ class ProgressStrip(QWidget):
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()
         self.session = session
+        self._taken = 0  # pixels of the menu bar, by its menus
         self.words = label("", "muted", name="progress_words")
         self.bar = named(QProgressBar(), "progress_bar", "Progress")
         self.bar.setTextVisible(False)
@@ -25,7 +35,7 @@ class ProgressStrip(QWidget):
         self.left = label("", "muted", name="progress_left")
         self.left.setMinimumWidth(90)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 0, 0, 0)
+        layout.setContentsMargins(16, 4, 8, 4)
         layout.setSpacing(8)
         # However much there is to say, the window must not grow with it.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -37,6 +47,18 @@ class ProgressStrip(QWidget):
         layout.addWidget(_button(run, "strip_run", primary=True))
         session.live_changed.connect(self.refresh)
         self.refresh()
+
+    def stand_beside(self, menus: QMenuBar) -> None:
+        """Take all the room that a menu bar leaves in its line."""
+        menus.ensurePolished()
+        self._taken = menus.actionGeometry(menus.actions()[-1]).right() + _GAP
+        menus.setCornerWidget(self)
+        self.show()
+
+    def sizeHint(self) -> QSize:
+        hint, beside = super().sizeHint(), self.parentWidget()
+        free = beside.width() - self._taken if isinstance(beside, QMenuBar) else 0
+        return QSize(max(hint.width(), free), hint.height())
 
     def refresh(self) -> None:
         """Show the run in flight, or nothing."""

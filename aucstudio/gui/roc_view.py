@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QVBoxLayout
 
 from aucstudio.gui import curves
 from aucstudio.gui.roc import bands, reading, sentences
@@ -20,6 +20,7 @@ from aucstudio.gui.roc.faces import FACES, Face
 from aucstudio.gui.roc.flight import Flight
 from aucstudio.gui.roc.inset import Magnified
 from aucstudio.gui.roc.layers import Layers
+from aucstudio.gui.roc.legend import LegendRow
 from aucstudio.gui.roc.lines import Lines
 from aucstudio.gui.roc.range_control import RangeControl
 from aucstudio.gui.roc.saying import Saying
@@ -58,6 +59,8 @@ class RocView(View):
         self.saying = Saying(self, self._tell)
         self.training_range = TrainingRange(session, self.choices.train_action)
         self._told = ""
+        self._rows: list[LegendRow] = []
+        self._notes: list[str] = []
         self.range = RangeControl(session, self.choices, self.canvas, self.lines)
         self._lay_out()
         self.layers = Layers(self.plot, session, self.choices.show_menu, self._tell_layers)
@@ -129,10 +132,15 @@ class RocView(View):
             self.mark_stale()
 
     def refresh_live(self) -> None:
-        self._show_live()
-        self._fill_legend()
+        if self.flight.is_behind(self.session.live):
+            self._show_live()
+            self._show_rows()
+            self.keep_still()
         if not self.lines.drawn:
             self._tell()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return self.canvas.live_item, self.canvas.legend
 
     def _face(self) -> Face:
         return FACES[self.choices.face]
@@ -220,14 +228,24 @@ class RocView(View):
     def _fill_legend(self) -> None:
         face, band, scale = self._face(), self.session.plan.band, self.choices.area
         runs = self.lines.runs()
-        rows = [reading.legend_row(face, run, band, scale) for run in runs]
+        self._rows = [reading.legend_row(face, run, band, scale) for run in runs]
+        self._notes = reading.notes(face, runs, band, self.confidence.words)
+        table = reading.area_table(runs, band) if face.key == "roc" else ""
+        self.canvas.legend.setToolTip(table)
+        self._show_rows()
+        self.canvas.place_cards(self.lines)
+
+    def _show_rows(self) -> None:
+        """Show the legend; only the row of the run in flight is made anew."""
+        face, band, scale = self._face(), self.session.plan.band, self.choices.area
+        rows, legend = list(self._rows), self.canvas.legend
         if (row := self.flight.row(face, band, scale)) is not None:
             rows.append(row)
         area = curves.SCALES[scale] if face.key == "roc" else ""
-        notes = reading.notes(face, runs, band, self.confidence.words)
-        self.canvas.legend.show_rows(("", face.figure_title, "95 %", area), rows, notes)
-        self.canvas.legend.setToolTip(reading.area_table(runs, band) if area else "")
-        self.canvas.place_cards(self.lines)
+        size = legend.boundingRect().size()
+        legend.show_rows(("", face.figure_title, "95 %", area), rows, self._notes)
+        if legend.boundingRect().size() != size:
+            self.canvas.place_cards(self.lines)
 
     # ------------------------------------------------------------- layers
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
@@ -14,9 +16,10 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
 from aucstudio.project.headless import search_result
 from aucstudio.project.record import STOPPED
+from aucstudio.project.split import FILE, Validation
 from aucstudio.project.summary import WHOLE, auc_summary, measures, pauc_summary, train_auc
 from aucstudio.project.tuning import candidates, symbols
-from aucstudio.project.words import seconds_words
+from aucstudio.project.words import figure_words, interval_words, seconds_words
 
 _SEARCHES = 5  # more splits than these would fill the card
 
@@ -57,7 +60,9 @@ class RunDetails(Card):
         record = shown.record
         self.name.setText(shown.look.name)
         self.figure.setVisible(bool(record.splits))
-        self.figure.setText(f"AUC {auc_summary(record).value:.3f}" if record.splits else "")
+        self.figure.setText(
+            f"AUC {figure_words(auc_summary(record).value)}" if record.splits else ""
+        )
         tell(self.lines, "\n".join(self._lines(shown)))
         tell(self.notes, "\n".join(record.notes))
         tell(self.error, record.error, "error")
@@ -66,7 +71,7 @@ class RunDetails(Card):
 
     def _lines(self, shown: ShownRun) -> list[str]:
         record = shown.record
-        lines = [settings_sentence(shown), record.experiment.validation.describe()]
+        lines = [settings_sentence(shown), _scheme_words(record.experiment.validation)]
         if record.experiment.tuning is not None:
             lines.append(record.experiment.tuning.describe())
             names = symbols(record.experiment.method)
@@ -78,11 +83,11 @@ class RunDetails(Card):
         several = f", mean of {len(record.splits)} splits" if len(record.splits) > 1 else ""
         gap = train_auc(record) - area.value
         found = [
-            f"AUC 95 % {area.low:.3f} … {area.high:.3f}{several}",
-            f"pAUC {part.value:.3f} in FPR {band[0]:g} … {band[1]:g}, "
-            f"95 % {part.low:.3f} … {part.high:.3f}",
+            f"AUC 95 % {interval_words(area.low, area.high)}{several}",
+            f"pAUC {figure_words(part.value)} in FPR {band[0]:g} … {band[1]:g}, "
+            f"95 % {interval_words(part.low, part.high)}",
             _measures_line(measures(record, WHOLE)),
-            f"training AUC {train_auc(record):.3f} ({_signed(gap)})",
+            f"training AUC {figure_words(train_auc(record))} ({figure_words(gap, '+')})",
             f"{seconds_words(record.fit_seconds)} per fit",
         ]
         if record.status == STOPPED:
@@ -102,7 +107,13 @@ class RunDetails(Card):
 
 def _measures_line(found: Mapping[str, float]) -> str:
     shown = {"h": "H", "ks": "KS", "eer": "EER", "ap": "AP"}
-    return ", ".join(f"{title} {found[name]:.3f}" for name, title in shown.items())
+    return ", ".join(f"{title} {figure_words(found[name])}" for name, title in shown.items())
+
+
+def _scheme_words(validation: Validation) -> str:
+    # The whole path would fill the card.
+    name = PurePath(validation.test_file).name
+    return f"test file {name}" if validation.scheme == FILE else validation.describe()
 
 
 def settings_sentence(shown: ShownRun) -> str:
@@ -110,10 +121,16 @@ def settings_sentence(shown: ShownRun) -> str:
     experiment = shown.record.experiment
     method, params = METHODS[experiment.method], experiment.params
     searched = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
-    parts = [
-        f"{declared.symbol or declared.label} = {_spelled(declared, params[name])}"
+    meant = {
+        name: declared
         for name, declared in declared_params(method).items()
         if name in params and declared.matters(params) and name not in searched
+    }
+    seen = Counter(declared.symbol for declared in meant.values())
+    parts = [
+        f"{declared.symbol if seen[declared.symbol] == 1 and declared.symbol else declared.label}"
+        f" = {_spelled(declared, params[name])}"
+        for name, declared in meant.items()
     ]
     return f"{method.title}: " + ", ".join(parts) if parts else method.title
 
@@ -124,7 +141,3 @@ def _spelled(declared: Any, value: Any) -> str:
     if declared.kind == "range":
         return f"{value[0]:g} … {value[1]:g}"
     return f"{value:.4g}" if isinstance(value, float) else str(declared.spell(value))
-
-
-def _signed(number: float) -> str:
-    return f"{number:+.3f}".replace("-", "−")

@@ -13,7 +13,7 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.record import DONE, FAILED, STOPPED
 from aucstudio.project.summary import auc_summary, pauc_summary
-from aucstudio.project.words import seconds_words
+from aucstudio.project.words import figure_words, seconds_words
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -133,9 +133,9 @@ class RunsModel(QAbstractTableModel):
         area = auc_summary(shown.record)
         part = pauc_summary(shown.record, self.session.plan.band)
         if column == 1:
-            return f"{area.value:.3f} ±{_short(area.half_width)}"
+            return f"{figure_words(area.value)} ±{_short(area.half_width)}"
         if column == 2:
-            return f"{part.value:.3f}"
+            return figure_words(part.value)
         return seconds_words(shown.record.fit_seconds)
 
     def _waiting_data(self, index: Index, role: int) -> Any:

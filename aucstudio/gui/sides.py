@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 from aucstudio.gui.widgets import named
 
 NARROW = 1160
-_LEFT, _RIGHT = 328, 384
+_LEFT, _RIGHT = 328, 408
 
 
 class Sides(QSplitter):
@@ -46,13 +46,17 @@ class Sides(QSplitter):
 
     def show_setup(self, shown: bool) -> None:
         """Show or hide what is set up."""
-        self._shown[self.setup] = shown
-        self._arrange()
+        self._show(self.setup, shown)
 
     def show_runs(self, shown: bool) -> None:
         """Show or hide the runs."""
-        self._shown[self.runs] = shown
+        self._show(self.runs, shown)
+
+    def _show(self, side: QWidget, shown: bool) -> None:
+        self._shown[side] = shown
         self._arrange()
+        if shown and self.left.indexOf(side) >= 0:
+            self.left.setCurrentWidget(side)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -61,6 +65,8 @@ class Sides(QSplitter):
             self._narrow = narrow
             self._move_runs()
             self._arrange()
+            if not narrow:  # a hidden page would get no room
+                self.setSizes([_LEFT, self.width() - _LEFT - _RIGHT, _RIGHT])
 
     def _move_runs(self) -> None:
         if self._narrow:
@@ -68,7 +74,6 @@ class Sides(QSplitter):
         else:
             self.left.removeTab(self.left.indexOf(self.runs))
             self.addWidget(self.runs)
-            self.setSizes([_LEFT, self.width() - _LEFT - _RIGHT, _RIGHT])
 
     def _arrange(self) -> None:
         setup, runs = self._shown[self.setup], self._shown[self.runs]

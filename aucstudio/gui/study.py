@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from aucstudio.engine import METHODS
 from aucstudio.gui.plan import Plan
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import DataReference, Experiment
@@ -122,12 +121,14 @@ def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
     """Give every record a look: one may have been stored just before the program was killed."""
     for record in records:
         if record.id not in plan.looks:
-            title = METHODS[record.experiment.method].title
-            look = dataclasses.replace(plan.free_look(title), visible=record.status != FAILED)
+            look = plan.free_look(record.experiment.title)
+            look = dataclasses.replace(look, visible=record.status != FAILED)
             plan = dataclasses.replace(plan, looks={**plan.looks, record.id: look})
     return plan
 
 
 def _lost_sentence(experiment: Experiment) -> str:
-    title = METHODS[experiment.method].title
-    return f"{title} was running when the program last ended; it is lost and can be run again."
+    return (
+        f"{experiment.title} was running when the program last ended; it is lost and can be run "
+        "again."
+    )

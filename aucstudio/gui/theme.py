@@ -123,6 +123,9 @@ DASHES: tuple[tuple[float, ...], ...] = (
 )
 
 
+_STYLED = "aucstudio_styled"
+
+
 def run_colour(theme: Theme, index: int) -> QColor:
     """Colour of the index-th run."""
     return QColor(theme.runs[index % len(theme.runs)])
@@ -149,8 +152,10 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
         dark = choice == "dark"
     theme = DARK if dark else LIGHT
     application.setProperty("aucstudio_theme", theme.name)
-    if application.style().name() != "fusion":
+    # Under a style sheet the style does not tell its name; to set it again costs half a second.
+    if not application.property(_STYLED):
         application.setStyle("Fusion")
+        application.setProperty(_STYLED, True)
     application.setPalette(_palette(theme))
     sheet = Template(resource_path("themes", "style.qss").read_text(encoding="utf-8"))
     icons = resource_path("icons").as_posix()

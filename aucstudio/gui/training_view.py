@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, QPointF
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui.background import Background
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.roc.legend import shortened
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.training.controls import TrainingControls
@@ -56,6 +57,7 @@ class TrainingView(TrainingControls):
         super().__init__(session)
         self._courses: list[Course] = []
         self._live: Course | None = None
+        self._flying: LiveRun | None = None
         self._known = LiveAreas()
         self._subject: object = None
         self._drawn = False, False
@@ -118,8 +120,9 @@ class TrainingView(TrainingControls):
             self.mark_stale()
 
     def refresh_live(self) -> None:
-        """Show the fit in flight, at once if that was not done just now."""
-        if self._soon_live.isActive():
+        """Show the fit in flight, at once if it is another one or that was not done just now."""
+        is_same, self._flying = self.session.live is self._flying, self.session.live
+        if is_same and self._soon_live.isActive():
             self._behind = True
             return
         self._soon_live.start()
@@ -132,6 +135,7 @@ class TrainingView(TrainingControls):
             self._draw_live()
         elif not self._courses:
             self._tell()
+        self.keep_still()
 
     def _catch_up(self) -> None:
         if self._behind:
@@ -167,11 +171,16 @@ class TrainingView(TrainingControls):
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
         plots.draw_areas([] if self.busy() else ready, axis, band, live=False)
         self._drawn = steps, areas
+        plots.unsettle()
         self._draw_live()
         subject = axis, what, band is None, None if self._live else self.session.selected
         if subject != self._subject:
             self._subject = subject
             plots.show_all()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        plots = self.plots_
+        return [*plots.upper_lines[1].items, *plots.lower_lines[1].items]
 
     def _draw_live(self) -> None:
         """Draw the fit in flight over the others, which stay as they are."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.gui import prompts
@@ -62,10 +63,11 @@ class ValidationPanel(Card):
     def _lay_out(self) -> None:
         grid = fields_grid()
         self._file = QWidget()
-        file_row = QHBoxLayout(self._file)
-        file_row.setContentsMargins(0, 0, 0, 0)
-        file_row.addWidget(self.choose)
-        file_row.addWidget(self.file_name, stretch=1)
+        file_rows = QVBoxLayout(self._file)
+        file_rows.setContentsMargins(0, 0, 0, 0)
+        file_rows.setSpacing(4)
+        file_rows.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignLeft)
+        file_rows.addWidget(self.file_name)
         rows = (
             ("scheme", "Scheme", self.scheme),
             ("test_size", "Test part", self.test_percent),

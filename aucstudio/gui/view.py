@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGraphicsItem,
+    QHBoxLayout,
+    QLabel,
+    QVBoxLayout,
+    QWidget,
+)
 
-from aucstudio.gui.plotting import dress_plot
+from aucstudio.gui.plotting import Plot, dress_plot
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import delayed
+from aucstudio.gui.wrapping import WrappingRow
 
 _LEAST_COMBO = 64
 _LEAST_SENTENCE = 40
+_MOST_SENTENCE = 0.25  # of the page's height: the rest belongs to the picture
+_SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
 
 
 class Sentence(QLabel):
-    """Words under a picture; always as high as they need, however the page came to its width."""
+    """Words under a picture, as high as they need, however the page came to its width.
+
+    On a small page they end in an ellipsis; the tooltip has them in full.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -30,6 +43,7 @@ class Sentence(QLabel):
         self.setMinimumHeight(_LEAST_SENTENCE)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._cut = False
 
     def setText(self, text: str) -> None:
         if text != self.text():
@@ -47,8 +61,30 @@ class Sentence(QLabel):
     def _make_room(self) -> None:
         # A layout keeps the height that it found for an earlier text or width; what is not seen
         # has no width to speak of.
-        if self.isVisible():
-            self.setMinimumHeight(max(_LEAST_SENTENCE, self.heightForWidth(self.width())))
+        page = self.parentWidget()
+        if not self.isVisible() or page is None:
+            return
+        self.setMinimumHeight(_LEAST_SENTENCE)  # a label never asks for less than it has
+        needed = max(_LEAST_SENTENCE, self.heightForWidth(self.width()))
+        high = max(_LEAST_SENTENCE, min(needed, round(_MOST_SENTENCE * page.height())))
+        self._cut = high < needed
+        self.setToolTip(self.text() if self._cut else "")
+        self.setFixedHeight(high)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._cut:
+            super().paintEvent(event)
+            return
+        metrics, area = self.fontMetrics(), self.rect().adjusted(*_SENTENCE_EDGES)
+        wrap = int(Qt.TextFlag.TextWordWrap.value)
+        words, room = self.text(), area.width() * (area.height() // metrics.lineSpacing())
+        # A line that is wrapped is not full: how much is lost shows when it is laid out.
+        while metrics.boundingRect(area, wrap, words).height() > area.height() and room > 0:
+            words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+            room -= area.width() // 8
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(area, wrap, words)
 
 
 class View(QWidget):
@@ -71,7 +107,7 @@ class View(QWidget):
         self.title = title
         self.setObjectName(name)
         self.setAccessibleName(title)
-        self.controls = QHBoxLayout()
+        self.controls: QHBoxLayout = WrappingRow()
         self.controls.setSpacing(8)
         self.body = QHBoxLayout()
         self.sentence = Sentence(f"{name}_sentence")
@@ -101,6 +137,17 @@ class View(QWidget):
 
     def refresh_live(self) -> None:
         """Show the run in flight, or take it away when there is none."""
+
+    def moving(self) -> Container[QGraphicsItem]:
+        """Give what moves in the plots with the run in flight."""
+        return ()
+
+    def keep_still(self) -> None:
+        """Have what does not move painted from pictures, as long as a run is in flight."""
+        flying = self.session.live is not None
+        for plot in self.plots():
+            if isinstance(plot, Plot):
+                plot.keep_still(self.moving()) if flying else plot.let_go()
 
     def busy(self) -> bool:
         """Tell whether the page still works on its picture in the background."""
@@ -143,3 +190,4 @@ class View(QWidget):
         if self._stale:
             self._stale = False
             self.refresh()
+            self.keep_still()

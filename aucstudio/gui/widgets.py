@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -17,9 +17,37 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPushButton,
     QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
+
+
+class ElidedCombo(QComboBox):
+    """A list whose chosen text ends in an ellipsis where it has no room, instead of mid-letter.
+
+    Attributes
+    ----------
+    elided : Qt.TextElideMode
+        Which part of the text gives way.
+    """
+
+    elided = Qt.TextElideMode.ElideRight
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        controls = QStyle.ComplexControl.CC_ComboBox
+        field = self.style().subControlRect(
+            controls, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), self.elided, field.width() - 2
+        )
+        painter.drawComplexControl(controls, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 class Card(QFrame):

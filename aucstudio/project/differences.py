@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
 from aucstudio.project.directions import spread_rows
-from aucstudio.project.sampling import Sample
+from aucstudio.project.sampling import Sample, evenly
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -27,6 +27,7 @@ SUPPORT_DRAWN = 500
 _PAIRS_PER_CHUNK = 1 << 17
 _BINS = 512
 _PENALISED_FEATURES = 1_000
+_ROWS_FRAMED = 200
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -102,6 +103,19 @@ def pair_cloud(places: Array, positive: Mask) -> PairCloud:
     else:
         density = binned_density(a, b, _BINS)
     return dataclasses.replace(cloud, density=density)
+
+
+def pair_frame(cloud: PairCloud, positive: Mask) -> Array:
+    """Give corners of the rectangle to show, shape (2, 2): few far-off pairs must not rule it.
+
+    That is all pairs, but at most the inner 98 % of them with as much room again on both sides;
+    of large classes an even sample of rows stands for all.
+    """
+    first, second = (evenly(np.flatnonzero(own), _ROWS_FRAMED) for own in (positive, ~positive))
+    z = (cloud.places[first][:, None] - cloud.places[second][None]).reshape(-1, 2)
+    low, high = np.quantile(z, (0.01, 0.99), axis=0)
+    room = high - low
+    return np.clip(np.stack([cloud.low, cloud.high]), low - room, high + room)
 
 
 def difference_histogram(a: Array, b: Array, low: Array, high: Array, bins: int) -> Counts:

@@ -192,8 +192,12 @@ def _read_value(declared: Param | None, value: Any) -> Any:
     return value
 
 
-def write_study(experiments: Sequence[Experiment], folder: str | Path) -> str:
+def write_study(
+    experiments: Sequence[Experiment], folder: str | Path, views: Sequence[str] = ()
+) -> str:
     """Write experiments on one table as an experiment file that will lie in a folder.
+
+    ``views`` names the pictures to begin with, side by side.
 
     Raises
     ------
@@ -209,6 +213,7 @@ def write_study(experiments: Sequence[Experiment], folder: str | Path) -> str:
     special = {name: role for name, role in data.roles if role != "label"}
     lines = [
         f"format = {FORMAT}",
+        *([f"views = {json.dumps(list(views))}"] if views else []),
         f"fpr_range = {_toml(list(first.band))}",
         "",
         "[data]",

@@ -16,6 +16,7 @@ from aucstudio.project.headless import command_line
 from aucstudio.project.record import RunRecord
 from aucstudio.project.resources import resource_path
 from aucstudio.project.summary import auc_summary, band_negatives, pauc_summary, train_auc
+from aucstudio.project.words import figure_words, interval_words
 
 
 def write_report(
@@ -75,11 +76,11 @@ def _table(runs: Mapping[str, RunRecord], band: Band) -> str:
         area, part = auc_summary(record), pauc_summary(record, band)
         cells = (
             html.escape(name),
-            f"{area.value:.3f}",
-            f"{area.low:.3f} … {area.high:.3f}",
-            f"{part.value:.3f}",
-            f"{part.low:.3f} … {part.high:.3f}",
-            f"{train_auc(record):.3f}",
+            figure_words(area.value),
+            interval_words(area.low, area.high),
+            figure_words(part.value),
+            interval_words(part.low, part.high),
+            figure_words(train_auc(record)),
             f"{record.fit_seconds:.3g}",
         )
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")

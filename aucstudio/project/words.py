@@ -7,6 +7,8 @@ import re
 
 from aucstudio.engine.cost import Cost
 
+_MOST_DECIMALS = 6
+
 
 def p_words(p: float) -> str:
     """Write a p-value as ``p = 0.41`` or ``p < 0.001``."""
@@ -24,9 +26,17 @@ def p_number(p: float) -> str:
 
 
 def figure_words(value: float, sign: str = "") -> str:
-    """Write an area or a difference of areas with three decimals and a true minus."""
-    text = f"{value:{sign}.3f}".replace("-", "−")
-    return "–" if math.isnan(value) else re.sub(r"^[−+](0\.000)$", r"\1", text)
+    """Write an area or a difference of areas with three decimals and a true minus.
+
+    What would look like 0 or ±1 and is not has as many decimals, up to six, as show it.
+    """
+    if math.isnan(value):
+        return "–"
+    ends = (-1.0, 0.0, 1.0)
+    told = [f"{value:{sign}.{decimals}f}" for decimals in range(3, _MOST_DECIMALS + 1)]
+    enough = (text for text in told if value in ends or float(text) not in ends)
+    text = next(enough, told[0]).replace("-", "−")
+    return re.sub(r"^[−+](0\.000)$", r"\1", text)
 
 
 def interval_words(low: float, high: float) -> str:

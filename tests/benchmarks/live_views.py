@@ -1,7 +1,7 @@
 """How often the pictures move while a method trains, and what that takes from the training.
 
     python -m tests.benchmarks.live_views [--rows 20000] [--seconds 10] [--method svm-pauc]
-                                          [--set C=1000000]... [--views roc_view ...]
+                                          [--set C=100000]... [--views roc_view ...]
 
 Opens the real window (offscreen unless a platform is chosen) and trains the method on half of
 ROWS x 50 made rows, first with nobody polling, then with each of the ROC, Training and
@@ -175,18 +175,22 @@ def run_alone(watched, experiment, table, seconds):
 def run_watched(watched, window, view, seconds):
     window.deck.show_view(view)
     paints, pauses, loop = Paints(view.plots()), Pauses(), QEventLoop()
+    enough = QTimer()
+    enough.setSingleShot(True)
+    enough.timeout.connect(window.session.stop)
     ended = QTimer()
     ended.setInterval(20)
     ended.timeout.connect(lambda: None if window.session.busy else loop.quit())
 
     def go():
         window.actions_.run.trigger()
-        QTimer.singleShot(round(1000 * seconds), window.session.stop)
+        enough.start(round(1000 * seconds))
         ended.start()
         pauses.timer.start()
         loop.exec()
         pauses.timer.stop()
         ended.stop()
+        enough.stop()
 
     found = measure(watched, go)
     wait_for_job()
@@ -228,7 +232,7 @@ def main():
     window.open_data(folder / "rows.csv")
     session, watched = window.session, Watched()
     # Nearly without regularisation, and to the last digit: no iteration too few for SECONDS.
-    settings = options.set or (["C=1000000", "tol=1e-9"] if options.method == "svm-pauc" else [])
+    settings = options.set or (["C=100000", "tol=1e-10"] if options.method == "svm-pauc" else [])
     params = read_settings(options.method, settings, (0.0, 0.1))
     validation = Validation(test_size=0.5)
     data = DataReference.to_table(session.table)

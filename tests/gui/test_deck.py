@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QTabWidget
 from aucstudio.gui.actions import ARRANGEMENTS
 from aucstudio.gui.app import create_window
 from aucstudio.gui.plan import Plan
+from aucstudio.project.experiment_file import read_study
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     press(opened, "tear_off")
     opened.deck.windows["scores_view"].setGeometry(60, 50, 660, 600)
     press(opened, "show_setup")
-    assert not opened.setup_column.isVisible()
+    assert not opened.sides.setup.isVisible()
     opened.session.set_band(0.0, 0.3)
     answers.save_path = str(tmp_path / "study.aucproj")
     press(opened, "save_project")
@@ -188,7 +189,7 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     again = create_window(tmp_path / "study.aucproj")
     again.show()
     assert tabs(again, "view_tabs_beside") == ["difference_view"]
-    assert not again.setup_column.isVisible()
+    assert not again.sides.setup.isVisible()
     assert again.runs_panel.isVisible()
     scores = again.deck.windows["scores_view"]
     assert scores.geometry() == QRect(60, 50, 660, 600)
@@ -236,3 +237,38 @@ def test_closing_the_window_closes_what_is_torn_off(opened):
     assert opened.close()
     assert not torn.isVisible()
     assert not opened.deck.windows
+
+
+def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
+    def is_done():
+        return not window.session.busy
+
+    window.open_example("two-gaussians")
+    assert tabs(window, "view_tabs_beside") == ["difference_view"]
+    assert view(window, "feature_view").isVisible()
+    assert view(window, "difference_view").isVisible()
+    assert len(tabs(window, ORDER)) == len(window.views) - 1
+    qtbot.waitUntil(is_done, timeout=30_000)
+    window.open_example("two-scorers")
+    assert tabs(window, ORDER) == [v.objectName() for v in window.views]
+    assert window.current_view().objectName() == "roc_view"
+    qtbot.waitUntil(is_done, timeout=30_000)
+
+
+def test_views_of_an_experiment_that_are_unknown_are_passed_over(opened):
+    opened.deck.show_side_by_side(["no_view", "scores_view", "model_view"])
+    assert view(opened, "scores_view").isVisible()
+    assert tabs(opened, "view_tabs_beside") == ["model_view"]
+
+
+def test_an_experiment_is_saved_with_the_views_that_are_side_by_side(
+    opened, run_to_end, tmp_path, answers
+):
+    run_to_end(opened)
+    path = tmp_path / "run.toml"
+    answers.save_path = str(path)
+    press(opened, "export_script")
+    assert read_study(path).views == ()
+    press(opened, "arrange_roc_and_differences")
+    press(opened, "export_script")
+    assert read_study(path).views == ("roc_view", "difference_view")

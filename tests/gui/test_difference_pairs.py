@@ -9,17 +9,21 @@ from PySide6.QtCore import QPointF, Qt
 
 from aucstudio.engine.roc import auc, band_ranks
 from aucstudio.gui.difference_view import DifferenceView
-from aucstudio.project.differences import ellipse, penalised_covariance
+from aucstudio.gui.plotting import pen
+from aucstudio.project.differences import ellipse, pair_cloud, pair_frame, penalised_covariance
 from aucstudio.project.pair_detail import explain_pair
 from aucstudio.project.samples import make_sample
 from aucstudio.project.split import Validation
+from aucstudio.project.studies import make_study
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 
 
 @pytest.fixture
 def view(session, open_view):
-    return open_view(DifferenceView, session, (640, 560))
+    made = open_view(DifferenceView, session, (640, 560))
+    choose(made.pairs_combo, False)
+    return made
 
 
 @pytest.fixture
@@ -371,3 +375,52 @@ def test_a_test_file_that_changed_is_told(qtbot, session, view, gaussians):
     settle(qtbot, view)
     assert "two-gaussians-test.csv has changed since" in view.sentence.text()
     assert not view.cloud.dots.isVisible()
+
+
+def test_the_study_of_two_gaussians_opens_on_figure_2b(qtbot, session, open_view, tmp_path):
+    view = open_view(DifferenceView, session, (640, 560))
+    session.open_experiments(make_study("two-gaussians", tmp_path))
+    qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
+    settle(qtbot, view)
+    plain, leaning = (run.record.splits[0] for run in session.shown_runs())
+    assert view.picture.plane.features == (0, 1)
+    for line, split in (
+        (view.run_planes.chosen.line, leaning),
+        (view.run_planes.compared.line, plain),
+    ):
+        assert line.isVisible()
+        turn = np.radians(line.angle)
+        assert split.coef @ [np.cos(turn), np.sin(turn)] == pytest.approx(0.0, abs=1e-9)
+        assert_allclose([line.pos().x(), line.pos().y()], 0.0, atol=1e-12)
+    assert "SAUC-SVM: none of 4,000 held-out pairs is ranked wrongly" in view.sentence.text()
+    assert "AUC-SVM ranks 2 of them wrongly" in view.sentence.text()
+    # Which of the two is looked at makes no difference.
+    session.select(session.shown_runs()[0].record.id)
+    settle(qtbot, view)
+    assert "AUC-SVM: 2 of 4,000 held-out pairs are ranked wrongly" in view.sentence.text()
+    assert "SAUC-SVM ranks 0 of them wrongly" in view.sentence.text()
+
+
+def test_far_off_pairs_do_not_rule_the_frame():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(2_000, 2))
+    places[0] = 1e3, 0.0
+    positive = np.arange(2_000) % 2 == 0
+    low, high = pair_frame(pair_cloud(places, positive), positive)
+    z = (places[positive][:, None] - places[~positive][None]).reshape(-1, 2)
+    assert ((z >= low) & (z <= high)).all(axis=1).mean() == pytest.approx(0.999, abs=1e-6)
+    assert high[0] < 20
+    few = places[1:21]
+    cloud = pair_cloud(few, positive[1:21])
+    assert_allclose(pair_frame(cloud, positive[1:21]), [cloud.low, cloud.high])
+
+
+def test_a_legend_stands_in_its_places_before_anything_is_painted(view, record):
+    view.legend.clear()
+    for k in range(5):
+        view.legend.explain_line(f"a run with a rather long name, number {k}", pen("k"))
+    view.legend.fit()
+    places = [text.mapRectToScene(text.rect()) for _, text in view.legend.items]
+    assert not any(a.intersects(b) for k, a in enumerate(places) for b in places[:k])
+    plot = view.plot.getViewBox().sceneBoundingRect()
+    assert all(place.bottom() <= plot.top() + 1 for place in places)

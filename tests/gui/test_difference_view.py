@@ -20,7 +20,9 @@ from tests.gui.conftest import choose, points, settle, train
 
 @pytest.fixture
 def view(session, open_view):
-    return open_view(DifferenceView, session, (560, 420))
+    made = open_view(DifferenceView, session, (560, 420))
+    choose(made.pairs_combo, False)
+    return made
 
 
 def line_normal(line):

@@ -17,6 +17,7 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.score_map import CELLS
 from aucstudio.project.split import Validation
+from aucstudio.project.studies import make_study
 from aucstudio.project.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
@@ -384,15 +385,24 @@ def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path)
     assert low < np.median(view.picture.places[:, 0]) < high
 
 
-def test_rows_of_a_test_file_are_not_here(qtbot, session, view, table_file, tmp_path):
+def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
+    qtbot, session, view, table_file, tmp_path
+):
     other = write_table(tmp_path / "other.csv", seed=1)
     session.open_data(table_file)
     validation = Validation("file", test_file=str(other))
     session.plan = dataclasses.replace(session.plan, validation=validation)
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
+    assert_allclose(view.picture.sample.scores, split.test_scores)
+    assert f"of {len(split.test_rows):,} held-out rows" in view.sentence.text()
+    session.point_at(row=0)
+    assert not view.panel.isVisible()
+    assert not len(points(view.marks.pointed))
+    choose(view.rows_combo, False)
+    settle(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.train_scores)
-    assert "test file" in view.sentence.text()
+    assert view.panel.isVisible()
 
 
 def test_the_live_line_moves(qtbot, session, view, table_file):
@@ -442,3 +452,50 @@ def test_names_for_automation(view):
     names = {combo.objectName() for combo in (view.plane_combo, view.rows_combo)}
     assert names == {"feature_plane_combo", "feature_rows_combo"}
     assert all(combo.accessibleName() for combo in (view.plane_combo, view.x_feature))
+
+
+def test_the_study_of_two_gaussians_opens_on_figure_1(qtbot, session, view, tmp_path):
+    session.open_experiments(make_study("two-gaussians", tmp_path))
+    qtbot.waitUntil(lambda: len(session.shown_runs()) == 2 and not session.busy, timeout=30_000)
+    settle(qtbot, view)
+    plain, leaning = (run.record.splits[0] for run in session.shown_runs())
+    assert view.picture.plane.features == (0, 1)
+    assert [one.run.look.name for one in view.boundaries.drawn.values()] == ["AUC-SVM", "SAUC-SVM"]
+    for one, split in zip(view.boundaries.drawn.values(), (plain, leaning), strict=True):
+        foot = np.array([one.item.pos().x(), one.item.pos().y()])
+        assert split.coef @ foot + split.model.intercept == pytest.approx(0.0, abs=1e-9)
+    for held_out, rows in ((True, leaning.test_rows), (False, leaning.train_rows)):
+        choose(view.rows_combo, held_out)
+        settle(qtbot, view)
+        assert len(view.picture.places) == len(rows)
+    wrong = ((plain.train_scores > 0) != plain.train_positive).sum()
+    assert f"AUC-SVM has {wrong} of them on the wrong side" in view.sentence.text()
+
+
+def test_a_plane_that_was_chosen_stays_for_its_table(qtbot, session, view, tmp_path):
+    two = tmp_path / "two.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"{a},{b},{'pn'[int(a + b > 0)]}" for a, b in rng.normal(size=(60, 2)).round(3)]
+    two.write_text("\n".join(["a,b,class", *rows]), encoding="utf-8")
+    session.open_data(two)
+    train(qtbot, session)
+    settle(qtbot, view)
+    assert view.picture.plane.features == (0, 1)
+    choose(view.plane_combo, "score")
+    train(qtbot, session)
+    settle(qtbot, view)
+    assert view.picture.plane.kind == "score"
+
+
+def test_many_rings_are_smaller_than_few(qtbot, session, view, table_file):
+    session.open_data(table_file)
+    train(qtbot, session)
+    settle(qtbot, view)
+    session.point_at(threshold=1e9)
+    missed = view.marks.wrong.data["size"]
+    positives = int(view.picture.sample.positive.sum())
+    assert len(missed) == positives
+    session.point_at(threshold=-1e9)
+    false = view.marks.wrong.data["size"]
+    assert len(false) == len(view.picture.sample.positive) - positives > positives
+    assert false[0] <= missed[0]

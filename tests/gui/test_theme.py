@@ -2,8 +2,9 @@ import itertools
 
 import pytest
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.theme import DARK, DASHES, LIGHT, run_colour, run_dash
+from aucstudio.gui.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -40,3 +41,13 @@ def test_text_can_be_read(theme):
 def test_lines_stand_out_from_the_page(theme):
     for colour in (*theme.runs, theme.positive, theme.negative, theme.wrong):
         assert contrast(colour, theme.card) >= 3.0, colour
+
+
+def test_the_style_is_set_once_however_often_the_theme_changes(session, monkeypatch):
+    application = QApplication.instance()
+    styles = []
+    monkeypatch.setattr(type(application), "setStyle", lambda _self, name: styles.append(name))
+    for choice in ("dark", "light", "dark", "light"):
+        apply_theme(application, choice)
+    assert styles == []
+    assert application.style().metaObject().className() == "QStyleSheetStyle"

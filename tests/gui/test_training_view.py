@@ -17,7 +17,7 @@ from aucstudio.project.split import Validation
 from aucstudio.project.trajectory import Stage, Standing
 from aucstudio.project.watch import Look, Progress
 from aucstudio.project.words import power_words
-from tests.gui.conftest import choose, make_record, put, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, put, shown
 
 
 @pytest.fixture
@@ -375,6 +375,7 @@ def test_live_areas_are_of_the_looks(view, add, session, qtbot):
     ]
     expected = [roc.auc(look.positive, look.scores) for look in looks]
     live = start_live(session, record, [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 1.0)], looks)
+    qtbot.waitUntil(lambda: bool(areas(view, live=True)), timeout=PATIENCE)
     line = areas(view, live=True)[0]
     np.testing.assert_array_equal(line.x, [1, 2])
     np.testing.assert_allclose(line.y, expected, atol=1e-6)

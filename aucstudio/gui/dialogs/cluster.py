@@ -50,6 +50,7 @@ class ClusterDialog(QDialog):
         self.words.setAccessibleName("How the connection stands")
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         layout.addWidget(self.words)
+        layout.addStretch(1)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="cluster")
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)

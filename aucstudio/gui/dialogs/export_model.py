@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QGridLayout,
+    QHBoxLayout,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -21,7 +22,7 @@ from aucstudio.gui import prompts
 from aucstudio.gui.background import Background
 from aucstudio.gui.focus import Focus
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import FIELD_MARGINS, dialog_buttons, label, named, tell
+from aucstudio.gui.widgets import FIELD_MARGINS, dialog_buttons, label, named, primary, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.execute import refit
 from aucstudio.project.export import FORMATS, NATIVE, Format
@@ -69,6 +70,7 @@ class ExportModelDialog(QDialog):
         self.kinds.button(1).setEnabled(session.table is not None)
         grid = QGridLayout()
         grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         self._add_threshold(grid)
         self._add_format(grid)
@@ -79,11 +81,15 @@ class ExportModelDialog(QDialog):
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
         layout.addWidget(self.words)
+        layout.addStretch(1)
         self.buttons = dialog_buttons(
             QDialogButtonBox.StandardButton.Save,
             QDialogButtonBox.StandardButton.Cancel,
             name="export",
         )
+        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
+        save.setText("&Save…")
+        primary(save)
         self.buttons.accepted.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)
@@ -117,10 +123,13 @@ class ExportModelDialog(QDialog):
         title = label("Says positive")
         title.setBuddy(self.rule)
         grid.addWidget(title, 0, 0)
-        grid.addWidget(self.rule, 0, 1)
-        grid.addWidget(self.bound, 0, 2)
-        grid.addWidget(self.ratio, 0, 2)
-        grid.addWidget(self.effect, 1, 1, 1, 2)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.rule, stretch=1)
+        row.addWidget(self.bound)
+        row.addWidget(self.ratio)
+        grid.addLayout(row, 0, 1)
+        grid.addWidget(self.effect, 1, 1)
         self._show_effect()
 
     def _add_format(self, grid: QGridLayout) -> None:
@@ -131,7 +140,7 @@ class ExportModelDialog(QDialog):
         title = label("Format")
         title.setBuddy(self.format)
         grid.addWidget(title, 2, 0)
-        grid.addWidget(self.format, 2, 1, 1, 2)
+        grid.addWidget(self.format, 2, 1)
 
     def chosen_format(self) -> Format:
         """Give the format that is chosen."""

@@ -61,7 +61,10 @@ class MarkedPairs:
         theme = current_theme()
         self._put(self.wrong, wrong, None, faded(theme.wrong, _alpha(wrong, 190)))
         inside = faded(theme.wrong, _alpha(in_band, 235))
-        self._put(self.in_band, in_band, pen(faded(theme.card, inside.alpha()), 0.8), inside)
+        few = in_band.shape[1] <= _FEW
+        outline = pen(faded(theme.card, inside.alpha()), 0.8) if few else None
+        self.in_band.marks.setSize(8 if few else 6, update=False)
+        self._put(self.in_band, in_band, outline, inside)
         self._gather()
 
     def draw_row(self, rows: Index) -> None:
@@ -122,4 +125,4 @@ class MarkedPairs:
 
 def _alpha(rows: Index, most: int) -> int:
     """Give how opaque many marks may be, so that they do not become one blot."""
-    return int(np.clip(most * (_FEW / max(rows.shape[1], 1)) ** 0.5, 0.5 * most, most))
+    return int(np.clip(most * (_FEW / max(rows.shape[1], 1)) ** 0.5, 0.35 * most, most))

@@ -13,6 +13,7 @@ from aucstudio.project.differences import (
     SUPPORT_DRAWN,
     PairCloud,
     pair_cloud,
+    pair_frame,
     penalised_covariance,
     places_of,
 )
@@ -35,6 +36,8 @@ class Pairs:
     Attributes
     ----------
     cloud : PairCloud
+    frame : ndarray of shape (2, 2)
+        Corners of the rectangle that is shown at first.
     order : PairOrder or None
         None before a run has ended.
     misranked : Misranked or None
@@ -48,6 +51,7 @@ class Pairs:
     """
 
     cloud: PairCloud
+    frame: Array
     order: PairOrder | None = None
     misranked: Misranked | None = None
     worst: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
@@ -59,8 +63,9 @@ def find_pairs(subject: Subject, picture: Picture) -> Pairs:
     """Gather what there is to know of a picture's pairs; not for the window's thread."""
     sample = picture.sample
     cloud = pair_cloud(picture.places, sample.positive)
+    frame = pair_frame(cloud, sample.positive)
     if subject.split is None or subject.run is None or sample.scores is None:
-        return Pairs(cloud)
+        return Pairs(cloud, frame)
     order = PairOrder.of(sample.positive, sample.scores)
     found, worst = order.misranked(), order.worst(WORST)
     # An even sample may leave out the very pairs that one looks for.
@@ -69,7 +74,7 @@ def find_pairs(subject: Subject, picture: Picture) -> Pairs:
     support = NO_PAIRS
     if not subject.held_out:
         support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
-    return Pairs(cloud, order, found, worst, support, _penalised(subject, picture))
+    return Pairs(cloud, frame, order, found, worst, support, _penalised(subject, picture))
 
 
 def _together(*lists: Index) -> Index:

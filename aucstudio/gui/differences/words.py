@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from aucstudio.gui.differences.pairs import Band, Pairs
 from aucstudio.gui.live import LiveRun
-from aucstudio.gui.planes.subject import Picture, Subject
+from aucstudio.gui.planes.subject import Picture, Subject, left_out_words
 from aucstudio.project.differences import SUPPORT_DRAWN
 from aucstudio.project.pair_order import Misranked, PairOrder
 from aucstudio.project.planes import FEATURES
@@ -24,15 +26,22 @@ def verdict(subject: Subject, picture: Picture, band: Band) -> Iterator[str]:
         yield f"{subject.name}: {_ranking(pairs.misranked, rows)}"
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
+        yield left_out_words(subject, "the hyperplane is that")
         if subject.weights is None and picture.plane.is_straight:
             yield "Its scorer is not linear: no straight hyperplane lies in this plane."
-        elif picture.plane.kind == FEATURES and pairs.misranked.rows.size:
+        elif picture.plane.kind == FEATURES and _ranked_by_more(subject, pairs.misranked):
             yield "All features rank them, not these two alone."
+    if not np.array_equal(pairs.frame, np.stack([pairs.cloud.low, pairs.cloud.high])):
+        yield "Far-off pairs lie outside the frame: zoom out."
     if picture.sample.gaps:
         yield (
             f"{picture.sample.gaps:,} gaps are drawn at the training median; the scores are the "
             "model's own."
         )
+
+
+def _ranked_by_more(subject: Subject, found: Misranked) -> bool:
+    return found.rows.size > 0 and len(subject.preparation.feature_names) > 2
 
 
 def _ranking(found: Misranked, rows: str) -> str:

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _PAUSE = 40  # ms; a wheel turns in steps
 _FINEST_OTHERS = 4  # pixels; a line needs no more
-_STRONGEST = 84  # of 255
+_STRONGEST = 64  # of 255
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -25,6 +25,8 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _NEAR = 12  # pixels
+_FEW = 30  # rings that may be drawn full
+_RING, _CROSS = (7, 12), (5, 8)  # pixels; of many and of few
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class RowMarks:
         self.lost = add_marks(plot, "+", 8, 5)
         self.pointed = add_marks(plot, "o", 19, 6)
         self._picture: Picture | None = None
-        self._names = ("", "")
+        self._names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
         plot.scene().sigMouseMoved.connect(self.hover)
 
@@ -87,6 +89,7 @@ class RowMarks:
     def draw(self, subject: Subject, picture: Picture) -> None:
         """Draw the rows by class; of very many as many as can be told apart."""
         self._picture, self._names = picture, class_names(subject)
+        self._row = "Row" if subject.in_table else "Test row"
         self._kept = kept = thinned(picture.sample.positive, self.most)
         theme, positive = current_theme(), picture.sample.positive[kept]
         for points, rows, colour in (
@@ -101,12 +104,13 @@ class RowMarks:
         picture, theme, kept = self._picture, current_theme(), self._kept
         if picture is None:
             return
-        for marks, found, width in (
-            (self.wrong, mistakes.wrong, 1.5),
-            (self.lost, mistakes.lost, 1.8),
-        ):
-            places = picture.places[kept[found[kept]]]
-            marks.setData(pos=places, pen=pen(theme.wrong, width), brush=None)
+        wrong, lost = (kept[found[kept]] for found in (mistakes.wrong, mistakes.lost))
+        # Many rings would hide the very rows that they are about.
+        few = min(1.0, (_FEW / max(len(wrong), 1)) ** 0.5)
+        ring = pen(faded(theme.wrong, round(120 + 135 * few)), 0.8 + 0.7 * few)
+        size, cross = (round(a + (b - a) * few) for a, b in (_RING, _CROSS))
+        self.wrong.setData(pos=picture.places[wrong], pen=ring, brush=None, size=size)
+        self.lost.setData(pos=picture.places[lost], pen=None, brush=theme.wrong, size=cross)
         here = np.flatnonzero(picture.sample.numbers == row) if row is not None else kept[:0]
         self.pointed.setData(pos=picture.places[here], pen=pen(theme.accent, 2.5), brush=None)
 
@@ -149,7 +153,7 @@ class RowMarks:
 
     def _words(self, sample: Sample, place: int) -> str:
         name = self._names[0 if sample.positive[place] else 1]
-        words = f"Row {int(sample.numbers[place]) + 1:,}: {name}"
+        words = f"{self._row} {int(sample.numbers[place]) + 1:,}: {name}"
         if sample.scores is None:
             return words
         return f"{words}\nscore {float(sample.scores[place]):.4g}".replace("-", "−")

@@ -70,8 +70,6 @@ class ShapesPart(Part):
     def __init__(self) -> None:
         super().__init__()
         self.plot = make_plot("model_curves_plot", "Column", "Score")
-        for side in ("left", "bottom"):
-            self.plot.getAxis(side).enableAutoSIPrefix(False)
         self.box.addWidget(self.plot)
         self.marks = pg.ScatterPlotItem(symbol="|", size=10)
         self.found: Shapes | None = None

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QFontMetrics, QWheelEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
+from PySide6.QtWidgets import QGridLayout, QScrollBar, QToolTip, QWidget
 
 from aucstudio.gui.model.part import elided
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.theme import current_theme, run_colour
-from aucstudio.gui.widgets import named
+from aucstudio.gui.widgets import label, named
 
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
 _NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
@@ -58,8 +58,10 @@ class WhiskerChart(QWidget):
         self.plot = make_plot(name, x_label, "")
         self.plot.invertY(True)
         self.plot.setMouseEnabled(False, False)
-        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.plot.viewport().installEventFilter(self)
+        self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
+        # By itself it would find its height only when it is painted, a frame too late.
+        self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
         self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)
@@ -68,17 +70,23 @@ class WhiskerChart(QWidget):
         self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
         self.scroller.setSingleStep(1)
         self.scroller.valueChanged.connect(self._place)
-        layout = QHBoxLayout(self)
+        self.note = label("", "muted", name=f"{name}_note")
+        layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self.plot, stretch=1)
-        layout.addWidget(self.scroller)
+        layout.addWidget(self.plot, 0, 0)
+        layout.addWidget(self.scroller, 0, 1)
+        layout.addWidget(self.note, 1, 0, Qt.AlignmentFlag.AlignRight)
+        self.note.hide()
+        self.plot.getPlotItem().setVisible(False)
 
     def show_rows(self, rows: Sequence[Whisker], look: RunLook) -> None:
         """Draw other rows, in the run's colour."""
         if [row.name for row in rows] != [row.name for row in self.rows]:
             self.scroller.setValue(0)
         self.rows = list(rows)
+        # Axes without rows would look like a result.
+        self.plot.getPlotItem().setVisible(bool(rows))
         theme, colour = current_theme(), run_colour(current_theme(), look.colour)
         self.zero.setPen(pen(theme.neutral, 1.0))
         whiskers = [
@@ -116,6 +124,9 @@ class WhiskerChart(QWidget):
         self.scroller.setRange(0, hidden)
         self.scroller.setPageStep(fit)
         self.scroller.setVisible(hidden > 0)
+        self.note.setVisible(hidden > 0)
+        first, last = self.scroller.value() + 1, min(self.scroller.value() + fit, len(self.rows))
+        self.note.setText(f"{first} to {last} of {len(self.rows)}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
         top = self.scroller.value() - 0.5
         self.plot.setYRange(top, top + seen, padding=0)
@@ -125,10 +136,19 @@ class WhiskerChart(QWidget):
             steps = event.angleDelta().y() / 120
             self.scroller.setValue(self.scroller.value() - round(3 * steps))
             return True
+        if isinstance(event, QHelpEvent):
+            self._show_tip(event)
+            return True
         if event.type() == QEvent.Type.Resize:
             self._name_rows()
-            self._place()
         return super().eventFilter(watched, event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        """Say all of the row at the pointer, whose name may be cut."""
+        place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
+        row = round(place.y())
+        tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""
+        QToolTip.showText(event.globalPos(), tip, self.plot)
 
 
 def _tip(x: float, y: float, data: str) -> str:

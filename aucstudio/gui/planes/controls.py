@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.planes.subject import Subject, split_of
 from aucstudio.gui.session import Session
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import named
+from aucstudio.gui.widgets import ElidedCombo, named
 from aucstudio.project.planes import FEATURES, Plane
+from aucstudio.project.prepare import Preparation
 
 _LABELLED = 440  # pixels
 
@@ -30,6 +31,7 @@ class PlaneControls(View):
         super().__init__(session, name, title)
         self._labels: dict[str, QLabel] = {}
         self._wanted: tuple[str, str] | None = None
+        self._chosen_for: str | None = None
         self._make_controls()
         self.controls.addStretch(0)
 
@@ -37,37 +39,31 @@ class PlaneControls(View):
         self.plane_combo = self.add_combo("plane_combo", "&Plane", "Where the rows are seen from")
         for kind, words in self.planes.items():
             self.plane_combo.addItem(words, kind)
-        # A row of their own: names of features are long, and the centre may be narrow.
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertLayout(1, row)
-        self.x_feature = self.add_combo("x_feature", "Right", "The feature that runs right", row)
-        self.y_feature = self.add_combo("y_feature", "Up", "The feature that runs upwards", row)
-        row.addStretch(0)
+        self.x_feature, self.y_feature = (
+            self.add_combo(f"{axis}_feature", words, f"The feature that runs {where}", elided=True)
+            for axis, words, where in (("x", "Right", "right"), ("y", "Up", "upwards"))
+        )
         self.split_combo = self.add_combo(
             "split", "Split", "Which fit of the run: each has its own training rows"
         )
-        self.plane_combo.currentIndexChanged.connect(self.mark_stale)
+        self.plane_combo.currentIndexChanged.connect(self._on_plane)
         self.split_combo.currentIndexChanged.connect(self._on_split)
         self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
         self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(1))
 
-    def add_combo(
-        self, name: str, words: str, tip: str, row: QHBoxLayout | None = None
-    ) -> QComboBox:
-        """Add a choice with its label to the controls, or to a row of long names."""
-        combo = named(QComboBox(), self.prefix + name, words.replace("&", ""))
+    def add_combo(self, name: str, words: str, tip: str, *, elided: bool = False) -> QComboBox:
+        """Add a choice with its label to the controls; ``elided`` if its texts may be long."""
+        combo = named(
+            ElidedCombo() if elided else QComboBox(), self.prefix + name, words.replace("&", "")
+        )
         combo.setToolTip(tip)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setMinimumWidth(80)
         combo.setMaximumWidth(320)
         label = self._labels[combo.objectName()] = QLabel(words)
         label.setBuddy(combo)
-        place = self.controls if row is None else row
-        place.addWidget(label)
-        place.addWidget(combo)
+        self.controls.addWidget(label)
+        self.controls.addWidget(combo)
         return combo
 
     def show_control(self, combo: QComboBox, shown: bool) -> None:
@@ -81,6 +77,25 @@ class PlaneControls(View):
         for combo in self.findChildren(QComboBox):
             if combo.objectName() in self._labels:
                 self.show_control(combo, not combo.isHidden())
+
+    def _on_plane(self) -> None:
+        # What is chosen for one table means little on another.
+        self._chosen_for = self._table_key()
+        self.mark_stale()
+
+    def _table_key(self) -> str:
+        return "" if self.session.table is None else self.session.table.sha256
+
+    def is_exact(self, subject: Subject) -> bool:
+        """Tell whether the plane of two features leaves nothing out."""
+        return is_whole_plane(subject.preparation)
+
+    def _turn_to_default(self, subject: Subject) -> None:
+        """Show the features themselves where there are just two, unless a plane was chosen."""
+        if self._chosen_for != self._table_key():
+            kind = FEATURES if self.is_exact(subject) else next(iter(self.planes))
+            with QSignalBlocker(self.plane_combo):
+                self.plane_combo.setCurrentIndex(self.plane_combo.findData(kind))
 
     def _on_split(self, index: int) -> None:
         self.session.point_at(split=index)
@@ -102,11 +117,16 @@ class PlaneControls(View):
         raise TypeError(f"{type(self).__name__} does not tell its plane")
 
     def _fill_controls(self, subject: Subject | None) -> None:
+        if subject is not None:
+            self._turn_to_default(subject)
         kind = self.plane_combo.currentData()
         names = [] if subject is None else subject.preparation.feature_names
         for combo in (self.x_feature, self.y_feature):
             self.show_control(combo, kind == FEATURES and len(names) > 1)
             fill_combo(combo, [(name, name) for name in names])
+        if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
+            with QSignalBlocker(self.y_feature):
+                self.y_feature.setCurrentIndex(int(not self.x_feature.currentIndex()))
         run = self.session.run(self.session.selected)
         splits = 0 if run is None else len(run.record.splits)
         self.show_control(self.split_combo, splits > 1)
@@ -116,10 +136,10 @@ class PlaneControls(View):
                 self.split_combo.setCurrentIndex(split_of(run, self.session))
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
-        """Give the features that were chosen, if the subject has them."""
+        """Give the features that were chosen, if the subject has them; if it has two, these."""
         names = subject.preparation.feature_names
         if self._wanted is None or not set(self._wanted) <= set(names):
-            return None
+            return (0, 1) if is_whole_plane(subject.preparation) else None
         return names.index(self._wanted[0]), names.index(self._wanted[1])
 
     def show_features(self, plane: Plane) -> None:
@@ -130,6 +150,11 @@ class PlaneControls(View):
             ):
                 with QSignalBlocker(combo):
                     combo.setCurrentIndex(feature)
+
+
+def is_whole_plane(preparation: Preparation) -> bool:
+    """Tell whether two numbers are all the features, so that their plane leaves nothing out."""
+    return len(preparation.numbers) == 2 == len(preparation.feature_names)
 
 
 def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:

@@ -10,9 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QSizePolicy
 
+from aucstudio.gui.model.part import elided
+
 _COLUMNS = 8
 _AXIS_WIDTH = 64
 _LEAST_HEIGHT = 200
+_LETTERS = 36
 
 
 class _Sample(pg.ItemSample):
@@ -68,10 +71,13 @@ class Legend(pg.LegendItem):
         self._shown = list(told), width
         super().clear()
         for words, drawn in told:
-            self.addItem(
-                pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn, escape(words)
-            )
+            sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn
+            self.addItem(sample, escape(elided(words, _LETTERS, len)))
+            self.items[-1][1].setToolTip(words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
             if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
-                return
+                break
+        # Now, not at the next turn of the event loop: the picture may be painted before.
+        self.layout.activate()
+        self._plot.getPlotItem().layout.activate()

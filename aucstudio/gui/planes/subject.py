@@ -93,8 +93,19 @@ def find_subject(session: Session, held_out: Callable[[ShownRun], bool]) -> Subj
     if live is not None and live.preparation is not None:
         return _live_subject(live, session.table, live.preparation)
     if run is not None:
-        return f"{run.look.name} has nothing to show. {run.record.error}".rstrip()
+        why = f": {run.record.error}" if run.record.error else ""
+        return f"{run.look.name} has nothing to show{why}".rstrip(".") + "."
     return "No run yet: choose a method and press Run."
+
+
+def left_out_words(subject: Subject, what: str) -> str:
+    """Say that scores are of other fits than the one that is drawn; empty where they are not."""
+    run = subject.run
+    if run is None or run.record.experiment.validation.scheme != "leave-pair-out":
+        return ""
+    if not subject.held_out:
+        return ""
+    return f"Scores are of fits without the rows that they rank; {what} of the fit to all rows."
 
 
 def split_of(run: ShownRun, session: Session) -> int:

@@ -132,6 +132,8 @@ def cut(values: Array, pieces: NDArray[np.int64]) -> Array:
 def chance_line(along: Axis, up: Axis) -> tuple[Array, Array]:
     """Give the places of the diagonal, TPR = FPR."""
     low, high = ends(along)
+    if along.key == up.key == "linear":
+        return np.array([low, high]), np.array([low, high])
     rates = along.backward(low + (high - low) * _DENSE)
     return along.forward(rates), up.forward(rates)
 

@@ -151,7 +151,7 @@ class Canvas:
     def place_cards(self, lines: Lines) -> None:
         """Put legend and inset where they cover the fewest curves, and not each other."""
         taken: list[QRectF] = []
-        self.legend.fit(self.box.rect())
+        self.legend.fit(self.box.rect(), lambda place: not self.count_under(place, lines))
         for card in (self.legend, self.inset):
             if card.isVisible():
                 places = card.places(self.box.rect())

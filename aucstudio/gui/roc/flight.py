@@ -14,6 +14,7 @@ from aucstudio.gui.roc.faces import Face
 from aucstudio.gui.roc.legend import LegendRow
 from aucstudio.gui.roc.thinning import Line, Window
 from aucstudio.project.experiment import Band
+from aucstudio.project.words import figure_words
 
 
 class Flight:
@@ -30,6 +31,10 @@ class Flight:
         self._live: LiveRun | None = None
         self._picture: object = None
         self.curve: roc.Curve | None = None
+
+    def is_behind(self, live: LiveRun | None) -> bool:
+        """Tell whether there is another look to draw, or a line to take away."""
+        return live is not self._live or (live is not None and live.picture is not self._picture)
 
     def show(
         self,
@@ -65,4 +70,4 @@ class Flight:
             value = getattr(roc.partial_auc_of(curve, *band), scale)
             area = curves.area_words(value, scale)
         name = f"{live.look.name} training{split}"
-        return LegendRow(live.look, (name, f"{face.figure(curve):.3f}", "", area), 1.2)
+        return LegendRow(live.look, (name, figure_words(face.figure(curve)), "", area), 1.2)

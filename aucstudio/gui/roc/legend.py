@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,16 @@ from aucstudio.gui.plotting import pen, run_pen
 from aucstudio.gui.theme import current_theme
 
 Cells = tuple[str, str, str, str]
+
+_MOST_COVERED = 0.3  # of the picture, where curves lie below
+
+# Columns that are left out, and whether there is small print: the more room the earlier.
+_SHAPES: tuple[tuple[tuple[int, ...], bool], ...] = (
+    ((), True),
+    ((2,), True),
+    ((2,), False),
+    ((2, 3), False),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,19 +70,33 @@ class RunLegend(QGraphicsItem):
         self.fit(self._room)
         self.update()
 
-    def fit(self, room: QRectF) -> None:
-        """Leave out columns, and then the small print, until the table has room in an area."""
+    def fit(self, room: QRectF, is_free: Callable[[QRectF], bool] = lambda _place: True) -> None:
+        """Leave out columns and the small print until the table has a free corner in an area.
+
+        If it has none in any shape, it has the smallest, unless that would cover the picture.
+        """
         self.prepareGeometryChange()
         self._room = room
-        for hidden, noted in (((), True), ((2,), True), ((2,), False), ((2, 3), False)):
-            self._columns = [0.0 if k in hidden else w for k, w in enumerate(self._widths())]
-            self._noted = noted
-            self._size = self._measured()
-            if self._size.width() <= room.width() - 2 * self._MARGIN:
+        free = True
+        fitting = [shape for shape in _SHAPES if self._shape(*shape) <= room.width()]
+        for shape in fitting:
+            self._shape(*shape)
+            if any(is_free(place) for place in self.places(room)):
                 break
-        high = self._size.height() <= room.height() - 2 * self._MARGIN
-        wide = self._size.width() <= room.width() - 2 * self._MARGIN
-        self.setVisible(bool(self.rows) and high and wide)
+        else:
+            self._shape(*_SHAPES[-1])
+            free = False
+        inner = room.adjusted(self._MARGIN, self._MARGIN, -self._MARGIN, -self._MARGIN)
+        fits = self._size.width() <= inner.width() and self._size.height() <= inner.height()
+        covers = not free and _area(self._size) > _MOST_COVERED * _area(room)
+        self.setVisible(bool(self.rows) and fits and not covers)
+
+    def _shape(self, hidden: Sequence[int], noted: bool) -> float:
+        """Leave out columns and perhaps the small print; gives the width with its margins."""
+        self._columns = [0.0 if k in hidden else w for k, w in enumerate(self._widths())]
+        self._noted = noted
+        self._size = self._measured()
+        return self._size.width() + 2 * self._MARGIN
 
     def places(self, area: QRectF) -> list[QRectF]:
         """Give the corners of an area that the legend may lie in, the best first."""
@@ -157,6 +181,10 @@ class RunLegend(QGraphicsItem):
     @staticmethod
     def _font() -> QFont:
         return QApplication.font()
+
+
+def _area(rect: QRectF) -> float:
+    return rect.width() * rect.height()
 
 
 def note_font() -> QFont:

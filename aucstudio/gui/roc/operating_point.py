@@ -167,6 +167,7 @@ class OperatingPointLayer(QObject):
         self._scene: Scene | None = None
         self._placed: tuple[object, Array, Array] | None = None
         self.guides = pg.PlotCurveItem(antialias=True)
+        self._told: tuple[object, ...] = ()
         self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
         self.handle = _Handle()
         for depth, item in enumerate((self.guides, self.whiskers, self.handle)):
@@ -178,7 +179,15 @@ class OperatingPointLayer(QObject):
         self.dress()
 
     def show(self, scene: Scene) -> None:
+        session = self._session
+        shown = scene.chosen, scene.focus, scene.face, scene.x, scene.y, session.stakes
+        told = *shown, session.table, self.enabled, self.with_panel
         self._scene = scene
+        if told == self._told and self.point is not None:
+            # Another part of the same picture is seen.
+            self._draw(scene, self.point)
+            return
+        self._told = told
         self.point = Point.of(scene) if self.enabled and scene.face == "roc" else None
         # At its own threshold a model is not pointed at.
         pointed = self.point is not None and self.point.threshold != 0.0

@@ -16,7 +16,7 @@ from aucstudio.gui.session import ShownRun
 from aucstudio.project.experiment import Band
 from aucstudio.project.record import RunRecord
 from aucstudio.project.summary import LEVEL
-from aucstudio.project.words import interval_words
+from aucstudio.project.words import figure_words, interval_words
 
 ELSEWHERE = "†"
 
@@ -46,11 +46,11 @@ def legend_row(face: Face, run: ShownRun, band: Band, scale: str) -> LegendRow:
     name, known = shortened(run.look.name), run_curves(run.record)
     if face.key != "roc":
         value, interval = _figure(face, run.record)
-        return LegendRow(run.look, (name, f"{value:.3f}", interval, ""))
+        return LegendRow(run.look, (name, figure_words(value), interval, ""))
     interval = interval_words(known.auc.low, known.auc.high)
     area = area_words(known.area(band, scale), scale)
     mark = f" {ELSEWHERE}" if trained_elsewhere(run.record, band) else ""
-    return LegendRow(run.look, (f"{name}{mark}", f"{known.auc.value:.3f}", interval, area))
+    return LegendRow(run.look, (f"{name}{mark}", figure_words(known.auc.value), interval, area))
 
 
 def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
@@ -101,7 +101,8 @@ def _area_cells(run: ShownRun, band: Band) -> list[str]:
     raw, normal, standard = (known.area(band, s) for s in ("raw", "normalized", "mcclish"))
     deciding = f"{known.negatives(band):,}"
     name = shortened(run.look.name).replace("&", "&amp;").replace("<", "&lt;")
-    return [name, area_words(raw, "raw"), f"{normal:.3f}", f"{standard:.3f}", deciding]
+    figures = area_words(raw, "raw"), figure_words(normal), figure_words(standard)
+    return [name, *figures, deciding]
 
 
 def _html_row(cells: Sequence[str]) -> str:

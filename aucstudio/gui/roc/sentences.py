@@ -13,7 +13,7 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.project.experiment import Band
 from aucstudio.project.record import RunRecord
 from aucstudio.project.summary import LEVEL, Summary, pauc_summary, same_rows
-from aucstudio.project.words import interval_words, p_words
+from aucstudio.project.words import figure_words, interval_words, p_words
 
 FEW_NEGATIVES = 20
 _MOST_NAMES = 2
@@ -54,14 +54,15 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> str:
     ranked = sorted(runs, key=lambda run: -face.better * figures[run])
     best = ranked[0]
     superlative = "highest" if face.better > 0 else "lowest"
-    told = f"{best.look.name} has the {superlative} {face.figure_words}, {figures[best]:.3f}"
+    shown = figure_words(figures[best])
+    told = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
     if len(runs) == 1:
-        told = f"{best.look.name}: {face.figure_words} {figures[best]:.3f}"
-    elif round(figures[best], 3) == round(figures[ranked[1]], 3):
+        told = f"{best.look.name}: {face.figure_words} {shown}"
+    elif shown == figure_words(figures[ranked[1]]):
         told = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
-        told += f"{face.figure_words}, {figures[best]:.3f}"
+        told += f"{face.figure_words}, {shown}"
     else:
-        told += f"; {ranked[1].look.name} has {figures[ranked[1]]:.3f}"
+        told += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
     if any(len(run.record.splits) > 1 for run in ranked[:2]):
         told += " (means over splits)"
     return f"{told}. {_chance_words(face, best.record)}"
@@ -106,7 +107,7 @@ def _one_run(run: ShownRun, band: Band) -> str:
 def _with_interval(summary: Summary) -> str:
     known = np.isfinite(summary.low)
     interval = f"95 % {interval_words(summary.low, summary.high)}" if known else "no interval"
-    return f"{summary.value:.3f} ({interval})"
+    return f"{figure_words(summary.value)} ({interval})"
 
 
 def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
@@ -115,14 +116,16 @@ def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
     if not same_rows(best.record, second.record):
         a, b = (run_curves(run.record).area(band) for run in (best, second))
         return (
-            f"{where}, {names[0]} has a normalised pAUC of {a:.3f} and {names[1]} of {b:.3f}, on "
+            f"{where}, {names[0]} has a normalised pAUC of {figure_words(a)} and {names[1]} of "
+            f"{figure_words(b)}, on "
             "different test rows: not comparable pair by pair."
         )
     difference, sure, settled = _compared(best.record, second.record, band)
     verdict = "settled" if settled else "not settled"
-    if round(difference, 3) == 0:
+    if figure_words(difference) == "0.000":
         return f"{where}, {names[0]} and {names[1]} are level ({sure}): {verdict}."
-    return f"{where}, {names[0]} leads {names[1]} by {difference:.3f} ({sure}): {verdict}."
+    lead = figure_words(difference)
+    return f"{where}, {names[0]} leads {names[1]} by {lead} ({sure}): {verdict}."
 
 
 def _compared(a: RunRecord, b: RunRecord, band: Band) -> tuple[float, str, bool]:
@@ -162,7 +165,7 @@ def _deciding(runs: list[ShownRun], band: Band) -> str:
 def _wrong_way(runs: list[ShownRun]) -> list[str]:
     """Warn of scores that rank worse than chance."""
     found = [
-        f"{run.look.name} (AUC {area:.3f})"
+        f"{run.look.name} (AUC {figure_words(area)})"
         for run in runs
         if (area := run_curves(run.record).auc.value) < 0.5
     ]

@@ -68,8 +68,6 @@ class ScorePlot:
 
     def __init__(self, name: str) -> None:
         self.plot = make_plot(name, "Score", "")
-        for side in ("left", "bottom"):
-            self.plot.getAxis(side).enableAutoSIPrefix(False)
         self.scale = DENSITY
         self._distribution: Distribution | None = None
         self.band_item = pg.LinearRegionItem((0.0, 1.0), movable=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyqtgraph as pg
@@ -68,6 +69,7 @@ class Lines:
         self.drawn: list[Line] = []
         self.items: list[pg.PlotDataItem] = []
         self.plot = plot
+        self._worn: WeakKeyDictionary[pg.PlotDataItem, object] = WeakKeyDictionary()
         self._marker = pg.ScatterPlotItem(size=9, antialias=True)
         self._marker.setZValue(100)
         plot.addItem(self._marker, ignoreBounds=True)
@@ -81,19 +83,27 @@ class Lines:
             self.plot.addItem(item)
             self.items.append(item)
         for item, line in zip(self.items, lines, strict=True):
-            item.setZValue(line.depth)
-            # A line that is thinned is made anew whenever the view moves, as it does all the time
-            # while a fit is in flight.
-            item.setDownsampling(auto=len(line.x) > _MANY, method="peak")
-            item.setPen(line.pen)
-            # A line through one point would not be seen.
-            dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
-            item.setSymbol("o" if dotted else None)
-            item.setSymbolSize(5)
-            item.setSymbolPen(None if line.is_main else pen(line.pen.color(), 1.2))
-            item.setSymbolBrush(line.pen.color() if line.is_main else None)
+            self._dress(item, line)
             item.setData(line.x, line.y)
         self.drawn = list(lines)
+
+    def _dress(self, item: pg.PlotDataItem, line: Line) -> None:
+        """Let an item look as its line does; each of these steps would draw it anew."""
+        # A line that is thinned is made anew whenever the view moves.
+        many = len(line.x) > _MANY
+        # A line through one point would not be seen.
+        dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
+        worn = line.depth, many, dotted, line.pen, line.is_main
+        if self._worn.get(item) == worn:
+            return
+        self._worn[item] = worn
+        item.setZValue(line.depth)
+        item.setDownsampling(auto=many, method="peak")
+        item.setPen(line.pen)
+        item.setSymbol("o" if dotted else None)
+        item.setSymbolSize(5)
+        item.setSymbolPen(None if line.is_main else pen(line.pen.color(), 1.2))
+        item.setSymbolBrush(line.pen.color() if line.is_main else None)
 
     def nearest(self, position: QPointF) -> tuple[Line, int] | None:
         """Find the point of a main line nearest to a position of the scene, if one is near."""
@@ -113,6 +123,10 @@ class Lines:
             if away[k] < (best[0] if best else _REACH):
                 best = float(away[k]), line, k
         return None if best is None else best[1:]
+
+    def places(self) -> list[tuple[Array, Array]]:
+        """Give where the points of each line are in the plot."""
+        return [self._places(line) for line in self.drawn]
 
     def mark(self, line: Line, k: int) -> None:
         """Put a marker on one point of a line."""

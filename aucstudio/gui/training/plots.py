@@ -16,6 +16,7 @@ from aucstudio.gui.theme import current_theme
 from aucstudio.gui.training.course import HELD, ITERATION, TRAIN, Course
 from aucstudio.gui.training.lines import Line, Lines
 from aucstudio.gui.training.stages import StageRegions
+from aucstudio.gui.training.steady import SteadyBox, sides_of
 from aucstudio.gui.training.words import area_name
 from aucstudio.project.experiment import Band
 from aucstudio.project.words import power_words
@@ -43,9 +44,10 @@ class TrainingPlots(QVBoxLayout):
     def __init__(self) -> None:
         super().__init__()
         self.setSpacing(4)
-        self.upper = make_plot("training_plot", "", "Objective")
+        self._boxes = SteadyBox(), SteadyBox()
+        self.upper = make_plot("training_plot", "", "Objective", self._boxes[0])
         self.upper.setAxisItems({"left": _PowerAxis("left"), "bottom": _StepAxis("bottom")})
-        self.lower = make_plot("area_plot", "Iteration", "AUC")
+        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1])
         self.lower.setAxisItems({"bottom": _StepAxis("bottom")})
         self.lower.setXLink(self.upper)
         self.upper_lines = Lines(self.upper), Lines(self.upper)
@@ -78,13 +80,23 @@ class TrainingPlots(QVBoxLayout):
 
     def show_all(self) -> None:
         """Go back to the whole picture."""
+        self.unsettle()
         for plot in self.both():
             plot.enableAutoRange()
 
+    def unsettle(self) -> None:
+        """Let the ranges follow what has changed beside the run in flight."""
+        for box in self._boxes:
+            box.unsettle()
+
     def settle(self) -> None:
         """Find the ranges before painting: the plots share one, and would be painted twice."""
-        for plot in self.both():
-            plot.getPlotItem().getViewBox().updateAutoRange()
+        sides = [sides_of(lines[True].places()) for lines in (self.upper_lines, self.lower_lines)]
+        along = [side[0] for side in sides if side is not None]
+        for box, side in zip(self._boxes, sides, strict=True):
+            # They share the horizontal axis.
+            box.flying = None if side is None else (_around(along), side[1])
+            box.updateAutoRange()
 
     # ------------------------------------------------------------- drawing
 
@@ -175,6 +187,11 @@ class TrainingPlots(QVBoxLayout):
         self._legend.setColumnCount(min(3, max(1, columns)))
         for look, item in known.values() if columns > 1 else ():
             self._legend.addItem(item, shortened(look.name))
+
+
+def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    lows, highs = zip(*stretches, strict=True)
+    return min(lows), max(highs)
 
 
 def _pen(course: Course, strong: bool) -> QPen:

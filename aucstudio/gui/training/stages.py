@@ -39,8 +39,9 @@ class StageRegions:
     def show(self, stages: Sequence[Stage], end: float) -> None:
         """Show these stages, the last until ``end``; nothing where there is one alone."""
         stages = stages if len(stages) > 1 else ()
-        shown = tuple(stages), end, current_theme().name
+        shown = tuple(stages), current_theme().name
         if shown == self._shown:
+            self._prolong(end)
             return
         self._shown = shown
         for item in self.items:
@@ -50,6 +51,15 @@ class StageRegions:
         for k, (stage, until) in enumerate(zip(stages, ends, strict=True)):
             self._add(stage, max(until, stage.seconds), k)
         self._fit_names()
+
+    def _prolong(self, end: float) -> None:
+        """Let the last stage go on until ``end``."""
+        if self.items:
+            start = self.items[-1].getRegion()[0]
+            self.items[-1].setRegion((start, max(start, end)))
+            if self._names:
+                self._names[-1] = self._names[-1][0], max(start, end) - start
+            self._fit_names()
 
     def _fit_names(self) -> None:
         """Write the names that their regions have room for."""

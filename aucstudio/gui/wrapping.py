@@ -1,0 +1,92 @@
+"""A row of controls that goes on in a next line where there is no room for all."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLayoutItem
+
+_AROUND_WORDS = 46  # of a list: its frame and its arrow
+
+
+class WrappingRow(QHBoxLayout):
+    """Lays out like any row while there is room.
+
+    Where there is none, lists first become as narrow as their chosen words, then what is left
+    goes on below. A label stays beside its control.
+    """
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        lines = self._lines(width)
+        gaps = self.spacing() * max(0, len(lines) - 1)
+        return sum(_height(line) for line in lines) + gaps
+
+    def minimumSize(self) -> QSize:
+        groups = self._groups()
+        least = [self._room([_least(item) for item in group]) for group in groups]
+        return QSize(max(least, default=0), max(map(_height, groups), default=0))
+
+    def setGeometry(self, rect: QRect) -> None:
+        widths = [_width(item) for group in self._groups() for item in group]
+        if self._room(widths) <= rect.width():
+            super().setGeometry(rect)
+            return
+        top = rect.top()
+        for line in self._lines(rect.width()):
+            left, height = rect.left(), _height(line)
+            for item in line:
+                width = min(_compact(item), rect.right() + 1 - left)
+                item.setGeometry(QRect(left, top, width, height))
+                left += width + self.spacing()
+            top += height + self.spacing()
+
+    def _groups(self) -> list[list[QLayoutItem]]:
+        """Give what must stay together, from left to right."""
+        groups: list[list[QLayoutItem]] = []
+        joined = False
+        for k in range(self.count()):
+            item = self.itemAt(k)
+            if item is None or item.isEmpty():  # hidden, or air
+                continue
+            if joined:
+                groups[-1].append(item)
+            else:
+                groups.append([item])
+            widget = item.widget()
+            joined = isinstance(widget, QLabel) and widget.buddy() is not None
+        return groups
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        for group in self._groups():
+            longer = [*lines[-1], *group] if lines else []
+            if longer and self._room([_compact(item) for item in longer]) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(group)
+        return lines
+
+    def _room(self, widths: list[int]) -> int:
+        return sum(widths) + self.spacing() * max(0, len(widths) - 1)
+
+
+def _width(item: QLayoutItem) -> int:
+    return min(max(item.sizeHint().width(), item.minimumSize().width()), item.maximumSize().width())
+
+
+def _compact(item: QLayoutItem) -> int:
+    width, box = _width(item), item.widget()
+    if not isinstance(box, QComboBox):
+        return width
+    words = box.fontMetrics().horizontalAdvance(box.currentText()) + _AROUND_WORDS
+    return min(width, max(words, box.minimumWidth()))
+
+
+def _least(item: QLayoutItem) -> int:
+    return min(item.minimumSize().width(), _compact(item))
+
+
+def _height(items: list[QLayoutItem]) -> int:
+    return max(item.sizeHint().height() for item in items)

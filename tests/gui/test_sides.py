@@ -1,0 +1,95 @@
+"""The columns beside the pictures: two in a wide window, pages of one in a narrow one."""
+
+import pytest
+from PySide6.QtGui import QAction
+
+from aucstudio.gui.sides import NARROW
+
+WIDE, SLIM = NARROW + 200, NARROW - 200
+
+
+@pytest.fixture
+def opened(window, table_file):
+    window.open_data(table_file)
+    return window
+
+
+@pytest.fixture
+def resize(qtbot, opened):
+    def to(width):
+        opened.resize(width, 700)
+        narrow = opened.sides.width() < NARROW
+        assert narrow == (width == SLIM)
+        qtbot.waitUntil(lambda: (opened.sides.left.count() == 2) == narrow)
+
+    return to
+
+
+def toggle(window, name):
+    window.findChild(QAction, f"action_{name}").trigger()
+
+
+def test_the_runs_are_a_page_of_the_left_column_while_the_window_is_narrow(opened, resize, qtbot):
+    sides, runs = opened.sides, opened.runs_panel
+    resize(WIDE)
+    assert sides.indexOf(runs) == 2
+    assert runs.isVisible()
+    assert not sides.left.tabBar().isVisible()
+    resize(SLIM)
+    assert [sides.left.tabText(k) for k in range(2)] == ["Set-up", "Runs"]
+    assert sides.left.tabBar().isVisible()
+    assert sides.left.currentWidget() is sides.setup
+    sides.left.setCurrentIndex(1)
+    assert runs.isVisible()
+    assert not sides.setup.isVisible()
+    resize(WIDE)
+    assert sides.indexOf(runs) == 2
+    assert runs.isVisible()
+    assert sides.setup.isVisible()
+    qtbot.waitUntil(lambda: sides.sizes()[2] >= runs.minimumWidth())
+
+
+@pytest.mark.parametrize("width", [WIDE, SLIM])
+def test_each_column_is_hidden_and_shown(opened, resize, width):
+    sides = opened.sides
+    resize(width)
+    toggle(opened, "show_runs")
+    assert not opened.runs_panel.isVisible()
+    assert sides.setup.isVisible()
+    assert not sides.left.tabBar().isVisible()  # one page needs no tabs
+    toggle(opened, "show_setup")
+    assert not sides.left.isVisible()
+    toggle(opened, "show_runs")
+    assert opened.runs_panel.isVisible()
+    assert not sides.setup.isVisible()
+    toggle(opened, "show_setup")
+    assert sides.setup.isVisible()  # what is asked for comes to the front
+    assert opened.runs_panel.isVisible() == (width == WIDE)
+
+
+def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
+    resize(SLIM)
+    toggle(opened, "show_runs")
+    resize(WIDE)
+    assert not opened.runs_panel.isVisible()
+    toggle(opened, "show_runs")
+    assert opened.runs_panel.isVisible()
+    resize(SLIM)
+    assert opened.sides.left.isTabVisible(1)
+
+
+def test_the_picture_keeps_most_of_a_narrow_window(opened, resize):
+    resize(SLIM)
+    assert opened.deck.width() > 0.55 * opened.sides.width()
+
+
+@pytest.mark.parametrize("width", [WIDE, SLIM])
+def test_run_and_stop_stand_beside_the_menus_which_stay(opened, resize, width):
+    resize(width)
+    bar, strip = opened.menuBar(), opened.strip
+    places = [bar.actionGeometry(action) for action in bar.actions()]
+    assert all(not place.isEmpty() for place in places)
+    assert strip.parentWidget() is bar
+    assert strip.x() > max(place.right() for place in places)
+    assert strip.geometry().right() <= bar.width()
+    assert strip.width() > width / 2  # room for what is being done

@@ -1,0 +1,140 @@
+"""What every page has: controls that wrap, lists that end in an ellipsis, words that fit."""
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from aucstudio.gui.view import Sentence
+from aucstudio.gui.widgets import ElidedCombo
+from aucstudio.gui.wrapping import WrappingRow
+
+WORDS = "The first run leads the second by 0.030 in the range: not settled. "
+
+
+def make_controls(texts):
+    row, parts = WrappingRow(), []
+    row.setSpacing(8)
+    for text in texts:
+        combo = QComboBox()
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.addItems([text, "something far longer than what is chosen"])
+        label = QLabel(f"&{text}")
+        label.setBuddy(combo)
+        parts += [label, combo]
+    parts.append(QPushButton("Zoom"))
+    for part in parts:
+        row.addWidget(part)
+    row.insertStretch(len(parts) - 1, 1)
+    return row, parts
+
+
+@pytest.fixture
+def page(qtbot):
+    holder = QWidget()
+    row, parts = make_controls(["One", "Two", "Three"])
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addLayout(row)
+    column.addStretch(1)
+    qtbot.addWidget(holder)
+    with qtbot.waitExposed(holder):
+        holder.show()
+    return holder, row, parts
+
+
+def place(page, width):
+    page[0].resize(width, 400)
+    page[0].layout().activate()
+    return [part.geometry() for part in page[2]]
+
+
+def test_a_row_with_room_is_one_line_and_a_stretch_pushes_the_rest_to_its_end(page):
+    places = place(page, 1600)
+    assert len({spot.center().y() for spot in places}) == 1
+    assert places[-1].right() == 1599
+    assert page[1].heightForWidth(1600) == max(part.sizeHint().height() for part in page[2])
+
+
+def test_lists_become_as_narrow_as_their_words_before_a_line_is_broken(page):
+    hints = sum(part.sizeHint().width() for part in page[2]) + 8 * 6
+    places = place(page, hints - 60)
+    assert len({spot.center().y() for spot in places}) == 1
+    for part, spot in zip(page[2], places, strict=True):
+        if isinstance(part, QComboBox):
+            assert spot.width() < part.sizeHint().width()
+            assert spot.width() > part.fontMetrics().horizontalAdvance(part.currentText())
+
+
+@pytest.mark.parametrize("width", [400, 300, 200, 150])
+def test_what_has_no_room_goes_on_below_and_nothing_is_cut(page, width):
+    places = place(page, width)
+    assert len({spot.center().y() for spot in places}) > 1
+    assert page[0].width() == width
+    whole = QRect(0, 0, width, page[1].heightForWidth(width))
+    for k, spot in enumerate(places):
+        assert whole.contains(spot)
+        assert not any(spot.intersects(other) for other in places[:k])
+    for label, combo in zip(places[:6:2], places[1:6:2], strict=True):
+        assert label.center().y() == combo.center().y()  # a name stays beside its list
+
+
+def test_hidden_controls_take_no_room(page):
+    before = page[1].heightForWidth(240)
+    for part in page[2][2:]:
+        part.hide()
+    assert page[1].heightForWidth(240) < before
+
+
+@pytest.mark.parametrize("mode", [Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle])
+def test_a_list_too_narrow_for_its_words_ends_in_an_ellipsis(qtbot, mode):
+    long, cut = ElidedCombo(), ElidedCombo()
+    text = "a name of a class that nobody would want to read · 192 · 8 %"
+    long.elided = mode
+    long.addItem(text)
+    metrics = long.fontMetrics()
+    shorter = {metrics.elidedText(text, mode, room) for room in range(40, 160)}
+    pictures = []
+    for combo in (long, cut):
+        qtbot.addWidget(combo)
+        combo.resize(160, 28)
+    for words in shorter:
+        cut.clear()
+        cut.addItem(words)
+        pictures.append(cut.grab().toImage())
+    assert long.grab().toImage() in pictures
+    assert long.currentText() == text
+
+
+@pytest.fixture
+def sentence(qtbot):
+    holder = QWidget()
+    made = Sentence("some_sentence")
+    column = QVBoxLayout(holder)
+    column.addStretch(1)
+    column.addWidget(made)
+    qtbot.addWidget(holder)
+    holder.resize(400, 800)
+    with qtbot.waitExposed(holder):
+        holder.show()
+    return holder, made
+
+
+def test_a_sentence_is_as_high_as_its_words(qtbot, sentence):
+    holder, made = sentence
+    made.setText(WORDS * 3)
+    qtbot.waitUntil(lambda: made.height() >= made.heightForWidth(made.width()) > 40)
+    assert made.toolTip() == ""
+    before = made.height()
+    holder.resize(900, 800)
+    qtbot.waitUntil(lambda: made.height() < before)
+
+
+def test_on_a_small_page_a_sentence_leaves_room_for_the_picture(qtbot, sentence):
+    holder, made = sentence
+    holder.resize(300, 320)
+    made.setText(WORDS * 8)
+    qtbot.waitUntil(lambda: made.height() <= 320 / 4)
+    assert made.toolTip() == made.text() == WORDS * 8
+    made.grab()
+    made.setText(WORDS)
+    qtbot.waitUntil(lambda: made.toolTip() == "")

@@ -1,0 +1,72 @@
+"""The dot-and-whisker chart: names, scrolling, and nothing where there is nothing."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.plan import RunLook
+
+LOOK = RunLook("run", 0)
+
+
+def rows_of(names):
+    return [
+        Whisker(name, 1.0 - 0.01 * k, np.nan, np.nan, f"tip of {name}")
+        for k, name in enumerate(names)
+    ]
+
+
+@pytest.fixture
+def chart(qtbot):
+    made = WhiskerChart("whisker_chart", "Loss")
+    qtbot.addWidget(made)
+    made.resize(480, 420)
+    made.show()
+    QApplication.processEvents()
+    return made
+
+
+def names_at_the_axis(chart):
+    return [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
+
+
+def test_no_rows_leave_no_axes(chart):
+    assert not chart.plot.getPlotItem().isVisible()
+    chart.show_rows(rows_of(["a"]), LOOK)
+    assert chart.plot.getPlotItem().isVisible()
+    assert names_at_the_axis(chart) == ["a"]
+    chart.show_rows([], LOOK)
+    assert not chart.plot.getPlotItem().isVisible()
+    assert not chart.note.isVisible()
+
+
+def test_long_names_are_cut_in_the_middle_and_told_in_full(chart, monkeypatch):
+    told = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: told.append(tip))
+    long = "a_column_with_a_name_of_more_than_sixty_letters_that_goes_on_and_on_2"
+    chart.show_rows(rows_of([long, "b"]), LOOK)
+    shown = names_at_the_axis(chart)[0]
+    QApplication.processEvents()
+    assert "…" in shown
+    assert (shown[0], shown[-1]) == (long[0], long[-1])
+    assert chart.plot.getAxis("left").width() < 0.5 * chart.width()
+    place = QPoint(4, 12)  # beside the first row
+    event = QHelpEvent(QEvent.Type.ToolTip, place, chart.plot.mapToGlobal(place))
+    QApplication.sendEvent(chart.plot.viewport(), event)
+    assert told == [f"tip of {long}"]
+
+
+def test_what_does_not_fit_is_scrolled_to_and_counted(chart):
+    names = [f"f{k}" for k in range(64)]
+    chart.show_rows(rows_of(names), LOOK)
+    QApplication.processEvents()  # the note takes its height
+    assert chart.scroller.isVisible()
+    fit = 64 - chart.scroller.maximum()
+    assert chart.note.text() == f"1 to {fit} of 64: scroll for the others"
+    chart.scroller.setValue(chart.scroller.maximum())
+    assert chart.note.text() == f"{65 - fit} to 64 of 64: scroll for the others"
+    low, high = chart.plot.getViewBox().viewRange()[1]
+    assert (low, high) == pytest.approx((64 - fit - 0.5, 63.5))
