@@ -52,7 +52,6 @@ PRESETS: tuple[tuple[str, float, float], ...] = (
     ("Two columns", 170.0, 110.0),
     ("Slide", 254.0, 143.0),
 )
-ENDINGS = (".png", ".svg", ".pdf")
 SCREEN_DPI = 96.0
 # In the window a run's line is this many pixels wide; all other widths keep their proportion.
 _RUN_LINE = 2.0
@@ -149,7 +148,7 @@ def write_figure(drawing: Drawing, path: Path, sheet: Sheet) -> None:
     Raises
     ------
     InputError
-        If the ending is none of :data:`ENDINGS`, or the file cannot be written.
+        If the ending is none of .png, .svg and .pdf, or the file cannot be written.
     """
     writers: dict[str, Callable[[], bytes]] = {
         ".png": lambda: drawing.png(sheet.dpi),

@@ -25,7 +25,7 @@ from aucstudio.gui.wrapping import WrappingRow
 
 _LEAST_COMBO = 64
 _LEAST_SENTENCE = 40
-_MOST_SENTENCE = 0.25  # of the page's height: the rest belongs to the picture
+_MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
 _SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
 
 
@@ -179,7 +179,9 @@ class View(QWidget):
         """Say why the chosen run, if there is one, has no picture, and what to do about it."""
         live = self.session.live
         if run is not None:
-            return f"{run.look.name} has no {what} to show. {run.record.error}".rstrip()
+            error = run.record.error
+            why = f" {error[0].upper()}{error[1:].rstrip('.')}." if error else ""
+            return f"{run.look.name} has no {what} to show.{why}"
         if live is not None:
             return f"{live.look.name} is training; {soon}."
         if self.session.table is None:

@@ -7,7 +7,7 @@ the mean of the rows in all other directions.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,17 +137,6 @@ def score_map(
         rows = slice(start, start + _PULSE)
         scores[rows] = scorer(part.rows(places[rows])) + intercept
     return ScoreMap(x, y, scores.reshape(len(x), len(y)), cell)
-
-
-def refined(
-    scorer: Scorer, intercept: float, part: Slice, frame: Frame, go_on: Callable[[], bool]
-) -> Iterator[ScoreMap]:
-    """Give maps from coarse to fine, until ``go_on`` says no."""
-    for cell in CELLS:
-        found = score_map(scorer, intercept, part, frame, cell, go_on)
-        if found is None:
-            return
-        yield found
 
 
 def contour(x: Array, y: Array, values: Array, level: float) -> Array:

@@ -98,9 +98,9 @@ def spambase(folder, halves, landmarks=800):
     report(found, "kernel RankSVM")
 
 
-def generated(rows, exact_rows=5_000, landmarks=800):
+def generated(rows, features, exact_rows=5_000, landmarks=800):
     X, y = make_classification(
-        rows, 50, n_informative=10, n_redundant=10, weights=[0.88], random_state=0
+        rows, features, n_informative=10, n_redundant=5, weights=[0.88], random_state=0
     )
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
     scaler = StandardScaler().fit(X)
@@ -170,6 +170,7 @@ def main():
     parser.add_argument("--data", type=Path)
     parser.add_argument("--halves", type=int, default=5)
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--features", type=int, default=20)
     parser.add_argument("--peer", action="store_true")
     wanted = parser.parse_args()
     with threadpool_limits(1):
@@ -178,7 +179,7 @@ def main():
         if wanted.data:
             spambase(wanted.data, wanted.halves)
         if wanted.rows:
-            generated(wanted.rows)
+            generated(wanted.rows, wanted.features)
 
 
 if __name__ == "__main__":

@@ -44,15 +44,13 @@ def band_coverage(rate: str, low: float, high: float, n: int, row: str) -> str:
 
 
 def _amount(covered: float, row: str, of_one: bool) -> str:
-    """Word a number of rows to three digits, and say whose part it is where it is a part."""
+    """Word a number of rows, a part of one as a part, and say whose part it is where it is less."""
     if covered < 0.995:
         return (
             f"{covered:.2g} of one {row}" if of_one and covered >= 0.01 else f"less than one {row}"
         )
-    digits = max(0, 2 - math.floor(math.log10(max(covered, 1))))
-    number = f"{covered:,.{digits}f}"
-    if digits:
-        number = number.rstrip("0").rstrip(".")
+    digits = max(1, 2 - math.floor(math.log10(max(covered, 1))))
+    number = f"{covered:,.{digits}f}".rstrip("0").rstrip(".")
     return f"{number} {row}{'' if number == '1' else 's'}"
 
 
