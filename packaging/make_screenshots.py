@@ -1,4 +1,4 @@
-"""Make the README's pictures: the program itself, run on its sample study without a display.
+"""Make the README's pictures: the program itself, run on its example study without a display.
 
 Usage: packaging/make_screenshots.py [FOLDER]; the default is resources/screenshots.
 """
