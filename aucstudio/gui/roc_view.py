@@ -28,9 +28,10 @@ from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.roc.training_range import TrainingRange
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import named
+from aucstudio.gui.widgets import delayed, named
 
 _HINT = "Point at a curve to read threshold, rates and counts."
+_STILL_MILLISECONDS = 60
 
 
 class RocView(View):
@@ -86,6 +87,7 @@ class RocView(View):
         self.clear_readout()
 
     def _connect(self) -> None:
+        self._stands_still = delayed(self, _STILL_MILLISECONDS, self._on_still)
         session, choices, canvas = self.session, self.choices, self.canvas
         session.band_changed.connect(self.refresh_band)
         session.focus_changed.connect(self._tell_layers)
@@ -96,7 +98,7 @@ class RocView(View):
         choices.on_confidence(self.refresh_band)
         choices.inset_action.toggled.connect(self.refresh_band)
         canvas.box.sigRangeChanged.connect(self._on_range)
-        canvas.box.sigResized.connect(self._on_range)
+        canvas.box.sigResized.connect(self._on_resized)
         canvas.on_pointing(self.point_at, self.clear_readout)
         self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self.plot.viewport().installEventFilter(self)
@@ -280,6 +282,14 @@ class RocView(View):
         self.lines.thin()
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
+        # Cards and labels find their place again when the picture stands still.
+        self._stands_still.start()
+
+    def _on_resized(self) -> None:
+        self._on_range()
+        self._on_still()
+
+    def _on_still(self) -> None:
         self.canvas.place_cards(self.lines)
         self._tell_layers()
 
