@@ -8,7 +8,6 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QMenu,
     QTableView,
     QVBoxLayout,
@@ -21,7 +20,7 @@ from aucstudio.gui.plotting import SWATCH, swatch
 from aucstudio.gui.run_details import RunDetails
 from aucstudio.gui.runs_model import COLUMNS, RunsModel
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import Card, label, named
+from aucstudio.gui.widgets import Card, fit_columns, label, list_rows, named
 
 _COLOURS = 8
 _WIDTH = 296
@@ -60,21 +59,13 @@ class RunsPanel(QWidget):
     def _set_up_view(self) -> None:
         view = self.view
         view.setModel(self.model)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        list_rows(view, 32)
+        fit_columns(view, 0)
         view.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
             | QAbstractItemView.EditTrigger.EditKeyPressed
         )
-        view.setShowGrid(False)
         view.setIconSize(SWATCH)
-        view.setWordWrap(False)
-        view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(32)
-        header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._on_menu)
         view.selectionModel().currentRowChanged.connect(self._on_current)

@@ -8,11 +8,13 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialogButtonBox,
     QFrame,
     QGridLayout,
+    QHeaderView,
     QLabel,
     QMessageBox,
     QPushButton,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -138,6 +141,25 @@ def field_label(text: str) -> QLabel:
     made = label(text)
     made.setFixedWidth(_LABEL_WIDTH)
     return made
+
+
+def list_rows(table: QTableView, height: int) -> None:
+    """Let a table read as a list: whole rows are chosen, one at a time, without grid or numbers."""
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().setVisible(False)
+    table.verticalHeader().setDefaultSectionSize(height)
+    table.horizontalHeader().setHighlightSections(False)
+
+
+def fit_columns(table: QTableView, stretched: int) -> None:
+    """Give columns the width of what they hold, and one of them what is left."""
+    header = table.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
 
 
 def hint_label(name: str) -> QLabel:

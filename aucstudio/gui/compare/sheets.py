@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QTableView
 
 from aucstudio.gui.compare.words import MARK
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import SWATCH
 from aucstudio.gui.sheet_model import Row, SheetModel
+from aucstudio.gui.widgets import fit_columns, list_rows
 from aucstudio.project import comparison, words
 from aucstudio.project.comparison import Comparison, PairComparison, RunFigures, Standing
 from aucstudio.project.comparison_sheets import CORRECTION_NAMES
@@ -51,18 +52,9 @@ def make_table(model: SheetModel, stretched: int) -> QTableView:
     """Make a table whose rows are chosen whole."""
     table = QTableView()
     table.setModel(model)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setShowGrid(False)
+    list_rows(table, _ROW)
+    fit_columns(table, stretched)
     table.setIconSize(SWATCH)
-    table.setWordWrap(False)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().setVisible(False)
-    table.verticalHeader().setDefaultSectionSize(_ROW)
-    header = table.horizontalHeader()
-    header.setHighlightSections(False)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
     return table
 
 

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
-    QHeaderView,
     QLabel,
     QTableView,
     QVBoxLayout,
@@ -19,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.scores.confusion import CARD_WIDTH
 from aucstudio.gui.sheet_model import Row, SheetModel
-from aucstudio.gui.widgets import label, named, tell
+from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
 from aucstudio.project.record import SplitResult
 from aucstudio.project.table import Table
 
@@ -183,14 +181,7 @@ def _score(value: float) -> str:
 def _sheet(model: SheetModel, stretched: int, name: str, accessible: str) -> QTableView:
     table = named(QTableView(), name, accessible)
     table.setModel(model)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setShowGrid(False)
-    table.verticalHeader().setVisible(False)
-    table.verticalHeader().setDefaultSectionSize(_LINE)
-    header = table.horizontalHeader()
-    header.setHighlightSections(False)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+    list_rows(table, _LINE)
+    fit_columns(table, stretched)
     table.setMinimumHeight(3 * _LINE)
     return table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
+from PySide6.QtWidgets import QTableView, QWidget
 
 from aucstudio.gui.search.sheet import CandidateModel, Sheet
-from aucstudio.gui.widgets import named
+from aucstudio.gui.widgets import list_rows, named
 
 _LEAST_HEIGHT = 96
 _CELL_AIR = 16
@@ -30,17 +30,10 @@ class CandidateTable(QTableView):
         named(self, "search_table", "Candidates")
         self.candidates = CandidateModel()
         self.setModel(self.candidates)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        list_rows(self, 26)
         self.setMinimumHeight(_LEAST_HEIGHT)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
-        self.verticalHeader().setVisible(False)
-        self.verticalHeader().setDefaultSectionSize(26)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setStretchLastSection(True)
         self.setSortingEnabled(True)
         # Qt's own mark lies over the words: the model writes one.
