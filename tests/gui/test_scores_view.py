@@ -206,7 +206,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
 
 def test_failed_run_says_why(view, add, qtbot):
     add(splits=(), status="failed", error="not enough memory")
-    assert shown(view, qtbot) == "Run has no scores to show. not enough memory"
+    assert shown(view, qtbot) == "Run has no scores to show. Not enough memory."
 
 
 def test_bins_of_equal_and_of_spread_scores():

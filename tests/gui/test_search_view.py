@@ -355,7 +355,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     add(c_search(np.full((7, 5), np.nan)), splits=(), status="stopped", name="Early")
     assert "Early was stopped before any candidate was judged" in shown(view, qtbot)
     add(splits=(), status="failed", error="nothing could be tuned: too few rows", name="Bad")
-    assert shown(view, qtbot).endswith("nothing could be tuned: too few rows")
+    assert shown(view, qtbot).endswith("Nothing could be tuned: too few rows.")
     session.table = None
     session.put_plan(dataclasses.replace(session.plan, looks={}))
     view.mark_stale()
