@@ -342,7 +342,7 @@ def test_empty_states_say_what_to_do(view, session, qtbot):
 
 def test_failed_run_says_why(view, add, qtbot):
     add(splits=(), status="failed", error="the kernel matrix is too large")
-    assert shown(view, qtbot).endswith("the kernel matrix is too large")
+    assert shown(view, qtbot).endswith("The kernel matrix is too large.")
 
 
 def test_run_in_flight(view, add, session, qtbot):
