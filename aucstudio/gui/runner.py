@@ -15,8 +15,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.job import RunJob, describe_failure
 
-# The pictures move fifteen times a second: each time they hold up what trains a little.
-POLL_MILLISECONDS = 66
+# The pictures move twelve times a second: each time they hold up what trains a little.
+POLL_MILLISECONDS = 80
 _PATIENCE_SECONDS = 1.5
 
 

@@ -145,6 +145,7 @@ def test_passes_are_as_many_as_promised(key, passes, rng):
     assert read.count(5) == passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["auc-rls", "rank-svm", "nbauc", "nsauc"])
 def test_memory_is_set_by_the_block(key):
     height, features, count = 10_000, 40, 15

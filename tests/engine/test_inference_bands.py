@@ -42,6 +42,7 @@ def test_bands_hold_the_estimate_and_do_not_fall(band, shape):
     assert wider.high.sum() >= found.high.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "shift"), [((30, 40), 1.0), ((40, 40), 3.0)])
 def test_simultaneous_bands_hold_the_whole_true_curve(shape, shift):
     true = true_tpr(DENSE, shift)
@@ -56,6 +57,7 @@ def test_simultaneous_bands_hold_the_whole_true_curve(shape, shift):
     assert (held / 150 >= 0.87).all()
 
 
+@pytest.mark.slow
 def test_pointwise_band_holds_each_point():
     grid = np.array([0.01, 0.05, 0.1, 0.3, 0.6])
     true = true_tpr(grid, 1.2)

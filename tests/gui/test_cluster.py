@@ -42,6 +42,7 @@ def settled(qtbot, session):
     qtbot.waitUntil(lambda: not session.cluster.connecting, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_runs_go_there_and_a_lost_scheduler_is_told_of(
     dask, qtbot, session, dialog, table_file, window_strip
 ):

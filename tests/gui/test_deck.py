@@ -12,6 +12,9 @@ from aucstudio.gui.app import create_window
 from aucstudio.gui.plan import Plan
 from aucstudio.project.experiment_file import read_study
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def opened(window, table_file):

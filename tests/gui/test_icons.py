@@ -12,6 +12,9 @@ from aucstudio.gui.icons import ON_ACCENT, coloured, icon
 from aucstudio.gui.theme import DARK, LIGHT
 from aucstudio.project.resources import resource_path
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 NAMES = (
     "run",
     "stop",
@@ -57,6 +60,7 @@ def test_an_icon_is_drawn_for_each_scale_of_the_screen(window, scale):
     assert is_of(LIGHT.text, inks(icon("run"), 16, scale=scale))
 
 
+@pytest.mark.slow
 def test_icons_follow_the_theme_and_whether_they_can_be_pressed(window, table_file):
     window.open_data(table_file)
     run = window.findChild(QAction, "action_run")

@@ -361,6 +361,7 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     assert "pairs would take about" in window.method_panel.form._hints["n_neighbors"].text()
 
 
+@pytest.mark.slow
 def test_themes_switch_and_keep_the_runs(window, table_file, run_to_end, qtbot):
     window.open_data(table_file)
     run_to_end(window)

@@ -23,6 +23,9 @@ from aucstudio.gui.theme import DARK, LIGHT
 from aucstudio.gui.view import View
 from aucstudio.project.errors import InputError
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 DASH = (8.0, 4.0)
 
@@ -217,6 +220,7 @@ def test_title_and_caption_stand_above_and_below(view):
     assert not {"plain", "sentence"} & set(" ".join(texts(plain)).split())
 
 
+@pytest.mark.slow
 def test_print_is_light_whatever_the_window_wears(view, window):
     window.set_theme("dark")
     view.retheme()

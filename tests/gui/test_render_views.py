@@ -10,6 +10,9 @@ from PySide6.QtWidgets import QDialog, QWidget
 from aucstudio.gui.roc import axes
 from aucstudio.gui.roc.faces import FACES
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).parents[2] / "packaging" / "render_views.py"
 
 

@@ -5,6 +5,9 @@ from PySide6.QtGui import QAction
 
 from aucstudio.gui.sides import NARROW
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 WIDE, SLIM = NARROW + 200, NARROW - 200
 
 

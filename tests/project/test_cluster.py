@@ -60,6 +60,7 @@ def assert_same_numbers(record, alone):
         assert split.model.trained_on == other.model.trained_on
 
 
+@pytest.mark.slow
 def test_workers_die_and_the_numbers_are_the_same(dask, plan, table, tmp_path):
     for _ in range(3):
         dask.worker()
@@ -106,6 +107,7 @@ def a_worker_dies_in_a_search(dask, plan, table):
     assert heard[-1].elsewhere.where.endswith(f" of {dask.address}")
 
 
+@pytest.mark.slow
 def test_pairs_are_compared_there_as_here(standing, plan, table, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
     project = ProjectFile.create(tmp_path / "study.aucproj")
@@ -120,6 +122,7 @@ def test_pairs_are_compared_there_as_here(standing, plan, table, tmp_path, monke
     assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch):
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
     dask.worker()
@@ -136,6 +139,7 @@ def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch)
     assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_is_wrong_in_one_line(
     dask, table_file, tmp_path, monkeypatch, capfd
 ):
@@ -162,6 +166,7 @@ def test_the_command_line_says_what_is_wrong_in_one_line(
         assert f"no Dask scheduler answers at {address}" in complaint(address)
 
 
+@pytest.mark.slow
 def test_the_command_line_trains_there(standing, table_file, capfd):
     command = ["train", str(table_file), "--method", "auc-rls", "--tune", "auc"]
     documents = []

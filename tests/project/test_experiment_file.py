@@ -104,6 +104,7 @@ def test_runs_that_differ_in_their_rows_need_two_files(plan, tmp_path):
         write_study([plan("auc-rls"), plan("auc-rls", seed=3)], tmp_path)
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_numbers(write, tmp_path):
     study = read_study(write(SMALL))
     project = tmp_path / "both.aucproj"

@@ -737,6 +737,7 @@ def written(rows, delimiter, quote, end, quoting):
     return buffer.getvalue()
 
 
+@pytest.mark.slow
 @LIGHT
 @given(rows=tables(WORDS), **DIALECTS)
 def test_what_is_written_is_read_back(write, rows, delimiter, quote, end, quoting, encoding):
@@ -751,6 +752,7 @@ NASTY = st.text("ab,;|\"'1.\n", min_size=1, max_size=8).filter(
 )
 
 
+@pytest.mark.slow
 @LIGHT
 @given(rows=tables(NASTY), **DIALECTS)
 def test_nasty_cells_are_read_back_in_a_given_dialect(
