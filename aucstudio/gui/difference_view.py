@@ -74,7 +74,7 @@ class DifferenceView(PlaneView):
         self.pairs_combo.currentIndexChanged.connect(self.mark_stale)
         self.compare_combo = self.add_combo(
             "compare_combo",
-            "&Compare with",
+            "Besi&de",
             "A second run, for its hyperplane in the same plane",
             elided=True,
         )
@@ -86,7 +86,7 @@ class DifferenceView(PlaneView):
         self.all_check.toggled.connect(self.mark_stale)
         self.controls.addWidget(self.all_check)
         self.worst_button = named(
-            QPushButton("&Worst pair"), "worst_pair_button", "Show the pair that is ranked worst"
+            QPushButton("&Worst"), "worst_pair_button", "Show the pair that is ranked worst"
         )
         self.worst_button.setToolTip("The two rows of the lowest margin, side by side (F8)")
         self.controls.addWidget(self.worst_button)
