@@ -35,6 +35,9 @@ from aucstudio.project.studies import make_study
 from aucstudio.project.table import read_table
 from aucstudio.project.words import cost_words
 
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60_000
 
 
