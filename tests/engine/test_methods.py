@@ -91,6 +91,7 @@ def test_a_method_says_what_it_is(method):
     assert "Minimises" in method.__doc__
 
 
+@pytest.mark.slow
 @every_case
 def test_scikit_learn_finds_nothing_wrong(method):
     results = check_estimator(method, on_fail=None, on_skip=None)
