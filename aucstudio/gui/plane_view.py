@@ -258,7 +258,9 @@ class PlaneView(PlaneControls):
         scorer = live.picture.scorer
         if not isinstance(scorer, LinearScorer):
             return None
-        b = -equal_error_threshold(live.picture.positive, live.picture.scores)
+        b = 0.0  # differences of rows have no constant
+        if not self.of_pairs:
+            b = -equal_error_threshold(live.picture.positive, live.picture.scores)
         return self.carried(scorer.weights, b, live.preparation)
 
     def retheme(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from aucstudio.engine.inference.bands import Band, bootstrap_band, kolmogorov_band
 from aucstudio.engine.inference.bootstrap import bootstrap_interval, bootstrap_test
 from aucstudio.engine.inference.correction import bonferroni, holm
+from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
 from aucstudio.engine.inference.delong import delong_covariance, delong_interval, delong_test
 from aucstudio.engine.inference.partial import pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
@@ -53,6 +54,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_test",
     "check_same_rows",
+    "cost_threshold_interval",
     "delong_covariance",
     "delong_interval",
     "delong_test",

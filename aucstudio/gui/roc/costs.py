@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from aucstudio.engine import roc
-from aucstudio.engine.inference import Interval
-from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
+from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.gui.background import Background
 from aucstudio.gui.curves import Trace
 from aucstudio.gui.plotting import pen
