@@ -41,10 +41,11 @@ from aucstudio.gui.training_view import TrainingView
 from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
-from aucstudio.gui.widgets import Card
+from aucstudio.gui.widgets import Card, delayed
 from aucstudio.project.errors import InputError
 from aucstudio.project.studies import STUDIES, make_study
 from aucstudio.project.table import Table
+from aucstudio.project.training_process import TrainingProcess
 from aucstudio.project.workspace import samples_folder
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
@@ -56,10 +57,10 @@ _SIZE = QSize(1440, 900)
 class MainWindow(QMainWindow):
     """The window; owns a session and hands it to panels and views."""
 
-    def __init__(self) -> None:
+    def __init__(self, training: TrainingProcess | None = None) -> None:
         super().__init__()
         self.setObjectName("main_window")
-        self.session = Session(self)
+        self.session = Session(self, training)
         self.actions_ = Actions(self)
         self.views: list[View] = [
             RocView(self.session),
@@ -71,6 +72,8 @@ class MainWindow(QMainWindow):
             ModelView(self.session),
             CompareView(self.session),
         ]
+        self._to_move: list[View] = []
+        self._move_soon = delayed(self, 0, self._move_next)
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
@@ -192,8 +195,14 @@ class MainWindow(QMainWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        for view in self.deck.visible_views():
-            view.refresh_live()
+        self._to_move = list(self.deck.visible_views())
+        self._move_next()
+
+    def _move_next(self) -> None:
+        # One view in a turn of the event loop: what a person does comes between.
+        if self._to_move:
+            self._to_move.pop(0).refresh_live()
+            self._move_soon.start()
 
     def current_view(self) -> View:
         """Give the view that was last clicked into."""

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aucstudio.gui.stakes import Stakes
 from aucstudio.project.record import RunRecord
 from aucstudio.project.split import Validation
 from aucstudio.project.tuning import PAUC
@@ -50,6 +51,8 @@ class Plan:
     layout : mapping
         Where the views are, as :meth:`aucstudio.gui.deck.Deck.arrangement` writes it; empty for
         all in one. Plain data.
+    stakes : Stakes
+        What operating points are weighed by.
     """
 
     validation: Validation = dataclasses.field(default_factory=Validation)
@@ -59,6 +62,7 @@ class Plan:
     looks: Mapping[str, RunLook] = dataclasses.field(default_factory=dict)
     tune_by: str = PAUC
     layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    stakes: Stakes = dataclasses.field(default_factory=Stakes)
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
@@ -116,4 +120,5 @@ class Plan:
             {run: RunLook(**look) for run, look in document["looks"].items()},
             document.get("tune_by", PAUC),
             document.get("layout", {}),
+            Stakes(**document.get("stakes", {})),
         )

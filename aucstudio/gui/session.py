@@ -33,6 +33,7 @@ from aucstudio.project.job import Job, Outcome, RunJob, run_job
 from aucstudio.project.record import FAILED, RunRecord
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.table import Table, read_table
+from aucstudio.project.training_process import TrainingProcess
 from aucstudio.project.tuning import Tuning
 from aucstudio.project.workspace import is_unsaved, new_unsaved_project, remember_recent
 
@@ -51,7 +52,14 @@ def _form(plan: Plan) -> tuple[object, ...]:
 
 
 class Session(QObject):
-    """State of one window; each signal says what has changed."""
+    """State of one window; each signal says what has changed.
+
+    Parameters
+    ----------
+    parent : QObject, optional
+    training : TrainingProcess, optional
+        Where runs are made; without it, on a thread of this process.
+    """
 
     table_changed = Signal()  # another table, or other roles
     plan_changed = Signal()  # method, settings, validation
@@ -64,8 +72,11 @@ class Session(QObject):
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, parent: QObject | None = None, training: TrainingProcess | None = None
+    ) -> None:
         super().__init__(parent)
+        self._training = training
         self.table: Table | None = None
         self.project: ProjectFile | None = None
         self.is_saved = False
@@ -76,7 +87,6 @@ class Session(QObject):
         self._beside: str | None = None
         self._alone = False
         self.focus = Focus()
-        self.stakes = Stakes()
         self.undo_stack = QUndoStack(self)
         self.cluster = ClusterLink(self)
         self._loading: Job[tuple[float, str], Any] | None = None
@@ -114,6 +124,11 @@ class Session(QObject):
         if len(checked) != 2 or self.selected not in checked:
             return None
         return checked[0] if self.selected == checked[1] else checked[1]
+
+    @property
+    def stakes(self) -> Stakes:
+        """The prior and the cost that operating points are weighed by."""
+        return self.plan.stakes
 
     @property
     def live(self) -> LiveRun | None:
@@ -162,6 +177,8 @@ class Session(QObject):
             self.runs_changed.emit()
         if old.band != plan.band:
             self.band_changed.emit()
+        if old.stakes != plan.stakes:
+            self.stakes_changed.emit()
         if _form(old) != _form(plan):
             self.plan_changed.emit()
         self._flush.start()
@@ -197,9 +214,8 @@ class Session(QObject):
     def weigh(self, **changes: Any) -> None:
         """Judge operating points for another prior or cost; see :class:`Stakes`."""
         stakes = dataclasses.replace(self.stakes, **changes)
-        if stakes != self.stakes:
-            self.stakes = stakes
-            self.stakes_changed.emit()
+        plan = dataclasses.replace(self.plan, stakes=stakes)
+        self.edit(plan, "Change prior and cost", "stakes")
 
     def compare_with(self, run: str | None) -> None:
         """Choose the second run, for comparison; with None there is none."""
@@ -272,8 +288,7 @@ class Session(QObject):
         self.undo_stack.clear()
         self.selected = self._beside = None
         self._alone = False
-        self.weigh(prior=None, miss=1.0)
-        self.put_plan(dataclasses.replace(self.plan, looks={}))
+        self.put_plan(dataclasses.replace(self.plan, looks={}, stakes=Stakes()))
         self.runs_changed.emit()
         self.selection_changed.emit()
 
@@ -408,7 +423,8 @@ class Session(QObject):
     def _make_job(self, experiment: Experiment) -> RunJob:
         test_table = self._get_ready(experiment)
         assert self.table is not None
-        return run_job(experiment, self.table, test_table, self.project, self.cluster.workers)
+        tables = self.table, test_table
+        return run_job(experiment, *tables, self.project, self.cluster.workers, self._training)
 
     def _get_ready(self, experiment: Experiment) -> Table | None:
         """Make the project file and read the test table, where there is need; off this thread."""

@@ -71,6 +71,11 @@ def coefficients(splits: Sequence[SplitResult]) -> Coefficients | None:
         if split.coef is None:
             return None
         found.append((split.model.preparation, split.coef))
+    return gather_weights(found)
+
+
+def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
+    """Gather weights, given with the preparation whose features they are of."""
     names = list(dict.fromkeys(name for learnt, _ in found for name in learnt.feature_names))
     place = {name: k for k, name in enumerate(names)}
     weights, scales = (np.full((len(found), len(names)), np.nan) for _ in range(2))

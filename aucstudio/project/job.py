@@ -30,6 +30,7 @@ from aucstudio.project.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.storage import ProjectFile
 from aucstudio.project.summary import work_out
 from aucstudio.project.table import Table
+from aucstudio.project.training_process import TrainingProcess
 from aucstudio.project.tuning import Search
 from aucstudio.project.watch import Progress
 from aucstudio.project.workers import Workers
@@ -163,8 +164,9 @@ def run_job(
     test_table: Table | None = None,
     project: ProjectFile | None = None,
     workers: Workers | None = None,
+    process: TrainingProcess | None = None,
 ) -> RunJob:
-    """Make the job of one experiment, done here or, if there are any, by workers.
+    """Make the job of one experiment, done by workers, in a process of its own, or here.
 
     The record is stored on the worker's side and before anyone hears of it, so that no disk
     holds up a window and nothing is shown that a crash could take back.
@@ -173,6 +175,7 @@ def run_job(
     searches: dict[int, Search] = {}
     outcomes: list[Outcome] = []
     keeping = threading.Lock()
+    ordered = experiment, table, test_table
     began = time.perf_counter()
     created = RunRecord.now()
 
@@ -197,8 +200,10 @@ def run_job(
             with contextlib.suppress(InputError):
                 project.take_off(experiment)
         if workers is not None:
-            return keep_once(execute_on(workers, experiment, table, test_table, listen))
-        return keep_once(execute(experiment, table, test_table, listen))
+            return keep_once(execute_on(workers, *ordered, listen))
+        if process is not None:
+            return keep_once(process.execute(*ordered, listen, lambda: job.ended))
+        return keep_once(execute(*ordered, listen))
 
     def leftover() -> Outcome:
         seconds = time.perf_counter() - began
@@ -207,7 +212,8 @@ def run_job(
         return keep_once(record)
 
     interruptible = workers is not None or METHODS[experiment.method].interruptible
-    return Job(work, leftover, GRACE if interruptible else NO_GRACE)
+    job = RunJob(work, leftover, GRACE if interruptible else NO_GRACE)
+    return job
 
 
 def _store(record: RunRecord, project: ProjectFile | None) -> Outcome:

@@ -117,7 +117,7 @@ def test_a_named_arrangement_shows_its_views_at_once(opened, name):
     assert not opened.deck.windows
 
 
-def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch):
+def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, qtbot):
     press(opened, "arrange_roc_and_differences")
     show(opened, "scores_view")
     press(opened, "tear_off")
@@ -126,6 +126,7 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch):
         name = page.objectName()
         monkeypatch.setattr(page, "refresh_live", lambda name=name: heard.append(name))
     opened.session.live_changed.emit()
+    qtbot.waitUntil(lambda: len(heard) > 2)
     assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
     opened.session.runs_changed.emit()
     assert all(page._stale for page in opened.views)

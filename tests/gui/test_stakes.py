@@ -1,0 +1,64 @@
+"""Prior and cost of a miss: kept in the project, one step of the history, seldom written."""
+
+import pytest
+
+from aucstudio.gui.plan import Plan
+from aucstudio.gui.roc.cost_panel import CostPanel, prior_at
+from aucstudio.gui.stakes import Stakes
+from aucstudio.project.storage import ProjectFile
+from tests.gui.conftest import train
+
+CHOSEN = Stakes(prior=0.0002, miss=25.0)
+
+
+def test_a_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, qtbot):
+    path = tmp_path / "kept.aucproj"
+    session.open_data(table_file)
+    train(qtbot, session)
+    session.weigh(prior=CHOSEN.prior, miss=CHOSEN.miss)
+    session.save_as(path)
+    session.open_data(table_file)
+    assert session.stakes == Stakes()
+    told = []
+    session.stakes_changed.connect(lambda: told.append(session.stakes))
+    session.open_project(path)
+    assert session.stakes == CHOSEN
+    assert told == [CHOSEN]
+    assert not session.undo_stack.canUndo()
+
+
+def test_a_project_without_prior_and_cost_is_read():
+    document = Plan(stakes=CHOSEN).as_json()
+    assert Plan.from_json(document).stakes == CHOSEN
+    del document["stakes"]
+    assert Plan.from_json(document) == Plan()
+
+
+def test_a_slider_that_is_dragged_is_one_step_and_no_write(
+    session, table_file, tmp_path, qtbot, monkeypatch
+):
+    session.open_data(table_file)
+    session.save_as(tmp_path / "dragged.aucproj")
+    session.save_plan()
+    written = []
+    write = ProjectFile.set_plan
+    monkeypatch.setattr(
+        ProjectFile, "set_plan", lambda self, plan: written.append(plan) or write(self, plan)
+    )
+    panel = CostPanel(session)
+    qtbot.addWidget(panel)
+    for place in range(100, 140):
+        panel.prior_slider.setValue(place)
+    panel.miss_slider.setValue(500)
+    assert session.undo_stack.count() == 1
+    chosen = session.stakes
+    assert chosen.prior == pytest.approx(prior_at(139), rel=0.05)
+    # All of it is put down together, once the slider has come to rest.
+    assert written == []
+    session.save_plan()
+    assert len(written) == 1
+    assert Plan.from_json(session.project.plan()["window"]).stakes == chosen
+    session.undo_stack.undo()
+    assert session.stakes == Stakes()
+    session.undo_stack.redo()
+    assert session.stakes == chosen
