@@ -73,6 +73,9 @@ def _open_window(options: argparse.Namespace) -> int:
     if not _has_display():
         _complain("there is no display for the window: see aucstudio --help for what works without")
         return BAD_INPUT
+    from aucstudio.project.training_process import the_process
+
+    the_process()  # gets ready while the window does
     from aucstudio.gui.app import run_application
 
     return run_application(options.file, sample=options.sample)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import logging
 import os
@@ -25,7 +24,7 @@ from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
 from aucstudio.project.job import Job
 from aucstudio.project.resources import resource_path
-from aucstudio.project.training_process import TrainingProcess
+from aucstudio.project.training_process import the_process
 
 _SWITCH_SECONDS = 0.0005
 
@@ -50,7 +49,7 @@ def create_window(path: str | Path | None = None) -> MainWindow:
     """Make the main window on the running QApplication, open on a file if one is given."""
     make_application()
     _get_ready_to_compare()
-    window = MainWindow(_training_process())
+    window = MainWindow(the_process())
     if path is not None:
         window.open_path(path)
     return window
@@ -61,7 +60,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     # A shell's Ctrl+C closes the window instead of being lost in the event loop.
     application = make_application()
     _get_ready_to_compare()
-    window = MainWindow(_training_process())
+    window = MainWindow(the_process())
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
     _show_uncaught_errors(window)
     signal.signal(signal.SIGINT, lambda *_: window.close())
@@ -73,20 +72,11 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     elif sample:
         QTimer.singleShot(0, window.open_example)
     status = application.exec()
-    _training_process().close()
+    the_process().close()
     # An uninterruptible library call may still run on a worker: it must not hold up the exit.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(status)
-
-
-@functools.cache
-def _training_process() -> TrainingProcess:
-    """Start the process that all runs of this program are made in."""
-    process = TrainingProcess()
-    process.start()
-    atexit.register(process.close)
-    return process
 
 
 @functools.cache

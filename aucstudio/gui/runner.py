@@ -15,8 +15,8 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import Experiment
 from aucstudio.project.job import RunJob, describe_failure
 
-# The pictures move twelve times a second: each time they hold up what trains a little.
-POLL_MILLISECONDS = 80
+# Looks at the scorer come 15 times a second at most: none waits for long.
+POLL_MILLISECONDS = 33
 _PATIENCE_SECONDS = 1.5
 
 

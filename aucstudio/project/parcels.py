@@ -47,7 +47,7 @@ class _Pickler(pickle.Pickler):
 
 def _read(stream: IO[bytes], size: int) -> np.ndarray:
     part = np.empty(size, dtype=np.uint8)
-    rest = memoryview(part)
+    rest = part.data
     while len(rest):
         count = stream.readinto(rest)  # type: ignore[attr-defined]
         if not count:

@@ -8,8 +8,10 @@ numbers; it is started once, keeps the table, and can be killed.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
+import functools
 import pickle
 import queue
 import signal
@@ -184,6 +186,15 @@ class TrainingProcess:
             f"the process that trained ended unexpectedly ({how}): there may not be enough memory "
             "for this method on this table"
         )
+
+
+@functools.cache
+def the_process() -> TrainingProcess:
+    """Start the process that the windows of this program have in common."""
+    process = TrainingProcess()
+    process.start()
+    atexit.register(process.close)
+    return process
 
 
 def _hear(pipe: IO[bytes], told: Told) -> None:
