@@ -24,7 +24,7 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import label, named, tell
+from aucstudio.gui.widgets import hint_label, label, named, tell
 from aucstudio.project import comparison
 from aucstudio.project.comparison import Comparison
 from aucstudio.project.comparison_sheets import CORRECTION_NAMES
@@ -120,9 +120,12 @@ class CompareView(View):
             page.run_clicked.connect(self._on_run)
             page.pair_clicked.connect(self._on_pair)
             self.pages.addWidget(page)
+        self.hint = hint_label("compare_hint")
+        self.hint.setText("Nothing to compare yet")
         self.footnote = label("", "muted", name="compare_footnote", wrap=True)
         column = QVBoxLayout()
         column.setSpacing(8)
+        column.addWidget(self.hint, stretch=1)
         column.addWidget(self.pages, stretch=1)
         column.addWidget(self.footnote)
         self.body.addLayout(column)
@@ -196,6 +199,7 @@ class CompareView(View):
         self.picture.show_comparison(found, looks, band, rows)
         self.tables.show_comparison(found, looks, band)
         self.pages.setVisible(bool(found.runs))
+        self.hint.setVisible(not found.runs)
         for button in (self.copy_button, self.save_button):
             button.setEnabled(bool(found.runs))
         tell(self.footnote, saying.footnote(found, band))

@@ -177,15 +177,12 @@ def area_words(value: float, scale: str) -> str:
 
 
 def band_words(band: Band) -> str:
-    """Write a band as 0 … 0.10."""
+    """Write a band as 0 … 0.1."""
     return " … ".join(_edge(edge) for edge in band)
 
 
 def _edge(value: float) -> str:
-    if value in (0.0, 1.0):
-        return f"{value:.0f}"
-    whole, decimals = f"{value:.{_DECIMALS}f}".split(".")
-    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
+    return f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
 
 
 def _minus(text: str) -> str:

@@ -7,15 +7,17 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
+from aucstudio.engine import METHODS
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.param_form import narrow_combo
 from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import Card, field_label, fields_grid, label, named, tell
+from aucstudio.gui.widgets import Card, ElidedLabel, field_label, fields_grid, label, named, tell
 from aucstudio.project.errors import InputError
 from aucstudio.project.table import Table
 
 _CHOOSE = "choose…"
 _MAX_CLASSES = 50
+_MOST_NOTES = 3
 
 
 class DataPanel(Card):
@@ -26,7 +28,9 @@ class DataPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
         self.session = session
-        self.title = label("No table yet", "title", wrap=True, name="data_title")
+        self.title = ElidedLabel("No table yet")
+        self.title.setObjectName("data_title")
+        self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
@@ -43,6 +47,7 @@ class DataPanel(Card):
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         session.table_changed.connect(self.refresh)
+        session.plan_changed.connect(self._tell_facts)
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -84,11 +89,15 @@ class DataPanel(Card):
             return
         self.title.setText(table.path.name)
         self.title.setToolTip(str(table.path))
-        tell(self.facts, _facts(table))
+        self._tell_facts()
         self._fill_label(table)
         self._fill_positive(table)
         tell(self.notes, "\n".join(_notes(table)))
         tell(self.problem, _problem(table), "error")
+
+    def _tell_facts(self) -> None:
+        if (table := self.session.table) is not None:
+            tell(self.facts, _facts(table, METHODS[self.session.plan.method].takes_gaps))
 
     def _fill_label(self, table: Table) -> None:
         self.label_combo.clear()
@@ -145,27 +154,30 @@ class DataPanel(Card):
             tell(self.problem, str(error), "error")
 
 
-def _facts(table: Table) -> str:
-    numbers = sum(column.role == "number" for column in table.columns)
-    categories = sum(column.role == "category" for column in table.columns)
-    ignored = sum(column.role == "ignore" for column in table.columns)
+def _facts(table: Table, keeps_gaps: bool) -> str:
+    roles = [column.role for column in table.columns]
     gaps = sum(column.missing for column in table.features)
-    parts = [f"{table.rows:,} rows", f"{numbers} numbers"]
-    parts += [f"{categories} categories"] if categories else []
-    parts += [f"{ignored} ignored"] if ignored else []
-    parts += [f"{gaps:,} gaps, filled with the training median"] if gaps else ["no gaps"]
-    return " · ".join(parts)
+    numeric = any(column.missing and column.role == "number" for column in table.features)
+    parts = [_counted(table.rows, "row"), _counted(roles.count("number"), "number")]
+    if categories := roles.count("category"):
+        parts.append(_counted(categories, "category", "categories"))
+    if ignored := roles.count("ignore"):
+        parts.append(f"{ignored:,} ignored")
+    what = "left to the method" if keeps_gaps else "filled with the training median"
+    told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
+    return " · ".join([*parts, told if gaps else "no gaps"])
+
+
+def _counted(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def _notes(table: Table) -> list[str]:
-    notes = list(table.notes[:4])
-    if len(table.notes) > 4:
-        notes.append(f"… and {len(table.notes) - 4} more notes under Columns…")
-    if table.unlabelled:
-        notes.append(f"{table.unlabelled:,} rows without a label are left out")
-    if table.rejected:
-        first = table.rejected[0]
-        notes.append(f"rejected: line {first.line}, {first.reason}")
+    """Give what the importer noticed, but for the number of gaps, which the facts tell."""
+    notes = [note for note in table.notes if not note.endswith(" without a value")]
+    more = len(notes) - _MOST_NOTES
+    if more > 1:  # a line about one note would take its place
+        notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
     return notes
 
 

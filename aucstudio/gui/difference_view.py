@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
 
 from aucstudio.gui.differences import words
+from aucstudio.gui.differences.close_up import CloseUp
 from aucstudio.gui.differences.cloud import CloudItems
 from aucstudio.gui.differences.marked import MarkedPairs
 from aucstudio.gui.differences.pair_panel import PairPanel
@@ -32,7 +33,7 @@ from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE
 
 Array = NDArray[np.float64]
 
-_LEAST_PLOT, _LEAST_FOR_BOTH = 160, 600  # pixels
+_LEAST_PLOT, _LEAST_BESIDE_PAIR, _LEAST_FOR_BOTH = 96, 160, 600  # pixels
 
 
 class DifferenceView(PlaneView):
@@ -50,10 +51,10 @@ class DifferenceView(PlaneView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Differences")
         self.cloud = CloudItems(self.plot)
+        self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.run_planes = RunPlanes(self.plot, session, self.live_line)
         self.panel = PairPanel()
-        self.plot.setMinimumHeight(_LEAST_PLOT)
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
@@ -141,13 +142,14 @@ class DifferenceView(PlaneView):
         return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
     def busy(self) -> bool:
-        return super().busy() or self.panel.busy()
+        return super().busy() or self.panel.busy() or self.close_up.busy()
 
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: Subject, picture: Picture) -> str:
         pairs, colour = picture.extra, _colour(subject)
-        self.cloud.draw(pairs.cloud, pairs.penalised, colour)
+        if self.cloud.draw(pairs.cloud, pairs.penalised, colour):
+            self.close_up.follow(pairs.cloud, picture.sample.positive)
         self.marked.draw(pairs.cloud, pairs.support, colour)
         self._told = self.run_planes.draw(subject, picture, self.all_check.isChecked())
         self._followed = None
@@ -175,7 +177,9 @@ class DifferenceView(PlaneView):
 
     def _make_room(self) -> None:
         """Let a pair take the sentence's place where there is no height for both."""
-        self.sentence.setVisible(self.panel.isHidden() or self.height() >= _LEAST_FOR_BOTH)
+        alone = self.panel.isHidden()
+        self.plot.setMinimumHeight(_LEAST_PLOT if alone else _LEAST_BESIDE_PAIR)
+        self.sentence.setVisible(alone or self.height() >= _LEAST_FOR_BOTH)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,6 +202,7 @@ class DifferenceView(PlaneView):
             self._explain(self.subject, self.picture)
 
     def forget(self) -> None:
+        self.close_up.follow(None, None)
         self.pointing.forget()
         self._make_room()
 
@@ -212,9 +217,12 @@ class DifferenceView(PlaneView):
 
     def _sentence(self) -> str:
         live = words.live_words(self.session.live, self.session.plan.band)
+        if live and not self.live_line.isVisible():
+            live += " Its hyperplane is not a straight line in this plane."
         first = self.subject is not None and self.subject.run is None and bool(live)
-        # Before the first run has ended there is but one thing to say.
-        return live if first else " ".join(filter(None, (self._verdict, live)))
+        # Before the first run has ended there is but one thing to say; later what moves is said
+        # first, as a small page cuts the end off.
+        return live if first else " ".join(filter(None, (live, self._verdict)))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 
 POINTS_DRAWN = 5_000
 _AIR = 0.75
-_LEGEND_SHARE = 0.3  # of the plot's height
 _REACH = 0.9  # share of the rows' scores whose distance from the threshold sets the shading
 
 
@@ -187,10 +186,6 @@ class FeatureView(PlaneView):
             self.explain_mark(picture.extra.supports[1], self.supports)
         self.boundaries.explain(self.legend)
         self.legend.fit()
-        if self.legend.boundingRect().height() > _LEGEND_SHARE * self.plot.height():
-            # In a small window the picture goes first; the list of runs shows their lines too.
-            self.legend.clear()
-            self.marks.explain(self.legend)
 
     def _choose_row(self, row: int | None) -> None:
         # The session points at rows of its table; those of a test file can only be hovered.

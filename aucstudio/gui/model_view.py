@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGraphicsItem,
+    QHBoxLayout,
+    QLabel,
+    QStackedWidget,
+    QVBoxLayout,
+)
 
+from aucstudio.gui.live import LiveRun
 from aucstudio.gui.model.feature_use import FeatureUsePart
+from aucstudio.gui.model.flight import is_linear
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.permuting import ImportancePart
 from aucstudio.gui.model.shapes import ShapesPart
@@ -14,7 +25,7 @@ from aucstudio.gui.model.tree import TreePart
 from aucstudio.gui.model.weights import WeightsPart
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.view import View
-from aucstudio.gui.widgets import hint_label, named
+from aucstudio.gui.widgets import follow_check, hint_label, named
 
 
 class ModelView(View):
@@ -24,6 +35,7 @@ class ModelView(View):
     ----------
     picture_combo : QComboBox
         Offers the pictures that mean something for the run.
+    follow_check : QCheckBox
     parts : list of Part
     part : Part
         The one that is seen.
@@ -31,8 +43,9 @@ class ModelView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
+        self.weights = WeightsPart()
         self.parts: list[Part] = [
-            WeightsPart(),
+            self.weights,
             ImportancePart(),
             ShapesPart(),
             FeatureUsePart(),
@@ -40,6 +53,7 @@ class ModelView(View):
         ]
         self.part = self.parts[0]
         self._wanted = ""
+        self._flying: LiveRun | None = None
         self._make_controls()
         self.stack = QStackedWidget()
         self.hint = hint_label("model_hint")
@@ -61,11 +75,14 @@ class ModelView(View):
         self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
         self.split_label = QLabel("S&plit")
         self.split_label.setBuddy(self.split_combo)
+        self.follow_check = follow_check("model_follow_check")
+        self.follow_check.toggled.connect(self.mark_stale)
         for widget in (
             self.picture_label,
             self.picture_combo,
             self.split_label,
             self.split_combo,
+            self.follow_check,
         ):
             self.controls.addWidget(widget)
         self.controls.addStretch(1)
@@ -85,7 +102,7 @@ class ModelView(View):
         return [part.plot for part in self.parts]
 
     def figure_data(self) -> Columns:
-        return self.part.data() if self._run() is not None else {}
+        return self.part.data() if self._flying or self._run() else {}
 
     def busy(self) -> bool:
         return self.part.busy()
@@ -93,7 +110,13 @@ class ModelView(View):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        run = self._run()
+        live, run = self._followed(), self._run()
+        self.follow_check.setVisible(self._is_offered(self.session.live))
+        self.weights.flight.leave()
+        self._flying = live
+        if live is not None:
+            self._turn_to_flight(live)
+            return
         for widget in (self.picture_label, self.picture_combo):
             widget.setVisible(run is not None)
         if run is None:
@@ -111,8 +134,42 @@ class ModelView(View):
         self.part.show_subject(Subject(run, index, table, self.session.plan.band))
 
     def refresh_live(self) -> None:
-        if self._run() is None:
+        live = self._followed()
+        self.follow_check.setVisible(self._is_offered(self.session.live))
+        if live is not self._flying:
+            self.refresh()
+        elif live is not None:
+            self.weights.show_live(live)
+            self.keep_still()
+        elif self._run() is None:
             self._show_nothing()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return (self.weights.chart.dots,)
+
+    def _followed(self) -> LiveRun | None:
+        """Give the run in flight if it is what is to be seen: wished, and linear."""
+        live = self.session.live
+        return live if self._is_offered(live) and self.follow_check.isChecked() else None
+
+    def _is_offered(self, live: LiveRun | None) -> bool:
+        """Tell whether the weights of the run in flight can be seen where a person looks."""
+        if live is None or (self._run() is not None and self._wanted not in ("", self.weights.key)):
+            return False
+        # Between two fits there is no scorer: the weights of the one before stay.
+        return is_linear(live) or (live is self._flying and live.picture is None)
+
+    def _turn_to_flight(self, live: LiveRun) -> None:
+        """Show the weights of the run in flight, which has no other pictures and no splits yet."""
+        for widget in (self.picture_label, self.picture_combo, self.split_label, self.split_combo):
+            widget.setVisible(False)
+        for part in self.parts:
+            part.bar.setVisible(False)
+        if self.part is not self.weights:
+            self.part.leave()
+            self.part = self.weights
+        self.stack.setCurrentWidget(self.weights)
+        self.weights.show_live(live)
 
     def _run(self) -> ShownRun | None:
         run = self.session.run(self.session.selected)
@@ -168,8 +225,10 @@ class ModelView(View):
         self.refresh()
 
     def _hear(self, part: Part, words: str) -> None:
-        if part is self.part and self._run() is not None:
-            self.sentence.setText(words)
+        if part is not self.part or not (self._flying or self._run()):
+            return
+        self.sentence.setText(words)
+        if self._flying is None:
             # A picture that is only just turned to keeps the height of the sentence before.
             layout = self.layout()
             assert layout is not None

@@ -80,6 +80,7 @@ class TextEditor(QLineEdit):
         text = "" if value is None else self._declared.spell(value)
         if text != self.text():
             self.setText(text)
+            self.setCursorPosition(0)  # of a long number the first digits are seen
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}

@@ -89,6 +89,8 @@ def settle(window: MainWindow) -> None:
         QApplication.processEvents()
         drawing = any(view.busy() for view in window.deck.visible_views())
         if clock.elapsed() > 150 and not drawing:
+            # What has just been drawn may still have to take its place.
+            QApplication.processEvents()
             return
 
 

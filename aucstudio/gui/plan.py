@@ -20,7 +20,7 @@ class RunLook:
     ----------
     name : str
     colour : int
-        Index into the theme's run colours and the dashes.
+        Index into the theme's run colours, the dashes and the markers.
     visible : bool
         Whether its check mark is set: the views draw the checked runs.
     removed : bool

@@ -108,10 +108,7 @@ class PlaneView(PlaneControls):
             self._show_nothing(found)
             return
         self._fill_controls(found)
-        layout = self.layout()
-        assert layout is not None
-        # Controls that came or went take their places before anything is painted.
-        layout.activate()
+        self._take_places()
         kind, features = self.plane_combo.currentData(), self.wanted_features(found)
         request = (*found.key, kind, features if kind == FEATURES else None)
         self.subject = found
@@ -165,6 +162,15 @@ class PlaneView(PlaneControls):
         self.follow()
         self.legend.fit()
         self._move_live_line()
+        self._take_places()
+
+    def _take_places(self) -> None:
+        """Lay out what came, went or has other words now, before anything is painted."""
+        layout = self.layout()
+        assert layout is not None
+        # A list that was given another choice does not ask for the room that its words need.
+        self.controls.invalidate()
+        layout.activate()
 
     def _name_axes(self) -> None:
         assert self.subject is not None

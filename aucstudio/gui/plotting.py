@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -16,13 +16,17 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QPixmapCache,
+    QTransform,
 )
 from PySide6.QtWidgets import QGraphicsItem
 
+from aucstudio.gui.axis_titles import TitledAxis
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.theme import current_theme, run_colour, run_dash
+from aucstudio.gui.theme import current_theme, run_colour, run_dash, run_symbol
 
-SWATCH = QSize(26, 12)
+SWATCH = QSize(32, 12)
+MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
+_MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off
 _KEPT_KILOBYTES = 96 * 1024
 
 
@@ -49,18 +53,15 @@ def faded(colour: QColor | str, alpha: int) -> QColor:
     return made
 
 
-def swatch(look: RunLook) -> QIcon:
-    """Draw the run's line as it looks in the views."""
+def swatch(look: RunLook, size: QSize = SWATCH) -> QIcon:
+    """Draw the run's line and marker as they look in the views; of size MARKER, the marker."""
     screen = QGuiApplication.primaryScreen()
     scale = screen.devicePixelRatio() if screen else 1.0
-    picture = QPixmap(SWATCH * scale)
+    picture = QPixmap(size * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(run_pen(look, 2.5))
-    middle = SWATCH.height() // 2
-    painter.drawLine(1, middle, SWATCH.width() - 1, middle)
+    paint_sample(painter, QRectF(QPointF(), QSizeF(size)), look, 2.5)
     painter.end()
     icon = QIcon(picture)
     # A selected row must not tint the colour that stands for the run.
@@ -68,7 +69,30 @@ def swatch(look: RunLook) -> QIcon:
     return icon
 
 
-class NumberAxis(pg.AxisItem):
+def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 2.0) -> None:
+    """Paint a run's line across an area, with its marker in the middle.
+
+    In an area as narrow as two markers there is the marker alone.
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(area.center())
+    # Arms of a marker would be lost in the line.
+    near, far = _MARK / 2 + _CLEAR, area.width() / 2 - 1
+    drawn, dash = run_pen(look, width), run_dash(look.colour)
+    drawn.setCapStyle(Qt.PenCapStyle.FlatCap)
+    if dash:
+        # A dash lies in the middle, so that both ends look alike.
+        drawn.setDashOffset((near + dash[0] / 2) / width)
+    painter.setPen(drawn)
+    for side in (-1, 1) if area.width() > 2 * _MARK else ():
+        painter.drawLine(QPointF(side * near, 0.0), QPointF(side * far, 0.0))
+    marker = QTransform.fromScale(_MARK, _MARK).map(run_symbol(look.colour))
+    painter.fillPath(marker, run_colour(current_theme(), look.colour))
+    painter.restore()
+
+
+class NumberAxis(TitledAxis):
     """An axis whose numbers are what they say: no powers of ten in its name, and a real minus."""
 
     def __init__(self, orientation: str) -> None:

@@ -31,6 +31,7 @@ from aucstudio.gui.view import View
 from aucstudio.gui.widgets import delayed, named
 
 _HINT = "Point at a curve to read threshold, rates and counts."
+_CRAMPED = "There is no room for the inset: make the page larger."
 _STILL_MILLISECONDS = 60
 
 
@@ -60,11 +61,18 @@ class RocView(View):
         self.saying = Saying(self, self._tell)
         self.training_range = TrainingRange(session, self.choices.train_action)
         self._told = ""
+        self._cramped = False
         self._rows: list[LegendRow] = []
         self._notes: list[str] = []
         self.range = RangeControl(session, self.choices, self.canvas, self.lines)
         self._lay_out()
-        self.layers = Layers(self.plot, session, self.choices.show_menu, self._tell_layers)
+        self.layers = Layers(
+            self.plot,
+            session,
+            self.choices.show_menu,
+            self._tell_layers,
+            lambda place: self.canvas.crowd(place, self.lines),
+        )
         self.body.addWidget(self.layers.side)
         self.body.setSpacing(16)
         self._connect()
@@ -195,6 +203,7 @@ class RocView(View):
     def _show_inset(self, band: tuple[float, float]) -> None:
         shown = self.choices.inset_action.isChecked() and self._face().key == "roc"
         roomy = self.canvas.inset.fits(self.canvas.box.rect())
+        self._cramped = shown and not roomy
         if not shown or not roomy or not self.lines.drawn:
             self.canvas.inset.hide()
             return
@@ -235,7 +244,11 @@ class RocView(View):
         table = reading.area_table(runs, band) if face.key == "roc" else ""
         self.canvas.legend.setToolTip(table)
         self._show_rows()
+        self._place_cards()
+
+    def _place_cards(self) -> None:
         self.canvas.place_cards(self.lines)
+        self.layers.isometrics.labels.place()
 
     def _show_rows(self) -> None:
         """Show the legend; only the row of the run in flight is made anew."""
@@ -247,7 +260,7 @@ class RocView(View):
         size = legend.boundingRect().size()
         legend.show_rows(("", face.figure_title, "95 %", area), rows, self._notes)
         if legend.boundingRect().size() != size:
-            self.canvas.place_cards(self.lines)
+            self._place_cards()
 
     # ------------------------------------------------------------- layers
 
@@ -276,7 +289,8 @@ class RocView(View):
             self.mark_stale()
 
     def _say(self) -> None:
-        self.sentence.setText(f"{self._told} {self.layers.words}".rstrip())
+        cramped = _CRAMPED if self._cramped else ""
+        self.sentence.setText(" ".join(filter(None, (self._told, self.layers.words, cramped))))
 
     def _on_range(self) -> None:
         self.lines.thin()
@@ -290,7 +304,8 @@ class RocView(View):
         self._on_still()
 
     def _on_still(self) -> None:
-        self.canvas.place_cards(self.lines)
+        self._show_inset(self.session.plan.band)
+        self._place_cards()
         self._tell_layers()
 
     # ------------------------------------------------------------- pointing
@@ -317,7 +332,7 @@ class RocView(View):
     def clear_readout(self) -> None:
         """Read out nothing."""
         self.canvas.mark(None)
-        self.readout.setText(_HINT)
+        self.readout.setText(_HINT if self.lines.drawn else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

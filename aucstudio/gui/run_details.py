@@ -87,7 +87,7 @@ class RunDetails(Card):
             f"pAUC {figure_words(part.value)} in FPR {band[0]:g} … {band[1]:g}, "
             f"95 % {interval_words(part.low, part.high)}",
             _measures_line(measures(record, WHOLE)),
-            f"training AUC {figure_words(train_auc(record))} ({figure_words(gap, '+')})",
+            f"training AUC {figure_words(train_auc(record))}, {_gap_words(gap)}",
             f"{seconds_words(record.fit_seconds)} per fit",
         ]
         if record.status == STOPPED:
@@ -103,6 +103,14 @@ class RunDetails(Card):
     def _on_reuse(self) -> None:
         if self.session.selected is not None:
             self.session.reuse_settings(self.session.selected)
+
+
+def _gap_words(gap: float) -> str:
+    """Say how far the training rows are ranked better than the held-out ones."""
+    told = figure_words(abs(gap))
+    if not float(told):
+        return "as on held-out rows"
+    return f"{told} {'above' if gap > 0 else 'below'} held-out rows"
 
 
 def _measures_line(found: Mapping[str, float]) -> str:
@@ -132,7 +140,9 @@ def settings_sentence(shown: ShownRun) -> str:
         f" = {_spelled(declared, params[name])}"
         for name, declared in meant.items()
     ]
-    return f"{method.title}: " + ", ".join(parts) if parts else method.title
+    # A setting and its value stay on one line.
+    told = ", ".join(part.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for part in parts)
+    return f"{method.title}: {told}" if parts else method.title
 
 
 def _spelled(declared: Any, value: Any) -> str:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui import prompts
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import SWATCH, swatch
+from aucstudio.gui.plotting import MARKER, SWATCH, swatch
 from aucstudio.gui.run_details import RunDetails
 from aucstudio.gui.runs_model import COLUMNS, RunsModel
 from aucstudio.gui.session import Session, ShownRun
@@ -113,7 +113,7 @@ class RunsPanel(QWidget):
         self._add(menu, "menu_rename", "&Rename…", lambda: self._rename(shown))
         colours = menu.addMenu("&Colour")
         for k in range(_COLOURS):
-            action = QAction(swatch(RunLook("", k)), f"Colour {k + 1}", menu)
+            action = QAction(swatch(RunLook("", k), MARKER), f"Colour {k + 1}", menu)
             action.triggered.connect(
                 lambda _checked=False, k=k: self.session.set_look(run, "Colour run", colour=k)
             )

@@ -1,8 +1,9 @@
-"""Colours, dashes and the style sheet, in light and dark.
+"""Colours, dashes, markers and the style sheet, in light and dark.
 
 Chrome is calm: one accent for what can be pressed or is selected. Only data is saturated; a run
-keeps its colour and dash in every view. Run colours are from a set that people with colour
-blindness tell apart (after Okabe and Ito), lightened for dark backgrounds.
+keeps its colour, dash and marker in every view. Run colours are from a set that people with colour
+blindness tell apart (after Okabe and Ito), lightened for dark backgrounds; dash and marker alone
+tell runs apart too.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import dataclasses
 from string import Template
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPainterPath, QPalette
 from PySide6.QtWidgets import QApplication
 
+from aucstudio.gui.symbols import SYMBOLS
 from aucstudio.project.resources import resource_path
 
 
@@ -135,6 +137,12 @@ def run_dash(index: int) -> tuple[float, ...]:
     """Dash of the index-th run, as lengths in line widths; empty for a solid line."""
     # Once the colours are used up they come again, each with another dash.
     return DASHES[(index + index // len(DASHES)) % len(DASHES)]
+
+
+def run_symbol(index: int) -> QPainterPath:
+    """Marker of the index-th run, within a square of side 1 around the origin."""
+    # Every round moves it two on, where the dash moves one: no two runs share both in 64.
+    return SYMBOLS[(index + 2 * (index // len(SYMBOLS))) % len(SYMBOLS)]
 
 
 def current_theme() -> Theme:

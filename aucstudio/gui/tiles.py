@@ -14,17 +14,23 @@ from PySide6.QtGui import (
     QMoveEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QApplication, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import Card, named
 
 _MIME = "application/x-aucstudio-view"
+_BAR_LEFT = 4  # pixels, as in the style sheet
+_AIR_SAVED = 10  # pixels of a tab, as in the style sheet
+_MOST_ASKED = 600  # pixels of height: what a window of 1000 × 700 has for its views
 _LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken hold of
 
 
 class _TileBar(QTabBar):
     """Tabs that can be dragged out.
+
+    In a narrow tile they stand closer; where that is not enough, all names but that of the current
+    page are cut, and a tooltip has them in full.
 
     Signals
     -------
@@ -38,6 +44,23 @@ class _TileBar(QTabBar):
         super().__init__(tile)
         self._tile = tile
         self._pressed: QPoint | None = None
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        whole = index == self.currentIndex()
+        return self.tabSizeHint(index) if whole else super().minimumTabSizeHint(index)
+
+    def tabLayoutChange(self) -> None:
+        super().tabLayoutChange()
+        for k in range(self.count()):
+            is_cut = self.tabRect(k).width() < self.tabSizeHint(k).width()
+            self.setTabToolTip(k, self.tabText(k) if is_cut else "")
+
+    def fit(self, room: int) -> None:
+        """Stand closer if the tabs are wider than so many pixels."""
+        closer = bool(self.property("closer"))
+        hints = [self.tabSizeHint(k).width() for k in range(self.count())]
+        if (sum(hints) + closer * _AIR_SAVED * len(hints) > room) != closer:
+            _dress(self, "closer", not closer)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
@@ -84,9 +107,11 @@ class Tile(QTabWidget):
         self.setTabBar(self.bar)
         self.setDocumentMode(True)
         self.bar.setDrawBase(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
         self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAcceptDrops(True)
+        self.currentChanged.connect(self.updateGeometry)
 
     def views(self) -> list[View]:
         """List the pages from left to right."""
@@ -96,9 +121,30 @@ class Tile(QTabWidget):
     def mark_active(self, active: bool) -> None:
         """Show whether the view that is saved, copied and pointed at is here."""
         if self.bar.property("active") != active:
-            self.bar.setProperty("active", active)
-            self.bar.style().unpolish(self.bar)
-            self.bar.style().polish(self.bar)
+            _dress(self.bar, "active", active)
+
+    def minimumSizeHint(self) -> QSize:
+        """Give what the page in front needs; one that is not seen must not take room."""
+        if not self.count():
+            return super().minimumSizeHint()
+        page = self.currentWidget()
+        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+        return needed + QSize(0, self.bar.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_bar()
+        super().resizeEvent(event)
+
+    def tabInserted(self, index: int) -> None:
+        super().tabInserted(index)
+        self._fit_bar()
+
+    def tabRemoved(self, index: int) -> None:
+        super().tabRemoved(index)
+        self._fit_bar()
+
+    def _fit_bar(self) -> None:
+        self.bar.fit(self.width() - _BAR_LEFT)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasFormat(_MIME):
@@ -108,6 +154,18 @@ class Tile(QTabWidget):
         if event.mimeData().hasFormat(_MIME):
             event.acceptProposedAction()
             self.dropped.emit(bytes(event.mimeData().data(_MIME).data()).decode())
+
+
+class Column(QSplitter):
+    """Tiles below each other; what they need never makes a window higher than a small screen."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+
+    def minimumSizeHint(self) -> QSize:
+        needed = super().minimumSizeHint()
+        needed.setHeight(min(needed.height(), _MOST_ASKED))
+        return needed
 
 
 class TornOff(QWidget):
@@ -155,6 +213,13 @@ class TornOff(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.moved.emit(self.view)
+
+
+def _dress(widget: QWidget, state: str, value: bool) -> None:
+    """Set a property that the style sheet asks for."""
+    widget.setProperty(state, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 def on_some_screen(wanted: QRect, least: QSize) -> QRect:

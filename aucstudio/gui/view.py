@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,14 @@ _MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
 _SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
 
 
+# A number stays with its unit, and a p with its value.
+_TIED = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<≈])|(?<=\bp [=<≈]) (?=\d)")
+
+
+def _unbroken(text: str) -> str:
+    return _TIED.sub("\u00a0", text)
+
+
 class Sentence(QLabel):
     """Words under a picture, as high as they need, however the page came to its width.
 
@@ -43,11 +52,15 @@ class Sentence(QLabel):
         self.setMinimumHeight(_LEAST_SENTENCE)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._cut = False
+        self._words, self._cut = "", False
+
+    def text(self) -> str:
+        return self._words
 
     def setText(self, text: str) -> None:
-        if text != self.text():
-            super().setText(text)
+        if text != self._words:
+            self._words = text
+            super().setText(_unbroken(text))
             self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -77,10 +90,11 @@ class Sentence(QLabel):
             return
         metrics, area = self.fontMetrics(), self.rect().adjusted(*_SENTENCE_EDGES)
         wrap = int(Qt.TextFlag.TextWordWrap.value)
-        words, room = self.text(), area.width() * (area.height() // metrics.lineSpacing())
+        whole = words = _unbroken(self._words)
+        room = area.width() * (area.height() // metrics.lineSpacing())
         # A line that is wrapped is not full: how much is lost shows when it is laid out.
         while metrics.boundingRect(area, wrap, words).height() > area.height() and room > 0:
-            words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+            words = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
             room -= area.width() // 8
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -36,7 +36,7 @@ class WelcomePage(QWidget):
         self.setObjectName("welcome_page")
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        page = QWidget()
+        page = _Column()
         column = QVBoxLayout(page)
         column.setSpacing(8)
         column.setContentsMargins(48, 48, 48, 32)
@@ -116,6 +116,13 @@ class WelcomePage(QWidget):
                 lambda _checked=False, path=path: self.path_asked.emit(str(path))
             )
             self._files.addWidget(_at_the_left(button))
+
+
+class _Column(QWidget):
+    """A page as high as its wrapped words are at its width, not as they were at the narrowest."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), 0)
 
 
 def _link(text: str, name: str, accessible: str) -> QPushButton:

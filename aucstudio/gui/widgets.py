@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QPaintEvent, QStandardItemModel
+from PySide6.QtCore import QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -39,6 +39,10 @@ class ElidedCombo(QComboBox):
 
     elided = Qt.TextElideMode.ElideRight
 
+    def sizeHint(self) -> QSize:
+        # The style gives the longest text just its width, rounded: no room for what is cut below.
+        return super().sizeHint() + QSize(_SPARE, 0)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
@@ -53,6 +57,22 @@ class ElidedCombo(QComboBox):
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
+class ElidedLabel(QLabel):
+    """One line whose middle is left out where it has no room; a file keeps its ending."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        area = self.contentsRect()
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideMiddle, area.width()
+        )
+        painter, sides = QPainter(self), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(area, sides, shown)
+
+
 class Card(QFrame):
     """A titled group on the 8-pixel grid."""
 
@@ -65,6 +85,8 @@ class Card(QFrame):
         if title:
             self.rows.addWidget(label(title.upper(), "heading"))
 
+
+_SPARE = 4  # pixels
 
 # Wide enough for every label, so that the fields of all cards begin at one line.
 _LABEL_WIDTH = 112

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, QSize
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLayoutItem
 
+_WIDE = 10_000
 _AROUND_WORDS = 46  # of a list: its frame and its arrow
 
 
@@ -14,6 +15,8 @@ class WrappingRow(QHBoxLayout):
     Where there is none, lists first become as narrow as their chosen words, then what is left
     goes on below. A label stays beside its control.
     """
+
+    _laid_in = _WIDE
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -26,9 +29,13 @@ class WrappingRow(QHBoxLayout):
     def minimumSize(self) -> QSize:
         groups = self._groups()
         least = [self._room([_least(item) for item in group]) for group in groups]
-        return QSize(max(least, default=0), max(map(_height, groups), default=0))
+        # What holds a page asks for its least height alone, not for that at a width.
+        return QSize(max(least, default=0), self.heightForWidth(self._laid_in))
 
     def setGeometry(self, rect: QRect) -> None:
+        before, self._laid_in = self.minimumSize(), rect.width()
+        if self.minimumSize() != before:
+            self.update()
         widths = [_width(item) for group in self._groups() for item in group]
         if self._room(widths) <= rect.width():
             super().setGeometry(rect)

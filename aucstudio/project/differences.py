@@ -26,6 +26,7 @@ SUPPORT_DRAWN = 500
 
 _PAIRS_PER_CHUNK = 1 << 17
 _BINS = 512
+_EDGE = 1e-6  # of a cell
 _PENALISED_FEATURES = 1_000
 _ROWS_FRAMED = 200
 
@@ -118,19 +119,38 @@ def pair_frame(cloud: PairCloud, positive: Mask) -> Array:
     return np.clip(np.stack([cloud.low, cloud.high]), low - room, high + room)
 
 
-def difference_histogram(a: Array, b: Array, low: Array, high: Array, bins: int) -> Counts:
-    """Count a_i − b_j for all i, j over a rectangle, chunk by chunk; shape (bins, bins)."""
-    step = np.where(high > low, high - low, 1.0) / bins
+def difference_histogram(
+    a: Array, b: Array, low: Array, high: Array, bins: int | tuple[int, int]
+) -> Counts:
+    """Count the a_i − b_j of all i, j that lie in a rectangle, chunk by chunk.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (m, 2), (n, 2)
+    low, high : ndarray of shape (2,)
+        Corners of the rectangle, which belong to it.
+    bins : int or (int, int)
+        Cells along both axes.
+
+    Returns
+    -------
+    ndarray of int, shape ``bins``
+    """
+    shape = np.broadcast_to(bins, 2)
+    step = np.where(high > low, high - low, 1.0) / shape
     a, b = (a - low) / step, b / step
-    counts = np.zeros(bins * bins, dtype=np.int64)
+    counts = np.zeros(int(shape.prod()), dtype=np.int64)
     chunk = max(1, _PAIRS_PER_CHUNK // len(b))
     for start in range(0, len(a), chunk):
         cell = np.zeros((len(a[start : start + chunk]), len(b)), dtype=np.int64)
+        inside = np.ones(cell.shape, dtype=bool)
         for axis in range(2):
             place = np.subtract.outer(a[start : start + chunk, axis], b[:, axis])
-            cell = cell * bins + np.clip(place.astype(np.int64), 0, bins - 1)
-        counts += np.bincount(cell.ravel(), minlength=bins * bins)
-    return counts.reshape(bins, bins)
+            # What lies on the edge may be a little beyond it by rounding.
+            inside &= (place >= -_EDGE) & (place <= shape[axis] + _EDGE)
+            cell = cell * shape[axis] + np.clip(place.astype(np.int64), 0, shape[axis] - 1)
+        counts += np.bincount(cell[inside], minlength=len(counts))
+    return counts.reshape(tuple(shape))
 
 
 def binned_density(a: Array, b: Array, bins: int) -> Density:

@@ -397,8 +397,9 @@ def role_notes(table: Table) -> list[str]:
     if table.positive is None and len(table.classes) > 2:
         notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
     if table.unlabelled:
-        plural, verb = ("s", "have") if table.unlabelled > 1 else ("", "has")
-        notes.append(f"{table.unlabelled} row{plural} {verb} no label and take no part in training")
+        one = table.unlabelled == 1
+        words = "row has no label and takes" if one else "rows have no label and take"
+        notes.append(f"{table.unlabelled} {words} no part in training")
     return notes
 
 

@@ -98,7 +98,7 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
     assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
     assert f"on these {rows} rows" in text
-    assert ("pAUC in FPR 0 … 0.10" in text) == (measure == comparison.PAUC)
+    assert ("in FPR 0 … 0.1, 95 %" in text) == (measure == comparison.PAUC)
 
 
 def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
@@ -266,11 +266,11 @@ def test_training_for_another_range_is_marked(view, session, qtbot):
     names = {row[0] for row in texts(view.tables.runs_model)}
     assert names == {"here", "elsewhere †"}
     assert view.footnote.text() == (
-        "† Not trained for the FPR range shown, 0 … 0.10: elsewhere for 0 … 0.50"
+        "† Not trained for the FPR range shown, 0 … 0.1: elsewhere for 0 … 0.5"
     )
     session.set_band(0.0, 0.5)
     shown(view, qtbot)
-    assert "here for 0 … 0.10" in view.footnote.text()
+    assert "here for 0 … 0.1" in view.footnote.text()
 
 
 def test_unchecked_runs_leave(view, three, session, qtbot):

@@ -322,7 +322,7 @@ def test_a_run_trained_for_another_range_is_marked(view, session, records):
     assert view.canvas.legend.rows[0].cells[0] == "RLS"
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC †"
     assert "† trained for another FPR range" in view.canvas.legend.notes
-    assert "SVM-pAUC was trained for FPR 0 … 0.30: not the range shown." in view.sentence.text()
+    assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in view.sentence.text()
     session.set_band(0.0, 0.3)
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC"
     assert "trained" not in view.sentence.text()

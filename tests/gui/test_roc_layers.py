@@ -339,7 +339,7 @@ def test_isometrics_are_lines_of_equal_value(session, plot, scene, kind, measure
         inside = (fpr > shown.x.low) & (fpr < shown.x.high) & (tpr > shown.y.low) & (tpr < 0.999)
         values = isometrics.MEASURES[measure](tpr[inside], fpr[inside], 9.0)
         np.testing.assert_allclose(values, level, rtol=1e-6, atol=1e-9)
-    assert [item.toPlainText() for item in layer.labels if item.isVisible()] == [
+    assert [item.toPlainText() for item in layer.labels.items if item.isVisible()] == [
         f"{level:.3g}".replace("-", "−") for level in layer.levels
     ]
 

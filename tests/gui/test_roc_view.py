@@ -334,7 +334,7 @@ def test_the_sentence_about_one_run(view, session, records):
     area, part = auc_summary(records["RLS"]), pauc_summary(records["RLS"], BAND)
     told = view.sentence.text()
     assert f"AUC {area.value:.3f} (95 % {area.low:.3f} … {area.high:.3f})" in told
-    assert f"in FPR 0 … 0.10 {part.value:.3f} (95 % {part.low:.3f} … {part.high:.3f})" in told
+    assert f"pAUC {part.value:.3f} (95 % {part.low:.3f} … {part.high:.3f}) in FPR 0 … 0.1" in told
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives decide this band: the area rests" in told
     session.set_band(0.0, 1.0)
@@ -367,7 +367,7 @@ def test_the_sentence_settles_what_is_clear(records):
         0.0,
         0.5,
     )
-    assert f"In FPR 0 … 0.50, Right leads Wrong by {test.difference:.3f}" in told
+    assert f"In FPR 0 … 0.5, Right leads Wrong by {test.difference:.3f}" in told
     assert "p < 0.001): settled." in told
     assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in told
 

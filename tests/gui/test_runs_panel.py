@@ -59,7 +59,8 @@ def test_removing_a_run_can_be_undone_and_never_touches_the_file(panel, session)
 def test_choosing_a_row_chooses_the_run(panel, session):
     panel.view.selectRow(0)
     assert session.selected == next(iter(session.records))
-    assert "AUC-RLS: k = linear" in panel.details.lines.text()
+    words = panel.details.lines.text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "AUC-RLS: k = linear" in words
 
 
 def test_a_failed_run_says_why(panel, session, qtbot):

@@ -108,7 +108,7 @@ def test_spin_box_and_button_move_the_line(view, add, qtbot):
     box.setValue(-0.25)
     assert view.line.value() == -0.25
     assert counted(view) == brute_force(split, -0.25)
-    assert "At threshold −0.25 " in view.sentence.text()
+    assert "At threshold −0.2500, " in view.sentence.text()
     view.findChild(QPushButton, "own_threshold_button").click()
     assert view.line.value() == 0.0
     assert not view.over.own_button.isEnabled()
@@ -300,7 +300,7 @@ def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
     n = len(negatives)
     assert (negatives > low).sum() == int(n * 0.4 + 1e-9)
     assert (negatives > high).sum() == int(n * 0.1 + 1e-9)
-    assert "FPR range 0.10 … 0.40 lies at scores between" in view.sentence.text()
+    assert "FPR range 0.1 … 0.4 lies at scores between" in view.sentence.text()
     session.set_band(0.0, 1.0)
     view.refresh_band()
     assert "FPR range" not in view.sentence.text()

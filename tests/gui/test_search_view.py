@@ -142,7 +142,7 @@ def test_sentence_says_what_ranks_best_and_how_sure(view, add, qtbot):
     error = C_AREAS[3].std(ddof=1) / np.sqrt(5)
     near = sum(abs(row.mean() - 0.84) <= error for row in C_AREAS) - 1
     assert shown(view, qtbot) == (
-        f"AUC-SVM, tuned: C = 10 ranks best in 5 folds (AUC 0.840 ± {error:.3f}). "
+        f"AUC-SVM, tuned: C = 10 ranks best in 5 folds (AUC: 0.840 ± {error:.3f}). "
         f"{near} of the 6 others lies within one standard error of it."
     )
 
@@ -179,7 +179,7 @@ def test_leave_pair_out_has_no_spread(view, add, qtbot):
     grid = [{"regularization": 2.0**k} for k in range(10, -21, -2)]
     add(searched(grid, np.linspace(0.9, 0.8, 16)[:, None], "leave-pair-out"), method="auc-rls")
     text = shown(view, qtbot)
-    assert "λ = 1024 ranks best (leave-pair-out AUC 0.900). It lies" in text
+    assert "λ = 1024 ranks best (leave-pair-out AUC: 0.900). It lies" in text
     assert view.table.candidates.heads == ("Rank", "λ", "Area", "Remark")
     assert view.profile.spread.opts["x"] is None
     low, high = view.profile.plot.viewRange()[1]
@@ -450,7 +450,7 @@ def test_the_search_in_flight_is_shown_as_it_grows(view, add, session, qtbot):
     areas[:3, 0] = C_AREAS[:3, 0]
     live = fly(session, record, c_search(areas.copy()))
     assert view.sentence.text() == (
-        "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC 0.740)."
+        "Flying is searching: 3 of 35 fits done; C = 1 leads so far (AUC: 0.740)."
     )
     np.testing.assert_allclose(points(view.profile.means)[:, 1], C_AREAS[:3, 0])
     assert view.over.follow_check.isVisible()

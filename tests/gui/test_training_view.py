@@ -424,3 +424,15 @@ def test_another_theme_redraws(view, add, qtbot):
 def test_power_words():
     assert power_words(2e-7) == "2·10⁻⁷"
     assert power_words(0.0) == "0"
+
+
+def test_the_names_of_several_runs_stand_above_their_lines(qtbot, view, add):
+    one, two = add(name="One"), add("svm-pauc", name="Two")
+    view.resize(760, 760)
+    shown(view, qtbot)
+    lower = view.plots_.lower
+    legend = next(i for i in lower.getPlotItem().childItems() if hasattr(i, "explain_mark"))
+    assert [name.text for _sample, name in legend.items] == ["One", "Two"]
+    below = lower.getViewBox().sceneBoundingRect().top()
+    assert legend.sceneBoundingRect().bottom() <= below + 1
+    assert {one.id, two.id} == {line.course.run for line in areas(view)}

@@ -16,12 +16,13 @@ from aucstudio.gui.compare.sheets import run_name
 from aucstudio.gui.model.part import elided
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import faded, finite_range, make_plot, pen, run_pen
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.project import words
 from aucstudio.project.comparison import Comparison, RunFigures
 from aucstudio.project.experiment import Band
 
-_LEAST_ROW, _MOST_ROW, _AXES = 22, 44, 48  # pixels: the height of a row, and around them
+_LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
+_AXES = 48  # pixels around the rows
 _MOST_ROWS = 10  # beyond these the plot is scrolled
 _NAME_SHARE, _ROOM_FOR_INTERVALS = 0.3, 520
 _SPLIT_LANE = 0.28  # how far under its run, in rows, a split's dot lies
@@ -75,7 +76,9 @@ class ForestPlot(QObject):
         self.area.setMinimumHeight(_AXES + _LEAST_ROW * min(len(looks), _MOST_ROWS) + 2)
         self.plot.setMinimumHeight(_AXES + _LEAST_ROW * len(looks))
         self.plot.setMaximumHeight(_AXES + _MOST_ROW * len(looks))
+        self.area.setMaximumHeight(_AXES + _MOST_ROW * len(looks) + 2)
         self.plot.setLabel("bottom", title, color=current_theme().muted)
+        self.plot.getAxis("bottom").resizeEvent()  # else other words stay where the former began
         self._draw_whiskers(looks)
         self._draw_dots(looks)
         self._write([run_name(run, band) for run in found.runs])
@@ -83,6 +86,10 @@ class ForestPlot(QObject):
         if framed != self._framed:
             self._framed = framed
             self.frame()
+
+    def wanted_height(self) -> int:
+        """Give the height at which rows stand well apart."""
+        return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
 
     def frame(self) -> None:
         """Show all intervals and splits."""
@@ -136,6 +143,7 @@ class ForestPlot(QObject):
 
     def _draw_dots(self, looks: Sequence[RunLook]) -> None:
         colours = [run_colour(current_theme(), look.colour) for look in looks]
+        symbols = [run_symbol(look.colour) for look in looks]
         areas = [run.measured(self._measure) for run in self._runs]
         tips = [
             f"{run.name}: {_interval_words(run, self._measure)}, "
@@ -145,6 +153,7 @@ class ForestPlot(QObject):
         self.dots.setData(
             [area.value for area in areas],
             list(range(len(areas))),
+            symbol=symbols,
             brush=colours,
             pen=pen(current_theme().card, 1.0),
             data=tips,
@@ -155,6 +164,7 @@ class ForestPlot(QObject):
         self.splits.setData(
             [value for _, _, value in split],
             [k + _SPLIT_LANE for k, _, _ in split],
+            symbol=[symbols[k] for k, _, _ in split],
             brush=[faint[k] for k, _, _ in split],
             pen=None,
             data=[f"{self._runs[k].name}, split {n}: {words.figure_words(x)}" for k, n, x in split],

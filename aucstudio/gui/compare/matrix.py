@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from aucstudio.gui.compare.sheets import rank_cell, tally_cell
 from aucstudio.gui.compare.words import pair_sentence
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import SWATCH, faded, swatch
+from aucstudio.gui.plotting import MARKER, faded, swatch
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.project import words
 from aucstudio.project.comparison import Comparison, PairComparison
@@ -20,7 +21,7 @@ from aucstudio.project.comparison import Comparison, PairComparison
 Index = QModelIndex | QPersistentModelIndex
 _TINT = 64
 _AIR = 16
-_NAME_WIDTH = 152
+_NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _ROLE = Qt.ItemDataRole
@@ -57,6 +58,13 @@ class PairMatrix(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
 
+    def lines(self) -> Iterator[tuple[str, bool]]:
+        """Give every line of every cell, and whether it is bold."""
+        for row, column in product(range(self.rowCount()), range(self.columnCount())):
+            index = self.index(row, column)
+            bold = index.data(_ROLE.FontRole) is not None
+            yield from ((line, bold) for line in (index.data() or "").split("\n"))
+
     def flags(self, index: Index) -> Qt.ItemFlag:
         is_pair = (index.row(), index.column()) in self._cells
         return super().flags(index) if is_pair else Qt.ItemFlag.ItemIsEnabled
@@ -75,7 +83,7 @@ class PairMatrix(QAbstractTableModel):
         if role == _ROLE.ToolTipRole:
             return self._looks[section].name
         if role == _ROLE.DecorationRole:
-            return swatch(self._looks[section])
+            return swatch(self._looks[section], MARKER)
         if role == _ROLE.TextAlignmentRole and not across:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -116,10 +124,11 @@ class MatrixTable(QTableView):
 
     def __init__(self, model: PairMatrix) -> None:
         super().__init__()
+        self._matrix = model
         self.setModel(model)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
-        self.setIconSize(SWATCH)
+        self.setIconSize(MARKER)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
         self.setCornerWidget(QWidget())  # else the style draws a mark of its own
@@ -127,19 +136,23 @@ class MatrixTable(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-            header.setIconSize(SWATCH)
+            header.setIconSize(MARKER)
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.verticalHeader().setMaximumWidth(_NAME_WIDTH)
 
     def fit(self) -> None:
         """Give every cell room for its two lines, and the page's width where there is some."""
         self.ensurePolished()
         font = self.font()
+        plain = QFontMetrics(font)
         font.setBold(True)
         metrics = QFontMetrics(font)
-        least = metrics.horizontalAdvance("< 0.001") + _AIR
-        columns = max(1, self.model().columnCount())
-        room = self.width() - self.verticalHeader().sizeHint().width() - _AIR
+        lines = [("W/T/L", False), *self._matrix.lines()]
+        least = max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
+        least += _AIR
+        columns, names = max(1, self._matrix.columnCount()), self.verticalHeader()
+        room = self.width() - self.verticalScrollBar().sizeHint().width()
+        names.setMaximumWidth(max(_NAME_WIDTH, room - columns * least))
+        room -= min(names.sizeHint().width(), names.maximumWidth())
         self.horizontalHeader().setDefaultSectionSize(max(least, min(room // columns, 2 * least)))
-        self.verticalHeader().setDefaultSectionSize(2 * metrics.lineSpacing() + 12)
+        names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)

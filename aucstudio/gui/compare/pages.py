@@ -16,6 +16,8 @@ from aucstudio.gui.widgets import label, named
 from aucstudio.project.comparison import UNCORRECTED, Comparison
 from aucstudio.project.experiment import Band
 
+_FOREST_SHARE = 0.45  # of the page, at most, before a hand moves it
+
 
 class PicturePage(QSplitter):
     """The forest plot, and every pair under it.
@@ -50,7 +52,8 @@ class PicturePage(QSplitter):
         self.setChildrenCollapsible(False)
         for part in (self.forest.area, self.pairs_part):
             self.addWidget(part)
-        self.setSizes([200, 300])
+        self._moved = False
+        self.splitterMoved.connect(self._on_moved)
 
     def show_comparison(
         self, found: Comparison, looks: Sequence[RunLook], band: Band, rows: str
@@ -85,6 +88,13 @@ class PicturePage(QSplitter):
         """Use the width there is."""
         self.table.fit()
         self.forest.resized(band)
+        if not self._moved:
+            wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
+            self.setSizes([wanted, self.height() - wanted])
+
+    def _on_moved(self) -> None:
+        """Leave the parts as a hand has set them."""
+        self._moved = True
 
     def _on_cell(self, index: QModelIndex) -> None:
         if index.isValid() and index.column() < self.matrix.rowCount():

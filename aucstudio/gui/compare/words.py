@@ -44,8 +44,10 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
     known = f", 95 % {interval}" if interval != "–" else ""
+    name, _, where = measure.partition(" in ")
+    place = f" in {where}" if where else ""
     sure = (
-        f"({measure} difference {words.figure_words(ahead.difference)}{known}, "
+        f"({name} difference {words.figure_words(ahead.difference)}{place}{known}, "
         f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)})"
     )
     if pair.settled:

@@ -15,12 +15,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.widgets import dialog_buttons, label, named
+from aucstudio.gui.widgets import dialog_buttons, label, named, primary
 from aucstudio.project.table import Column, Table
 
 _ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
 _EXAMPLES = 3
 _ROLE_WIDTH = 136
+_MOST_NOTES = 8  # in sight: why a column is ignored stands on its name, too
+_NUMBERS = (2, 3)  # columns of figures
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class ColumnsDialog(QDialog):
@@ -45,6 +49,7 @@ class ColumnsDialog(QDialog):
             QDialogButtonBox.StandardButton.Cancel,
             name="columns",
         )
+        primary(buttons.button(QDialogButtonBox.StandardButton.Ok))
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -52,13 +57,19 @@ class ColumnsDialog(QDialog):
         layout.setSpacing(8)
         layout.addWidget(label(facts, "muted", wrap=True))
         layout.addWidget(grid, stretch=1)
-        for note in table.notes:
-            layout.addWidget(label(note, "muted", wrap=True))
+        notes = list(table.notes)
+        if len(notes) > _MOST_NOTES + 1:
+            notes[_MOST_NOTES:] = [f"… and {len(notes) - _MOST_NOTES} more notes"]
+        if notes:
+            layout.addWidget(label("\n".join(notes), "muted", wrap=True))
         layout.addWidget(buttons)
 
     def _make_grid(self, table: Table) -> QTableWidget:
         grid = named(QTableWidget(len(table.columns), 5), "columns_table", "Columns")
-        grid.setHorizontalHeaderLabels(["Column", "Role", "Distinct", "Gaps", "First values"])
+        for place, title in enumerate(("Column", "Role", "Distinct", "Gaps", "First values")):
+            head = QTableWidgetItem(title)
+            head.setTextAlignment(_RIGHT if place in _NUMBERS else _LEFT)
+            grid.setHorizontalHeaderItem(place, head)
         grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         grid.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         grid.verticalHeader().hide()
@@ -66,7 +77,6 @@ class ColumnsDialog(QDialog):
         for row, column in enumerate(table.columns):
             self._fill_row(grid, row, column)
         header = grid.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
         header.resizeSection(1, _ROLE_WIDTH)
@@ -74,7 +84,9 @@ class ColumnsDialog(QDialog):
         return grid
 
     def _fill_row(self, grid: QTableWidget, row: int, column: Column) -> None:
-        grid.setItem(row, 0, QTableWidgetItem(column.name))
+        name = QTableWidgetItem(column.name)
+        name.setToolTip(column.why or column.name)
+        grid.setItem(row, 0, name)
         if column.role == "label":
             grid.setItem(row, 1, QTableWidgetItem("label"))
         else:
@@ -83,9 +95,9 @@ class ColumnsDialog(QDialog):
             combo.setCurrentText(column.role)
             grid.setCellWidget(row, 1, combo)
             self._combos[column.name], self._before[column.name] = combo, column.role
-        for place, number in ((2, column.distinct), (3, column.missing)):
+        for place, number in zip(_NUMBERS, (column.distinct, column.missing), strict=True):
             item = QTableWidgetItem(f"{number:,}")
-            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(_RIGHT)
             grid.setItem(row, place, item)
         grid.setItem(row, 4, QTableWidgetItem(_examples(column)))
 

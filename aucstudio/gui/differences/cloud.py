@@ -34,17 +34,25 @@ class CloudItems:
         # Kept alive, so that what they are known by stays theirs.
         self._kept: tuple[object, ...] = ()
 
-    def draw(self, cloud: PairCloud, penalised: Array | None, colour: QColor) -> None:
-        """Draw a cloud; ``penalised`` is its Σ(I + λΣ)⁻¹, where there is one."""
+    def draw(self, cloud: PairCloud, penalised: Array | None, colour: QColor) -> bool:
+        """Draw a cloud; ``penalised`` is its Σ(I + λΣ)⁻¹, where there is one.
+
+        Returns
+        -------
+        bool
+            Whether it was drawn anew.
+        """
         self.dots.setVisible(cloud.rows is not None)
         self.density.setVisible(cloud.density is not None)
         for curve in self.penalised:
             curve.setVisible(penalised is not None)
         # The image is large: it is made anew only where something changed.
         drawn = id(cloud), id(penalised), colour.name(), current_theme().name
-        if drawn != self._drawn:
+        is_new = drawn != self._drawn
+        if is_new:
             self._drawn, self._kept = drawn, (cloud, penalised)
             self._draw(cloud, penalised, colour)
+        return is_new
 
     def _draw(self, cloud: PairCloud, penalised: Array | None, colour: QColor) -> None:
         theme = current_theme()
@@ -52,7 +60,7 @@ class CloudItems:
             brush = faded(theme.muted, 90)
             self.dots.setData(pos=cloud.differences(cloud.rows), pen=None, brush=brush)
         if cloud.density is not None:
-            self._draw_density(cloud.density)
+            self.draw_density(cloud.density)
         traced = [(self.ellipses, cloud.covariance, _sigma_pen())]
         if penalised is not None:
             traced.append((self.penalised, penalised, _penalised_pen(colour)))
@@ -63,7 +71,8 @@ class CloudItems:
         self.mean.setData(pos=cloud.delta[None], pen=pen(theme.card, 1), brush=theme.text)
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
 
-    def _draw_density(self, density: Density) -> None:
+    def draw_density(self, density: Density) -> None:
+        """Draw a density: the cloud's own, or a part of it in finer cells."""
         shade = np.log1p(density.counts.astype(np.float32))
         colours = _shades(current_theme().muted)
         self.density.setImage(

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.background import Background
-from aucstudio.gui.differences.words import margin_words, row_name, score_words
+from aucstudio.gui.differences.words import margin_words, row_name
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import label, named, tell
 from aucstudio.project.job import Job, describe_failure
@@ -23,7 +23,7 @@ from aucstudio.project.model import Model
 from aucstudio.project.pair_detail import PairDetail, Part, explain_pair
 from aucstudio.project.table import Table
 
-_HEIGHT, _LEAST = 208, 72
+_ROW, _MOST_ROWS, _LEAST = 24, 4, 72
 _HEADED = 440
 _TIPS = {
     1: "Cells as the table has them",
@@ -66,7 +66,6 @@ class PairPanel(QWidget):
         layout.addLayout(self._head())
         layout.addWidget(self.told)
         layout.addWidget(self.table)
-        self.setMaximumHeight(_HEIGHT)
         self.hide()
 
     def _head(self) -> QHBoxLayout:
@@ -94,7 +93,7 @@ class PairPanel(QWidget):
         table.setWordWrap(False)
         table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         table.verticalHeader().setVisible(False)
-        table.verticalHeader().setDefaultSectionSize(24)
+        table.verticalHeader().setDefaultSectionSize(_ROW)
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -149,6 +148,10 @@ class PairPanel(QWidget):
         ]
         self.model.heads = (self.model.heads[0], *names, *self.model.heads[3:])
         self.model.show_rows([_row(part) for part in detail.parts])
+        # Whole rows: half a row looks like a fault, and an empty one like a gap.
+        seen = min(len(detail.parts), _MOST_ROWS)
+        head = self.table.horizontalHeader().sizeHint().height()
+        self.table.setMaximumHeight(max(_LEAST, head + seen * _ROW + 2))
         tell(self.told, " ".join(_decided(detail)))
 
 
@@ -172,7 +175,7 @@ def _decided(detail: PairDetail) -> list[str]:
         )
         words.append(f"It was decided by {names}.")
     if abs(detail.interplay) > 0.005 * max(abs(detail.margin), 1e-12):
-        words.append(f"Columns together, beyond one at a time: {score_words(detail.interplay)}.")
+        words.append(f"Columns together, beyond one at a time: {_signed(detail.interplay, '.2g')}.")
     return words
 
 

@@ -46,7 +46,7 @@ def _ranked_by_more(subject: Subject, found: Misranked) -> bool:
 
 def _ranking(found: Misranked, rows: str) -> str:
     if not found.wrong and not found.tied:
-        return f"none of {found.pairs:,} {rows} pairs is ranked wrongly (AUC 1)."
+        return f"none of {found.pairs:,} {rows} pairs is ranked wrongly (AUC 1.000)."
     drawn = ""
     if found.rows.shape[1] < found.wrong + found.tied:
         drawn = "; an even sample of them is drawn"

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from aucstudio.gui.widgets import label, named
+from aucstudio.project.pair_detail import GAP
 from aucstudio.project.table import Table
 from aucstudio.project.trees import plain_number
 
@@ -54,5 +55,5 @@ class RowPanel(QWidget):
 
 def _cell(value: object) -> str:
     if value is None or value != value:
-        return "–"
+        return GAP
     return plain_number(value, 6) if isinstance(value, float) else str(value)

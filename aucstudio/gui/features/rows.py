@@ -121,7 +121,7 @@ class RowMarks:
         if len(self.wrong.data):
             legend.explain_mark("on the wrong side", self.wrong)
         if len(self.lost.data):
-            legend.explain_mark("below the band", self.lost)
+            legend.explain_mark("below the FPR range", self.lost)
 
     # ------------------------------------------------------------- the pointer
 

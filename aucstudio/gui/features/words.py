@@ -13,13 +13,16 @@ from aucstudio.project.planes import SCORE, Sample
 def verdict(name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool) -> str:
     """Count the rows on the wrong side of the threshold; ``own`` if it is the model's."""
     rows, wrong = "held-out" if held_out else "training", found.wrong
+    side = f"on the wrong side of {'its' if own else 'this'} threshold"
     missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
     false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
+    if not missed + false:
+        return f"{name} puts none of {m + n:,} {rows} rows {side}."
+    alarms = "a false alarm" if false == 1 else "false alarms"
     return (
         f"{name} puts {missed + false:,} of {m + n:,} {rows} rows "
-        f"({100 * (missed + false) / (m + n):.1f} %) on the wrong side of "
-        f"{'its' if own else 'this'} threshold: {missed:,} of {m:,} positives missed, {false:,} of "
-        f"{n:,} false alarms."
+        f"({100 * (missed + false) / (m + n):.1f} %) {side}: {missed:,} of {m:,} positives "
+        f"missed, {false:,} of {n:,} negatives {alarms}."
     )
 
 

@@ -88,12 +88,12 @@ class FeatureUsePart(Part):
         ]
         self.chart.show_rows(rows, subject.run.look)
         first = columns.index(rows[0].name)
+        idle = _idle_words(int((asked == 0).sum()), len(columns))
         self.told.emit(
             f"{rows[0].name} does most in the trees of {subject.name}: {mean[first]:.0f} % of the "
             f"variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
-            f"{' a split' if several else ''}. {int((asked == 0).sum())} of {len(columns)} columns "
-            "are never asked. Measured on training rows: Importance says what it is worth on "
-            "held-out ones."
+            f"{' a split' if several else ''}. {idle} "
+            "Measured on training rows: Importance says what it is worth on held-out ones."
         )
 
     def data(self) -> Columns:
@@ -120,3 +120,9 @@ def _use(record: RunRecord, table: Table, post: Callable[[None], bool]) -> list[
         if post(None):
             break
     return found
+
+
+def _idle_words(idle: int, columns: int) -> str:
+    if not idle:
+        return "Every column is asked."
+    return f"{idle:,} of {columns:,} columns {'is' if idle == 1 else 'are'} never asked."

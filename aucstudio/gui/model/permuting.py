@@ -13,7 +13,7 @@ from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.session import ShownRun
-from aucstudio.gui.widgets import delayed, named
+from aucstudio.gui.widgets import FIELD_MARGINS, delayed, named
 from aucstudio.project.headless import read_test_table
 from aucstudio.project.importance import MEASURES, REPEATS, Importance, permutation_importance
 from aucstudio.project.job import Job, describe_failure
@@ -66,6 +66,7 @@ class ImportancePart(Part):
         self.bar_done.setFixedWidth(64)
         # The words are in the fields: labels would not fit into a narrow centre.
         self.repeats_box.setSuffix(" permutations")
+        self.repeats_box.lineEdit().setTextMargins(*FIELD_MARGINS)
         for control in (self.measure_combo, self.repeats_box, self.bar_done):
             self.add_control(control)
         self.add_control(self.stop_button)
@@ -224,7 +225,7 @@ def _sentence(subject: Subject, found: Importance, measure: str, rows: list[Whis
         words += f" The loss of {idle} of {len(rows)} columns cannot be told from none."
     shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"
     if len(found.areas) == 1:
-        words += f" Over {shuffles} of one split: how it would be on other rows, repeats show."
+        words += f" Over {shuffles} of one split: only repeats tell how it varies with the rows."
     else:
         words += f" Means over {found.splits} splits, {shuffles} each."
     if found.rows < found.of_rows:

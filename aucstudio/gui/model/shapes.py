@@ -10,15 +10,16 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject, elided
+from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.session import ShownRun
-from aucstudio.gui.theme import current_theme, run_colour, run_dash
+from aucstudio.gui.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.widgets import named
 from aucstudio.project.effects import ROWS, ScoreCurve, rough_spans, score_curve
 from aucstudio.project.job import Job, describe_failure
@@ -163,12 +164,12 @@ class ShapesPart(Part):
             return
         self.plot.clear()
         own, theme = found.curves[subject.index], current_theme()
-        colour = run_colour(theme, subject.run.look.colour)
-        dash = run_dash(subject.run.look.colour)
+        look = subject.run.look
+        colour = run_colour(theme, look.colour)
         for curve in found.curves:
             if curve is not own:
-                self._add(curve, own, faded(colour, _FAINT), 1.0, dash)
-        self._add(own, own, colour, 2.5, dash)
+                self._add(curve, own, faded(colour, _FAINT), 1.0, look)
+        self._add(own, own, colour, 2.5, look)
         y = np.concatenate([curve.y for curve in found.curves])
         low, high = finite_range(y)
         if len(found.deciles):
@@ -186,10 +187,11 @@ class ShapesPart(Part):
         self.told.emit(_sentence(subject, found, own))
 
     def _add(
-        self, curve: ScoreCurve, own: ScoreCurve, colour: Any, width: float, dash: Any
+        self, curve: ScoreCurve, own: ScoreCurve, colour: QColor, width: float, look: RunLook
     ) -> None:
         if not curve.levels:
-            self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=pen(colour, width, dash)))
+            drawn = pen(colour, width, run_dash(look.colour))
+            self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
             return
         # Levels have no order to draw a line along, and other splits may list them otherwise.
         place = {level: k for k, level in enumerate(own.levels[:_MOST_LEVELS])}
@@ -199,8 +201,9 @@ class ShapesPart(Part):
             if level in place
         ]
         size = 11 if curve is own else 6
+        symbol, edge = run_symbol(look.colour), pen(colour, 0.5)
         self.plot.addItem(
-            pg.ScatterPlotItem(pos=np.array(at), size=size, brush=colour, pen=pen(colour, 0.5))
+            pg.ScatterPlotItem(pos=np.array(at), size=size, symbol=symbol, brush=colour, pen=edge)
         )
 
     def _name_levels(self, levels: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from aucstudio.gui.model.tree_layout import Placed, all_nodes, ends_at, place
 from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.gui.widgets import delayed, named
+from aucstudio.gui.widgets import FIELD_MARGINS, delayed, named
 from aucstudio.project.job import Job, describe_failure
 from aucstudio.project.trees import Node, plain_number, read_tree
 
@@ -59,6 +59,8 @@ class TreePart(Part):
         self.levels_box.setSpecialValueText("as fit")
         self.levels_box.valueChanged.connect(self._draw)
         self.add_control(self.levels_box, "Le&vels")
+        for box in (self.tree_box, self.levels_box):
+            box.lineEdit().setTextMargins(*FIELD_MARGINS)
 
     def suits(self, run: ShownRun) -> bool:
         return all(isinstance(split.model.scorer, EnsembleScorer) for split in run.record.splits)

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.model.flight import MOST_ROWS, Flight
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.session import ShownRun
@@ -14,7 +16,10 @@ from aucstudio.project.trees import plain_number
 
 
 class WeightsPart(Part):
-    """Dots are means over the splits, whiskers run from the least to the largest."""
+    """Dots are means over the splits, whiskers run from the least to the largest.
+
+    Of a run in flight, the dots are the weights as they stand.
+    """
 
     key: ClassVar = "coefficients"
     title: ClassVar = "Coefficients"
@@ -30,14 +35,18 @@ class WeightsPart(Part):
         )
         self.plot = self.chart.plot
         self.box.addWidget(self.chart)
+        self.flight = Flight(self.chart)
         self.found: Coefficients | None = None
+        self._first_split = 0
 
     def suits(self, run: ShownRun) -> bool:
         return all(split.coef is not None for split in run.record.splits)
 
     def show_subject(self, subject: Subject) -> None:
+        self.flight.leave()
         self.subject = subject
         self.found = found = coefficients(subject.run.record.splits)
+        self._first_split = 0
         if found is None:
             return
         low, high = np.nanmin(found.weights, axis=0), np.nanmax(found.weights, axis=0)
@@ -55,6 +64,13 @@ class WeightsPart(Part):
         self.chart.show_rows(rows, subject.run.look)
         self.told.emit(_sentence(subject, found))
 
+    def show_live(self, live: LiveRun) -> None:
+        """Draw the weights of the run in flight, unless they are drawn already."""
+        found = self.flight.follow(live)
+        if found is not None:
+            self.found, self._first_split = found, live.split
+            self.told.emit(_live_sentence(live, found))
+
     def data(self) -> Columns:
         found = self.found
         if found is None:
@@ -62,7 +78,7 @@ class WeightsPart(Part):
         splits, features = found.weights.shape
         return {
             "feature": list(found.names) * splits,
-            "split": np.repeat(np.arange(1, splits + 1), features),
+            "split": np.repeat(np.arange(1, splits + 1) + self._first_split, features),
             "weight_per_sd": found.weights.ravel(),
             "weight_per_unit": (found.weights / found.scales).ravel(),
         }
@@ -87,17 +103,37 @@ def _sentence(subject: Subject, found: Coefficients) -> str:
     total, k = float(np.abs(found.mean).sum()), len(found.weights)
     if total == 0:
         return f"All weights of {subject.name} are 0: every row gets the same score."
-    first, share = found.names[0], 100 * abs(found.mean[0]) / total
-    side = "up" if found.mean[0] > 0 else "down"
-    unit = "this level" if found.is_level[0] else "one standard deviation more"
-    words = (
-        f"{first} weighs most in {subject.name}: {unit} moves the score {side} by "
-        f"{plain_number(abs(float(found.mean[0])), 3)}, {share:.0f} % of all weights together."
-    )
+    words = _strongest(found, f"in {subject.name}")
     if k == 1:
-        return f"{words} One split: repeats show how far the weights vary."
+        return f"{words} One split: only repeats tell how far the weights vary."
     turning = int((found.same_sign < 1).sum())
     return (
         f"{words} Of {len(found.names)} weights {turning or 'none'} "
         f"{'changes' if turning in (0, 1) else 'change'} sign between the {k} splits."
+    )
+
+
+def _live_sentence(live: LiveRun, found: Coefficients) -> str:
+    verb = "is stopping" if live.stopping else "is training"
+    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
+    words = f"{live.look.name} {verb}{split}: its weights as they stand."
+    if not found.mean.any():
+        return f"{words} All are still 0."
+    words = f"{words} {_strongest(found, 'so far')}"
+    count = len(found.names)
+    if count > MOST_ROWS:
+        words += f" Of {count:,} weights the {MOST_ROWS} that were largest lately are drawn."
+    return words
+
+
+def _strongest(found: Coefficients, where: str) -> str:
+    """Say what the largest weight does to the score."""
+    mean = found.mean
+    k = int(np.abs(mean).argmax())
+    share = 100 * abs(mean[k]) / float(np.abs(mean).sum())
+    side = "up" if mean[k] > 0 else "down"
+    unit = "this level" if found.is_level[k] else "one standard deviation more"
+    return (
+        f"{found.names[k]} weighs most {where}: {unit} moves the score {side} by "
+        f"{plain_number(abs(float(mean[k])), 3)}, {share:.0f} % of all weights together."
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QToolTip, QWidget
@@ -14,12 +15,14 @@ from PySide6.QtWidgets import QGridLayout, QScrollBar, QToolTip, QWidget
 from aucstudio.gui.model.part import elided
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import make_plot, pen
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.widgets import label, named
 
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
 _NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
 _AIR = 0.06
+_EDGE = 0.02  # of the range, where a dot would be cut
+_GROWTH = 1.3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +58,7 @@ class WhiskerChart(QWidget):
     def __init__(self, name: str, x_label: str) -> None:
         super().__init__()
         self.rows: list[Whisker] = []
+        self._look: RunLook | None = None
         self.plot = make_plot(name, x_label, "")
         self.plot.invertY(True)
         self.plot.setMouseEnabled(False, False)
@@ -81,10 +85,10 @@ class WhiskerChart(QWidget):
         self.plot.getPlotItem().setVisible(False)
 
     def show_rows(self, rows: Sequence[Whisker], look: RunLook) -> None:
-        """Draw other rows, in the run's colour."""
+        """Draw other rows, in the run's colour and with its marker."""
         if [row.name for row in rows] != [row.name for row in self.rows]:
             self.scroller.setValue(0)
-        self.rows = list(rows)
+        self.rows, self._look = list(rows), look
         # Axes without rows would look like a result.
         self.plot.getPlotItem().setVisible(bool(rows))
         theme, colour = current_theme(), run_colour(current_theme(), look.colour)
@@ -95,19 +99,41 @@ class WhiskerChart(QWidget):
         x = np.array([end for _, row in whiskers for end in (row.low, row.high)])
         self.bars.setData(x, np.repeat([float(k) for k, _ in whiskers], 2), connect="pairs")
         self.bars.setPen(pen(colour, 2.0))
-        self.dots.setData(
-            [row.value for row in rows],
-            [float(k) for k in range(len(rows))],
-            data=[row.tip for row in rows],
-            pen=pen(theme.card, 1.0),
-            brush=colour,
-        )
+        self._draw_dots()
         self._name_rows()
-        ends = np.array([0.0, *(row.value for row in rows), *x])
-        low, high = float(ends.min()), float(ends.max())
-        air = _AIR * (high - low) or 0.5
-        self.plot.setXRange(low - air, high + air, padding=0)
+        self._frame(np.array([row.value for row in rows] + x.tolist()))
         self._place()
+
+    def move_dots(self, values: NDArray[np.float64]) -> None:
+        """Move the dots to other values, one a row; all else stays as long as they are in sight."""
+        self.rows = [
+            dataclasses.replace(row, value=value)
+            for row, value in zip(self.rows, values.tolist(), strict=True)
+        ]
+        self._draw_dots()
+        low, high = self.plot.getViewBox().viewRange()[0]
+        edge = _EDGE * (high - low)
+        if not ((values >= low + edge) & (values <= high - edge)).all():
+            # What grows goes on growing: the axis is not to move with every step.
+            self._frame(_GROWTH * values)
+
+    def _draw_dots(self) -> None:
+        assert self._look is not None
+        theme = current_theme()
+        self.dots.setData(
+            [row.value for row in self.rows],
+            [float(k) for k in range(len(self.rows))],
+            data=[row.tip for row in self.rows],
+            pen=pen(theme.card, 1.0),
+            brush=run_colour(theme, self._look.colour),
+            symbol=run_symbol(self._look.colour),
+        )
+
+    def _frame(self, places: NDArray[np.float64]) -> None:
+        """Show 0 and all these values."""
+        low, high = places.min(initial=0.0), places.max(initial=0.0)
+        air = _AIR * (high - low) or 0.5
+        self.plot.setXRange(float(low - air), float(high + air), padding=0)
 
     def _name_rows(self) -> None:
         axis, metrics = self.plot.getAxis("left"), QFontMetrics(self.font())

@@ -15,7 +15,11 @@ from aucstudio.gui.model.part import elided
 _COLUMNS = 8
 _AXIS_WIDTH = 64
 _LEAST_HEIGHT = 200
+_MOST_SHARE = 0.3  # of the plot's height
 _LETTERS = 36
+
+
+Told = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
 
 
 class _Sample(pg.ItemSample):
@@ -31,8 +35,8 @@ class Legend(pg.LegendItem):
     def __init__(self, plot: pg.PlotWidget) -> None:
         super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
         self._plot = plot
-        self._told: list[tuple[str, QPen | pg.ScatterPlotItem]] = []
-        self._shown: tuple[list[tuple[str, QPen | pg.ScatterPlotItem]], int] = ([], 0)
+        self._told: Told = []
+        self._shown: tuple[Told, int, int] = ([], 0, 0)
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         place = plot.getPlotItem()
@@ -51,24 +55,35 @@ class Legend(pg.LegendItem):
         """Say what lines of a pen are."""
         self._told.append((words, drawn))
 
-    def explain_mark(self, words: str, marks: pg.ScatterPlotItem) -> None:
-        """Say what marks are, as they are drawn at this moment."""
+    def explain_mark(self, words: str, marks: pg.ScatterPlotItem | pg.PlotDataItem) -> None:
+        """Say what marks, or a line with marks, are as they are drawn at this moment."""
         self._told.append((words, marks))
 
     def fit(self) -> None:
         """Show what was told, in the most columns that stay within the plot's width.
 
-        Nothing is shown over a plot of less than 200 pixels.
+        In a low plot the picture goes first: the lines are left out, whose runs stand in the list
+        too, or else everything.
         """
-        width = self._plot.width() - _AXIS_WIDTH
-        # A low plot needs its height for itself.
-        told = self._told if self._plot.height() >= _LEAST_HEIGHT else []
-        if (told, width) == self._shown:
+        width, height = self._plot.width() - _AXIS_WIDTH, self._plot.height()
+        if (self._told, width, height) == self._shown:
             # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
                 sample.update()
             return
-        self._shown = list(told), width
+        self._shown = list(self._told), width, height
+        marks = [told for told in self._told if not isinstance(told[1], QPen)]
+        for told in (self._told, marks) if height >= _LEAST_HEIGHT else ():
+            self._list(told, width)
+            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).height() <= _MOST_SHARE * height:
+                break
+        else:
+            self._list([], width)
+        # Now, not at the next turn of the event loop: the picture may be painted before.
+        self.layout.activate()
+        self._plot.getPlotItem().layout.activate()
+
+    def _list(self, told: Told, width: int) -> None:
         super().clear()
         for words, drawn in told:
             sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn
@@ -78,6 +93,3 @@ class Legend(pg.LegendItem):
             self.setColumnCount(columns)
             if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
                 break
-        # Now, not at the next turn of the event loop: the picture may be painted before.
-        self.layout.activate()
-        self._plot.getPlotItem().layout.activate()

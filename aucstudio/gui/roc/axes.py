@@ -6,11 +6,15 @@ steps of a ROC curve stay steps.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtCore import QRectF
 from scipy.special import ndtr, ndtri
 
+from aucstudio.gui.axis_titles import TitledAxis
+from aucstudio.gui.quick_axis import QuickAxis
 from aucstudio.gui.roc.scene import Array, Axis
 
 LINEAR = Axis("linear", "Linear", np.asarray, np.asarray)
@@ -19,6 +23,8 @@ KINDS = {"linear": "Linear", "log": "Log FPR", "probit": "Probit"}
 
 _PIECES = 256  # of the axis, of which a slanted segment gets as many as it crosses
 _DENSE = np.linspace(0.0, 1.0, 513)
+_FEWEST = 25  # rows of a class: a bent axis reaches as far where there are fewer
+BEYOND = 8.0  # pixels by which a number may stand out beyond the end of its axis
 
 
 def log_axis(low: float) -> Axis:
@@ -54,12 +60,13 @@ def make_axes(kind: str, positives: int, negatives: int) -> tuple[Axis, Axis]:
     """Make the axes of the FPR and of the TPR for one of ``KINDS``.
 
     A rate of 0 is drawn half a row from it, where the logarithm and the probit still exist; so is
-    a rate of 1 on probit axes.
+    a rate of 1 on probit axes. With few rows the axis goes on: an end of the FPR range that is
+    less than half a row would stand where 0 stands.
     """
+    x, y = (0.5 / max(rows, _FEWEST) for rows in (negatives, positives))
     if kind == "log":
-        return log_axis(0.5 / negatives), LINEAR
+        return log_axis(x), LINEAR
     if kind == "probit":
-        x, y = 0.5 / negatives, 0.5 / positives
         return probit_axis(x, 1 - x), probit_axis(y, 1 - y)
     return LINEAR, LINEAR
 
@@ -138,7 +145,7 @@ def chance_line(along: Axis, up: Axis) -> tuple[Array, Array]:
     return along.forward(rates), up.forward(rates)
 
 
-class RateAxis(pg.AxisItem):
+class RateAxis(TitledAxis, QuickAxis):
     """Tick marks at round rates, of as many digits as the stretch that is seen needs.
 
     Attributes
@@ -150,6 +157,17 @@ class RateAxis(pg.AxisItem):
         super().__init__(orientation)
         self.axis = LINEAR
         self.enableAutoSIPrefix(False)
+
+    def setLabel(self, *arguments: Any, **options: Any) -> None:
+        super().setLabel(*arguments, **options)
+        self.resizeEvent()  # else other words stay where the former ones began
+
+    def boundingRect(self) -> QRectF:
+        """Give the room of the axis, with the halves of the numbers at its very ends."""
+        lies = self.orientation in ("bottom", "top")
+        along, across = (BEYOND, 0.0) if lies else (0.0, BEYOND)
+        found: QRectF = super().boundingRect()
+        return found.adjusted(-along, -across, along, across)
 
     def show_axis(self, axis: Axis) -> None:
         """Mark another axis."""
@@ -172,7 +190,8 @@ class RateAxis(pg.AxisItem):
         if self.axis.key == "linear":
             words: list[str] = super().tickStrings(values, scale, spacing)
             return words
-        return [rate_words(self.axis, rate_at(self.axis, value)) for value in values]
+        rates = self.axis.backward(np.array(values))
+        return [rate_words(self.axis, float(rate)) for rate in rates]
 
 
 def rate_words(axis: Axis, rate: float) -> str:

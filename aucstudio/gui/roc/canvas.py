@@ -10,15 +10,17 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 
 from aucstudio.gui.plotting import dress_plot, faded, make_plot, pen
-from aucstudio.gui.roc.axes import LINEAR, RateAxis, chance_line, draw, ends
+from aucstudio.gui.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
+from aucstudio.gui.roc.curve_item import ShadeItem
 from aucstudio.gui.roc.faces import FACES, Face, Points
 from aucstudio.gui.roc.inset import Inset
 from aucstudio.gui.roc.legend import RunLegend
+from aucstudio.gui.roc.line_labels import CARD
 from aucstudio.gui.roc.lines import Lines
 from aucstudio.gui.roc.range_item import RangeItem
 from aucstudio.gui.roc.scene import Axis
 from aucstudio.gui.roc.thinning import Line, Window
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.project.experiment import Band
 
 _AIR = 0.02
@@ -49,13 +51,16 @@ class Canvas:
         self.plot = make_plot("roc_plot", "", "")
         self._bottom, self._left = RateAxis("bottom"), RateAxis("left")
         self.plot.setAxisItems({"bottom": self._bottom, "left": self._left})
+        for side in ("top", "right"):  # never shown, but laid out anew with each range
+            self.plot.getAxis(side).unlinkFromView()
         self.plot.getPlotItem().updateGrid()
+        self.plot.getPlotItem().layout.setContentsMargins(1, BEYOND, BEYOND + 2, 1)
         dress_plot(self.plot)
         self.box: Any = self.plot.getPlotItem().getViewBox()
         self.face, self.along, self.up = FACES["roc"], LINEAR, LINEAR
         self.whole = (0.0, 1.0), (0.0, 1.0)
         self.band_item = RangeItem(band)
-        self.shade_item = pg.PlotCurveItem(pen=None, fillLevel=0.0)
+        self.shade_item = ShadeItem(pen=None, fillLevel=0.0)
         self._shaded: Line | None = None
         self.chance_item = pg.PlotCurveItem(antialias=True)
         self.live_item = pg.PlotCurveItem(antialias=True)
@@ -131,14 +136,15 @@ class Canvas:
         self.shade_item.setData(*(([], []) if shaded is None else shaded.seen(window, pixels)))
 
     def mark(self, place: tuple[float, float] | None, colour: int = 0) -> None:
-        """Mark a place, or none."""
+        """Mark a place as the run of that colour is marked, or none."""
+        self.marker.setVisible(place is not None)  # without points it is painted all the same
         if place is None:
             self.marker.setData([], [])
             return
         theme = current_theme()
         self.marker.setPen(pg.mkPen(theme.card, width=1.5))
         self.marker.setBrush(run_colour(theme, colour))
-        self.marker.setData([place[0]], [place[1]])
+        self.marker.setData([place[0]], [place[1]], symbol=run_symbol(colour))
 
     def dress(self) -> None:
         """Take on the present theme."""
@@ -160,9 +166,14 @@ class Canvas:
                 card.setPos(best.topLeft())
                 taken.append(best)
 
+    def crowd(self, place: QRectF, lines: Lines) -> int:
+        """Say what it costs to cover a part of the plot as the cards stand now."""
+        cards = [card for card in (self.legend, self.inset) if card.isVisible()]
+        return self._cost(place, lines, [c.mapRectToParent(c.boundingRect()) for c in cards])
+
     def _cost(self, place: QRectF, lines: Lines, taken: list[QRectF]) -> int:
         over = sum(place.intersects(other) for other in taken)
-        return self.count_under(place, lines) + 1000 * over
+        return self.count_under(place, lines) + CARD * over
 
     def count_under(self, place: QRectF, lines: Lines) -> int:
         """Count the lines that pass under a part of the plot."""

@@ -78,7 +78,8 @@ class CostPanel(QWidget):
         self.miss_field = named(QLineEdit(), "miss_field", "Cost of a miss in false alarms")
         self.miss_field.setToolTip("How many false alarms one missed positive is worth")
         self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
-        layout.addLayout(_line("A m&iss costs", self.miss_field, QLabel("false alarms")))
+        self.alarms = label("", name="miss_unit")
+        layout.addLayout(_line("A m&iss costs", self.miss_field, self.alarms))
         layout.addWidget(self.miss_slider)
 
     def _make_costs(self, layout: QVBoxLayout) -> None:
@@ -124,6 +125,7 @@ class CostPanel(QWidget):
             self.miss_slider.setValue(round(_STEPS * place))
         self.prior_field.setText(share_words(prior))
         self.miss_field.setText(f"{stakes.miss:.10g}")
+        self.alarms.setText("false alarm" if stakes.miss == 1 else "false alarms")
         self.table_button.setEnabled(stakes.prior is not None)
         self.whose.setText("as in the data" if stakes.prior is None else "chosen, not of the data")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,10 @@ class CostLayer(QObject):
         if self._point is not None:
             self._session.point_at(threshold=self.best_threshold())
 
-    def _threshold_words(self) -> str:
+    def _threshold_words(self, digits: str = ".3g") -> str:
         point = self._point
         of = f"Split {point.split + 1}: best" if point and point.trace.splits > 1 else "Best"
-        return f"{of} threshold {_number(self.best_threshold())}"
+        return f"{of} threshold {_number(self.best_threshold(), digits)}"
 
     def _resample(self) -> None:
         point = self._point
@@ -197,8 +198,10 @@ class CostLayer(QObject):
         found = job.result
         if self._point is None or found is None:
             return
-        bounds = f"{100 * found.level:.0f} % {_number(found.low)} … {_number(found.high)}"
-        self.panel.sure.setText(f"{self._threshold_words()} ({bounds}; {found.method})")
+        digits = _digits(found.high - found.low)
+        bounds = f"{_number(found.low, digits)} … {_number(found.high, digits)}"
+        known = f"{100 * found.level:.0f} % {bounds}; {found.method}"
+        self.panel.sure.setText(f"{self._threshold_words(digits)} ({known})")
 
 
 def hull_of(trace: Trace) -> tuple[Array, Array]:
@@ -216,5 +219,12 @@ def hull_of(trace: Trace) -> tuple[Array, Array]:
         x, y = x[kept], y[kept]
 
 
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
+def _digits(width: float) -> str:
+    """Give the format that shows an interval of a width with three digits of it."""
+    if not (math.isfinite(width) and width > 0):
+        return ".3g"
+    return f".{max(0, 2 - math.floor(math.log10(width)))}f"
+
+
+def _number(value: float, digits: str) -> str:
+    return f"{value:{digits}}".replace("-", "−")

@@ -198,7 +198,7 @@ def difference_words(whole: PairComparison, part: PairComparison, band: Band, sp
         return f"Between {whole.a} and {whole.b}: AUC favours {lead}."
     area = part.difference * (band[1] - band[0])
     return (
-        f"{part.a} against {part.b} in FPR {band_words(band)}: area between them "
+        f"{part.a} against {part.b} in FPR {band_words(band)}: net area between them "
         f"{figure_words(area, '+') if abs(area) >= 5e-4 else _small(area)}, mean TPR "
         f"{figure_words(part.difference, '+')} (95 % {interval_words(part.low, part.high)}, "
         f"paired {p_words(part.p)}); whole curve: {lead}."

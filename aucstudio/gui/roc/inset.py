@@ -16,6 +16,7 @@ from aucstudio.gui.roc.legend import note_font, paint_card
 from aucstudio.gui.roc.thinning import Line, Window
 from aucstudio.gui.theme import current_theme
 
+_AIR = 6.0  # pixels above and below the lines, which else lie on the frame
 _STEPS = 6  # of its place, along either side of the plot
 
 
@@ -33,7 +34,7 @@ class Inset(QGraphicsItem):
     Attributes
     ----------
     seen : (float, float, float, float)
-        Left, right, bottom and top of what is magnified, as places.
+        Left, right, bottom and top of what is magnified, as places, with some air.
     lines : sequence of Magnified
     """
 
@@ -53,7 +54,10 @@ class Inset(QGraphicsItem):
         self, window: Window, lines: Sequence[Magnified], ends: tuple[str, str, str, str]
     ) -> None:
         """Magnify a window; ``ends`` are the rates at its left, right, bottom and top."""
-        self.seen, self.lines, self._ends = window, lines, ends
+        left, right, bottom, top = window
+        air = (top - bottom) * _AIR / (self.plot_rect().height() - 2 * _AIR)
+        self.seen = left, right, bottom - air, top + air
+        self.lines, self._ends = lines, ends
         self.show()
         self.update()
 
@@ -111,6 +115,7 @@ class Inset(QGraphicsItem):
         low = QRectF(plot.left(), plot.bottom() + 3, plot.width(), height)
         painter.drawText(low, Qt.AlignmentFlag.AlignLeft, self._ends[0])
         painter.drawText(low, Qt.AlignmentFlag.AlignRight, self._ends[1])
-        for text, at in ((self._ends[2], plot.bottom() - height), (self._ends[3], plot.top())):
-            side = QRectF(QPointF(0, at), QPointF(plot.left() - 5, at + height))
+        for text, at in ((self._ends[2], plot.bottom() - _AIR), (self._ends[3], plot.top() + _AIR)):
+            top = at - height / 2
+            side = QRectF(QPointF(0, top), QPointF(plot.left() - 5, top + height))
             painter.drawText(side, Qt.AlignmentFlag.AlignRight, text)

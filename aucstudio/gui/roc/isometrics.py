@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QColor
 
 from aucstudio.engine import roc
-from aucstudio.gui.plotting import faded, pen
-from aucstudio.gui.roc.places import Array, Points, seen_places, seen_rates
+from aucstudio.gui.plotting import pen
+from aucstudio.gui.roc.line_labels import Crowd, LineLabels
+from aucstudio.gui.roc.places import Points, seen_places, seen_rates
 from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import current_theme
@@ -26,7 +26,6 @@ MEASURES = {
 _GRID = 41  # points of the window along each axis at which the measure is looked at
 _MOST = 9  # lines
 _WIDE = 50.0  # greatest over least value from which the levels are in powers of ten
-_LABEL_Z = 45
 
 
 class IsometricLayer(QObject):
@@ -39,22 +38,25 @@ class IsometricLayer(QObject):
         A key of :data:`MEASURES`.
     levels : list of float
         The values that are drawn.
+    labels : LineLabels
     words : str
         What it adds to the sentence.
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(
+        self, plot: pg.PlotWidget, session: Session, crowd: Crowd = lambda _place: 0.0
+    ) -> None:
         super().__init__(plot)
         self.enabled = False
         self.measure = "accuracy"
         self.levels: list[float] = []
         self.words = ""
         self._drawn: tuple[object, ...] = ()
-        self._plot, self._session = plot, session
+        self._session = session
         self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
         self.lines.setZValue(2)
         plot.addItem(self.lines, ignoreBounds=True)
-        self.labels: list[pg.TextItem] = []
+        self.labels = LineLabels(plot, crowd)
         self.dress()
 
     def show(self, scene: Scene) -> None:
@@ -92,25 +94,12 @@ class IsometricLayer(QObject):
             for k in (0, 1)
         ]
         self.lines.setData(*parts)
-        while len(self.labels) < len(lines):
-            made = pg.TextItem(anchor=(0.5, 0.5))
-            made.setZValue(_LABEL_Z)
-            self._plot.addItem(made, ignoreBounds=True)
-            self.labels.append(made)
-        for item in self.labels[len(lines) :]:
-            item.setVisible(False)
-        for k, (item, text, line) in enumerate(zip(self.labels, words, lines, strict=False)):
-            item.setText(text)
-            item.setPos(*_label_place(k, *line))
-            item.setVisible(True)
+        self.labels.show(lines, words)
         self.dress()
 
     def dress(self) -> None:
-        theme = current_theme()
-        self.lines.setPen(pen(theme.neutral, 0.8))
-        for item in self.labels:
-            item.setColor(QColor(theme.muted))
-            item.fill = pg.mkBrush(faded(theme.card, 215))
+        self.lines.setPen(pen(current_theme().neutral, 0.8))
+        self.labels.dress()
 
 
 def levels_of(scene: Scene, measure: roc.PointMeasure, skew: float) -> list[float]:
@@ -143,12 +132,6 @@ def round_levels(low: float, high: float, common: float) -> list[float]:
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
     found = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
     return [float(f"{level:.10g}") for level in found if low < level < high]
-
-
-def _label_place(k: int, x: Array, y: Array) -> tuple[float, float]:
-    """Put the k-th label near the upper end of its line, not beside its neighbours' labels."""
-    at = round((0.92 - 0.1 * (k % 4)) * (len(x) - 1))
-    return float(x[at]), float(y[at])
 
 
 def _level_words(level: float) -> str:

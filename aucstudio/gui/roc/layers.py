@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
 from aucstudio.gui.roc.costs import CostLayer
 from aucstudio.gui.roc.difference import DifferenceLayer
 from aucstudio.gui.roc.isometrics import MEASURES, IsometricLayer
+from aucstudio.gui.roc.line_labels import Crowd
 from aucstudio.gui.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.roc.scene import Layer, Scene
 from aucstudio.gui.scores.confusion import CARD_WIDTH
@@ -35,11 +36,16 @@ class Layers:
     """
 
     def __init__(
-        self, plot: pg.PlotWidget, session: Session, menu: QMenu, changed: Callable[[], object]
+        self,
+        plot: pg.PlotWidget,
+        session: Session,
+        menu: QMenu,
+        changed: Callable[[], object],
+        crowd: Crowd,
     ) -> None:
         self.point = OperatingPointLayer(plot, session)
         self.costs = CostLayer(plot, session)
-        self.isometrics = IsometricLayer(plot, session)
+        self.isometrics = IsometricLayer(plot, session, crowd)
         self.difference = DifferenceLayer(plot, session)
         self.layers: tuple[Layer, ...] = (
             self.isometrics,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import pen, run_pen
+from aucstudio.gui.plotting import SWATCH, paint_sample, pen
 from aucstudio.gui.theme import current_theme
 
 Cells = tuple[str, str, str, str]
@@ -49,7 +49,7 @@ class RunLegend(QGraphicsItem):
     """
 
     _MOST = 10
-    _SAMPLE, _GAP, _PADDING, _MARGIN = 26.0, 12.0, 10.0, 14.0
+    _SAMPLE, _GAP, _PADDING, _MARGIN = float(SWATCH.width()), 12.0, 10.0, 14.0
 
     def __init__(self, parent: Any) -> None:
         super().__init__(parent)
@@ -126,11 +126,9 @@ class RunLegend(QGraphicsItem):
         self._paint_cells(painter, 0, self.header)
         for k, row in enumerate(self._lines(), start=1):
             if row.look is not None:
-                middle = self._PADDING + (k + 0.5) * self._line()
-                painter.setPen(run_pen(row.look, row.width))
-                painter.drawLine(
-                    QPointF(self._PADDING, middle), QPointF(self._PADDING + self._SAMPLE, middle)
-                )
+                top = self._PADDING + k * self._line()
+                place = QRectF(self._PADDING, top, self._SAMPLE, self._line())
+                paint_sample(painter, place, row.look, row.width)
             painter.setPen(QColor(theme.text))
             self._paint_cells(painter, k, row.cells)
         self._paint_notes(painter)

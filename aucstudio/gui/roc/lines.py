@@ -14,6 +14,7 @@ import pyqtgraph as pg
 from aucstudio.gui.curves import run_curves
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.roc.axes import draw
+from aucstudio.gui.roc.curve_item import CurveItem
 from aucstudio.gui.roc.faces import Face, Points, Shape, Shapes
 from aucstudio.gui.roc.scene import Axis
 from aucstudio.gui.roc.thinning import Line, Window
@@ -101,7 +102,7 @@ class Lines:
             shapes = shapes_of(run.record, face)
             fine = every and len(shapes.known.curves) > 1
             for shape in shapes.every if fine else [shapes.average]:
-                item = pg.PlotCurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
+                item = CurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
                 item.setZValue(30 if run.record.id == selected else 10)
                 item.setOpacity(0.65 if fine else 1.0)
                 self._plot.addItem(item, ignoreBounds=True)

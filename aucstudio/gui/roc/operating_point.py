@@ -21,7 +21,7 @@ from aucstudio.gui.roc.places import height, nearest, trace_of
 from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.scores.confusion import ConfusionCard
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.widgets import label, named
 from aucstudio.project.distribution import Confusion
 from aucstudio.project.operating import binomial_interval, data_prior, vertex_of
@@ -112,7 +112,7 @@ class _Handle(pg.ScatterPlotItem):
     dragged = Signal(float, float)
 
     def __init__(self) -> None:
-        super().__init__(size=15, symbol="o", antialias=True)
+        super().__init__(size=15, antialias=True)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setToolTip("Operating point: drag it, click on the curve, or use the arrow keys")
 
@@ -237,7 +237,9 @@ class OperatingPointLayer(QObject):
         focused = self._plot.hasFocus()
         self.handle.setPen(pen(theme.accent if focused else theme.text, 2.5 if focused else 1.5))
         if self.point is not None:
-            self.handle.setBrush(run_colour(theme, self.point.run.look.colour))
+            look = self.point.run.look
+            self.handle.setBrush(run_colour(theme, look.colour))
+            self.handle.setSymbol(run_symbol(look.colour))
         self.guides.setPen(pen(theme.muted, 1.0, (2.0, 3.0)))
         self.whiskers.setPen(pen(theme.text, 1.2))
 

@@ -73,7 +73,8 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
     least = min(areas, key=lambda area: area.of_negatives)
     of = f" of {least.of_negatives:,}" if least.of_negatives > 1 else ""
     several = any(len(run.record.splits) > 1 for run in runs)
-    told = [f"{least.coverage()}{of}{' in a split' if several else ''}"]
+    coverage = f"{least.coverage()}{of}{' in a split' if several else ''}"
+    told = [] if band == (0.0, 1.0) else [coverage]
     if any(trained_elsewhere(run.record, band) for run in runs):
         told.append(f"{ELSEWHERE} trained for another FPR range")
     if confidence:

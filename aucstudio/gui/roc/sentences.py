@@ -98,7 +98,7 @@ def _one_run(run: ShownRun, band: Band) -> str:
     words = f"{run.look.name}: AUC {_with_interval(area)}"
     if band != (0.0, 1.0):
         part = pauc_summary(run.record, band)
-        words += f"; normalised pAUC in FPR {band_words(band)} {_with_interval(part)}"
+        words += f"; normalised pAUC {_with_interval(part)} in FPR {band_words(band)}"
     if len(run.record.splits) > 1:
         words += f"; means of {len(run.record.splits)} splits"
     return f"{words}."

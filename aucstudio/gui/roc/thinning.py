@@ -19,6 +19,7 @@ Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 _PARTS = 2  # of a pixel, along either axis
 _MARGIN = 16  # pixels round the window, more than a pen is wide
+_RUN = 32  # vertices of which the extremes are kept, so that few are looked at
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,21 +76,42 @@ class Line:
             ]
         )
         kept = np.concatenate([after, after - 1, [0, last - first]])
-        return np.unique(np.clip(kept, 0, last - first)) + first
+        return _distinct(np.clip(kept, 0, last - first)) + first
 
     def _extremes(self, window: Window, columns: int, first: int, last: int) -> NDArray[np.intp]:
         """First, lowest, highest and last vertex of each column."""
         edges = np.linspace(window[0], window[1], _PARTS * columns + 1)
-        starts = np.unique(np.clip(np.searchsorted(self.x, edges), first, last))
-        starts = np.unique(np.append(first, starts))
+        starts = np.clip(np.searchsorted(self.x, edges), first, last)
+        starts = _distinct(np.append(first, starts))
         ends = np.append(starts[1:], last + 1)
         kept = [starts, ends - 1]
-        for sign in (1.0, -1.0):
-            y = sign * self.y[first : last + 1]
-            best = np.minimum.reduceat(y, starts - first)
-            hit = np.flatnonzero(y == np.repeat(best, ends - starts))
-            kept.append(first + hit[np.searchsorted(hit, starts - first)])
-        return np.unique(np.concatenate(kept))
+        looked_at = self._looked_at(starts, last)
+        y, inside = self.y[looked_at], np.searchsorted(looked_at, starts)
+        counts = np.diff(np.append(inside, len(y)))
+        for extreme in (np.minimum, np.maximum):
+            hit = np.flatnonzero(y == np.repeat(extreme.reduceat(y, inside), counts))
+            kept.append(looked_at[hit[np.searchsorted(hit, inside)]])
+        return _distinct(np.concatenate(kept))
+
+    def _looked_at(self, starts: NDArray[np.intp], last: int) -> NDArray[np.intp]:
+        """Give the vertices among which the extremes of columns are.
+
+        Of a run of vertices within a column these are its own extremes, of a run that columns
+        share all.
+        """
+        looked_at = self._extreme.copy()
+        looked_at[_distinct(np.append(starts, last) // _RUN)] = True
+        first = int(starts[0])
+        return np.flatnonzero(looked_at.ravel()[first : last + 1]) + first
+
+    @cached_property
+    def _extreme(self) -> NDArray[np.bool_]:
+        """Whether a vertex is the first lowest or highest of its run; one row a run."""
+        runs = -(-len(self.y) // _RUN)
+        y = np.append(self.y, np.full(runs * _RUN - len(self.y), self.y[-1])).reshape(runs, _RUN)
+        found, run = np.zeros(y.shape, dtype=bool), np.arange(runs)
+        found[run, y.argmin(axis=1)] = found[run, y.argmax(axis=1)] = True
+        return found
 
     def _led_in(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Begin where the line does, outside the window, so that dashes stay in their places."""
@@ -105,3 +127,11 @@ def _widened(window: Window, pixels: tuple[int, int]) -> tuple[Window, tuple[int
     dx, dy = _MARGIN * (right - left) / columns, _MARGIN * (top - bottom) / rows
     wider = (left - dx, right + dx, bottom - dy, top + dy)
     return wider, (columns + 2 * _MARGIN, rows + 2 * _MARGIN)
+
+
+def _distinct(indices: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Sort, and leave out what comes again."""
+    # In few numbers that are nearly sorted, twice as fast as np.unique.
+    ordered = np.sort(indices)
+    found: NDArray[np.intp] = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    return found

@@ -22,7 +22,7 @@ def threshold_sentence(
 ) -> str:
     """Say what a run gets wrong at a threshold."""
     positive, negative = names
-    where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)}"
+    where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
     m, n = counts.tp + counts.fn, counts.fp + counts.tn
     missed = f"{counts.fn:,} of {m:,} {positive}"
     alarms = f"{counts.fp:,} of {n:,} {negative}"
@@ -35,7 +35,7 @@ def threshold_sentence(
 
 def band_sentence(band: Band, scores: tuple[float, float]) -> str:
     """Say between which scores an FPR range lies; nothing where it is the whole curve."""
-    low, high = (number(end) if math.isfinite(end) else "" for end in scores)
+    low, high = _bounds(*scores)
     if low and high:
         place = f"between {low} and {high}"
     elif low or high:
@@ -45,9 +45,21 @@ def band_sentence(band: Band, scores: tuple[float, float]) -> str:
     return f"The FPR range {band_words(band)} lies at scores {place}."
 
 
+def _bounds(low: float, high: float) -> list[str]:
+    """Write both ends with the decimals of the larger one; an infinite one is empty."""
+    known = [abs(end) for end in (low, high) if math.isfinite(end)]
+    text = number(max(known, default=0.0))
+    decimals = len(text.partition(".")[2])
+    if "e" in text:
+        return [number(end) if math.isfinite(end) else "" for end in (low, high)]
+    ends = [f"{end:.{decimals}f}" if math.isfinite(end) else "" for end in (low, high)]
+    return [end.replace("-", "−") for end in ends]
+
+
 def number(value: float) -> str:
-    """Write a score."""
-    return f"{value:.4g}".replace("-", "−")
+    """Write a score with four digits, zeros at its end among them: −9.670."""
+    text = f"{value:#.4g}".replace("-", "−")
+    return text.rstrip(".")
 
 
 def key_words(names: tuple[str, str], metrics: QFontMetrics) -> str:

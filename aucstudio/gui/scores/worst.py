@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.scores.confusion import CARD_WIDTH
+from aucstudio.gui.scores.words import number
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
 from aucstudio.project.record import SplitResult
@@ -142,7 +143,7 @@ class WorstRows(QWidget):
         self.worst = Worst.of(self._split, self.side.currentIndex() == 0)
         figures = zip(self.worst.rows, self.worst.scores, self.worst.pairs, strict=True)
         self.model.show_rows(
-            [Row((f"{r + 1:,}", _score(s), f"{pairs:,}")) for r, s, pairs in figures]
+            [Row((f"{r + 1:,}", number(s), f"{pairs:,}")) for r, s, pairs in figures]
         )
 
     def _mark(self, row: int | None) -> None:
@@ -172,10 +173,6 @@ def _cell(kind: str, value: object) -> str:
     if value is None or value != value:  # NaN
         return "–"
     return f"{value:.6g}".replace("-", "−") if kind == "number" else str(value)
-
-
-def _score(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
 
 
 def _sheet(model: SheetModel, stretched: int, name: str, accessible: str) -> QTableView:

@@ -25,7 +25,7 @@ def _mean_words(standing: Standing, k: int) -> str:
 
 
 def _area_words(standing: Standing, k: int) -> str:
-    return f"({METRICS[standing.search.metric]} {_mean_words(standing, k)})"
+    return f"({METRICS[standing.search.metric]}: {_mean_words(standing, k)})"
 
 
 def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit: str) -> str:

@@ -13,13 +13,14 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPen
 
 from aucstudio.gui.plotting import pen
-from aucstudio.gui.theme import current_theme
+from aucstudio.gui.theme import current_theme, run_symbol
 from aucstudio.gui.training.course import Course
 
 Array = NDArray[np.float64]
 
 _REACH = 40.0  # pixels
 _MANY = 1_000
+_DOT = 6  # pixels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -93,15 +94,16 @@ class Lines:
         many = len(line.x) > _MANY
         # A line through one point would not be seen.
         dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
-        worn = line.depth, many, dotted, line.pen, line.is_main
+        symbol = run_symbol(line.course.look.colour) if dotted else None
+        worn = line.depth, many, symbol, line.pen, line.is_main
         if self._worn.get(item) == worn:
             return
         self._worn[item] = worn
         item.setZValue(line.depth)
         item.setDownsampling(auto=many, method="peak")
         item.setPen(line.pen)
-        item.setSymbol("o" if dotted else None)
-        item.setSymbolSize(5)
+        item.setSymbol(symbol)
+        item.setSymbolSize(_DOT)
         item.setSymbolPen(None if line.is_main else pen(line.pen.color(), 1.2))
         item.setSymbolBrush(line.pen.color() if line.is_main else None)
 
@@ -133,7 +135,8 @@ class Lines:
         x, y = self._places(line)
         self._marker.setPen(pg.mkPen(current_theme().card, width=1.5))
         self._marker.setBrush(line.pen.color())
-        self._marker.setData([x[k]], [y[k]])
+        symbol = run_symbol(line.course.look.colour)
+        self._marker.setData([x[k]], [y[k]], symbol=symbol)
 
     def unmark(self) -> None:
         """Take the marker away."""

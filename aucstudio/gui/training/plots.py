@@ -9,7 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
+from aucstudio.gui.axis_titles import TitledAxis
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.plotting import dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.roc.legend import shortened
 from aucstudio.gui.theme import current_theme
@@ -24,7 +26,6 @@ from aucstudio.project.words import power_words
 DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]
 _AXIS_WIDTH = 64
-_COLUMN = 200
 _FEW_DECADES = 2.0
 _TITLES = {DISTANCE: "Distance to optimum", OBJECTIVE: "Objective"}
 
@@ -53,12 +54,11 @@ class TrainingPlots(QVBoxLayout):
         self.upper_lines = Lines(self.upper), Lines(self.upper)
         self.lower_lines = Lines(self.lower), Lines(self.lower)
         self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
-        self._legend = self.lower.getPlotItem().addLegend(
-            offset=(-8, -8), verSpacing=-4, labelTextSize="8pt"
-        )
+        self._legend = Legend(self.lower)
+        self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
         self._named: object = None
         self._listed: object = None
-        for plot, share in zip(self.both(), (1, 1), strict=True):
+        for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
             for side in ("left", "bottom"):
                 plot.getAxis(side).enableAutoSIPrefix(False)
@@ -75,7 +75,6 @@ class TrainingPlots(QVBoxLayout):
         for plot in self.both():
             dress_plot(plot)
         self._legend.setLabelTextColor(theme.text)
-        self._legend.setBrush(faded(theme.card, 200))
         self._named = self._listed = None
 
     def show_all(self) -> None:
@@ -171,22 +170,20 @@ class TrainingPlots(QVBoxLayout):
             self.upper.setLabel("bottom", title, color=muted)
 
     def list_runs(self) -> None:
-        """Name the runs beside their lines, where there are several."""
+        """Name the runs above their lines, where there are several."""
         known: dict[str, tuple[RunLook, pg.PlotDataItem]] = {}
         for lines in self.lower_lines:
             for line, item in zip(lines.drawn, lines.items, strict=True):
                 if line.is_strong and line.is_main:
                     known[line.course.run] = line.course.look, item
-        # In a narrow page the names would hide the lines; the list of runs has them too.
-        columns = int(self.lower.width() // _COLUMN) if len(known) > 1 else 0
-        listed = columns, [(look, id(item)) for look, item in known.values()]
+        listed = self.lower.size(), [(look, id(item)) for look, item in known.values()]
         if listed == self._listed:
             return
         self._listed = listed
         self._legend.clear()
-        self._legend.setColumnCount(min(3, max(1, columns)))
-        for look, item in known.values() if columns > 1 else ():
-            self._legend.addItem(item, shortened(look.name))
+        for look, item in known.values() if len(known) > 1 else ():
+            self._legend.explain_mark(shortened(look.name), item)
+        self._legend.fit()
 
 
 def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -201,7 +198,7 @@ def _pen(course: Course, strong: bool) -> QPen:
     return made
 
 
-class _PowerAxis(pg.AxisItem):
+class _PowerAxis(TitledAxis):
     """An axis that writes every power of ten as such where it is logarithmic."""
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
@@ -219,7 +216,7 @@ def _power_label(value: float, *, few: bool) -> str:
     return words if few and leading in ("2", "5") else ""
 
 
-class _StepAxis(pg.AxisItem):
+class _StepAxis(TitledAxis):
     """A horizontal axis that has no ticks between whole numbers where it counts iterations."""
 
     is_whole = True

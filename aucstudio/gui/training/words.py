@@ -97,7 +97,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
         if _is_settled(split, best, band):
             ends = f"peaked with {peak} and {ends}"
         else:
-            told = f"; {peak} is within chance of that"
+            told = f"; its best, {peak}, is within chance of that"
     sentence = f"{which}validation {name} {ends}{told}{_sample_words(split)}."
     return sentence[0].upper() + sentence[1:]
 

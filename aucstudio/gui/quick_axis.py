@@ -1,0 +1,178 @@
+"""An axis painted as pyqtgraph's, several times as fast.
+
+Pyqtgraph records an axis and plays the record back, which finds the fonts of all its numbers
+anew; both happen in each frame of a plot that is panned. Here numbers are measured once, the marks
+of a level are one call, and all is painted straight.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFont, QPainter, QPen, QPicture
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+Levels = list[tuple[float, list[float]]]
+
+_DIGITS = 0.8  # of the height of a text: what its digits fill
+_SQUARE = QRectF(0, 0, 100, 100)
+_BELOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+_BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclasses.dataclass(frozen=True)
+class Marks:
+    """Lines with their pens, and numbers with their places."""
+
+    lines: list[tuple[QPen, list[QLineF]]]
+    numbers: list[tuple[QRectF, str]]
+
+
+class QuickAxis(pg.AxisItem):
+    """An axis with a grid, at the bottom or on the left of a plot."""
+
+    picture: Marks | None
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        # Whatever changes an axis sets its picture to None.
+        if self.picture is None:
+            self.picture = self._laid_out()
+        marks = self.picture
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for pen, lines in marks.lines:
+            painter.setPen(pen)
+            painter.drawLines(lines)
+        painter.setFont(self._font())
+        painter.setPen(self.textPen())
+        side = _BELOW if self._lies else _BESIDE
+        flags = side.value | Qt.TextFlag.TextDontClip.value
+        for place, text in marks.numbers:
+            painter.drawText(place, flags, text)
+        painter.restore()
+
+    def tickValues(self, low: float, high: float, size: float) -> Levels:
+        """Give the round values of each level that are in none before."""
+        known, levels = np.empty(0), []
+        for spacing, offset in self.tickSpacing(low, high, size):
+            first = ceil((low - offset) / spacing) * spacing + offset
+            values = np.arange(int((high - first) / spacing) + 1) * spacing + first
+            near = np.abs(known - values[:, np.newaxis]) <= 0.01 * spacing
+            values = values[~near.any(axis=1)]
+            known = np.concatenate([known, values])
+            levels.append((spacing, values.tolist()))
+        return levels
+
+    @property
+    def _lies(self) -> bool:
+        return bool(self.orientation == "bottom")
+
+    def _font(self) -> QFont:
+        return self.style["tickFont"] or QFont()
+
+    def _laid_out(self) -> Marks:
+        area = self.mapRectFromParent(self.geometry())
+        line = _edge(area, self._lies)
+        start, stop = self.mapToDevice(line.p1()), self.mapToDevice(line.p2())
+        if start is None or stop is None or start == stop:
+            return Marks([], [])
+        length = QLineF(start, stop).length()
+        low, high = self.range
+        levels = self.tickValues(low, high, length)
+        places = [self._places(area, values) for _, values in levels]
+        lines = [(self.pen(), [line])]
+        for depth, (_, values) in enumerate(levels):
+            pen = self._tick_pen(depth, len(values), length)
+            lines.append((pen, self._grid_lines(area, places[depth])))
+        return Marks(lines, self._numbers(area, levels, places, length))
+
+    def _places(self, area: QRectF, values: list[float]) -> list[float | None]:
+        """Give where on the axis values are; nothing for those beyond its ends."""
+        low, high = self.range
+        scale = (area.width() if self._lies else -area.height()) / (high - low)
+        offset = low * scale - (0.0 if self._lies else area.height())
+        first, last = sorted(end * scale - offset for end in self.range)
+        found = (value * scale - offset for value in values)
+        return [place if first <= place <= last else None for place in found]
+
+    def _tick_pen(self, depth: int, count: int, length: float) -> QPen:
+        """Give the pen of a level, fainter the deeper and the more lines it has."""
+        crowd = min(0.05 * length / (count + 1), 1.0)
+        pen = QPen(self.tickPen())
+        colour = pen.color()
+        colour.setAlpha(int(255 / (depth + 1) * (self.grid / 255) * crowd))
+        pen.setColor(colour)
+        return pen
+
+    def _grid_lines(self, area: QRectF, places: list[float | None]) -> list[QLineF]:
+        view: Any = self.linkedView()
+        grid = view.mapRectToItem(self, view.boundingRect())
+        known = [place for place in places if place is not None]
+        if self._lies:
+            return [QLineF(x, grid.top(), x, area.top()) for x in known]
+        return [QLineF(grid.right(), y, area.right(), y) for y in known]
+
+    def _numbers(
+        self, area: QRectF, levels: Levels, places: list[list[float | None]], length: float
+    ) -> list[tuple[QRectF, str]]:
+        """Place the numbers of as many levels as there is room for."""
+        font, bounds = self._font().toString(), self.boundingRect()
+        numbers: list[tuple[QRectF, str]] = []
+        filled = across = room = 0.0
+        for depth, (spacing, values) in enumerate(levels):
+            texts = self.tickStrings(values, self.autoSIPrefixScale * self.scale, spacing)
+            shown = [
+                (at, text, _text_size(text, font))
+                for at, text in zip(places[depth], texts, strict=True)
+                if at is not None
+            ]
+            sizes = [
+                (s.width(), s.height()) if self._lies else (s.height(), s.width())
+                for *_, s in shown
+            ]
+            filled += sum(along for along, _ in sizes)
+            across = max([across, *(wide for _, wide in sizes)])
+            limits = self.style["textFillLimits"] if depth else ()
+            if any(len(numbers) >= n and filled / length >= most for n, most in limits):
+                break
+            room = across if texts else room
+            found = ((self._number_place(area, at, size), text) for at, text, size in shown)
+            numbers += [(place, text) for place, text in found if bounds & place == place]
+        self._updateMaxTextSize(room)
+        return numbers
+
+    def _number_place(self, area: QRectF, at: float, size: QSizeF) -> QRectF:
+        gap = max(0, self.style["tickLength"]) + self.style["tickTextOffset"][self._lies]
+        if self._lies:
+            corner = QPointF(at - size.width() / 2, area.top() + gap)
+        else:
+            corner = QPointF(area.right() - gap - size.width(), at - size.height() / 2)
+        return QRectF(corner, size)
+
+
+def _edge(area: QRectF, lies: bool) -> QLineF:
+    """Give the line between an axis and its plot, one unit longer on either side."""
+    if lies:
+        return QLineF(area.left() - 1, area.top() + 1, area.right() + 1, area.top() + 1)
+    return QLineF(area.right() - 1, area.top() - 1, area.right() - 1, area.bottom() + 1)
+
+
+@lru_cache(maxsize=4096)
+def _text_size(text: str, font: str) -> QSizeF:
+    """Measure a text in a font, given as Qt's description of it."""
+    made = QFont()
+    made.fromString(font)
+    picture = QPicture()
+    painter = QPainter(picture)
+    painter.setFont(made)
+    size = painter.boundingRect(_SQUARE, Qt.AlignmentFlag.AlignCenter, text).size()
+    painter.end()
+    return QSizeF(size.width(), _DIGITS * size.height())

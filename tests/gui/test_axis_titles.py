@@ -1,0 +1,104 @@
+"""Titles of axes are never longer than their axis, and are written in full where they fit."""
+
+import pytest
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.axis_titles import fitting
+from aucstudio.gui.plotting import dress_plot, make_plot
+from aucstudio.gui.printing import Sheet, draw
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.training.plots import TrainingPlots
+from tests.gui.conftest import make_record, put, settle
+
+LONG = "a column of sixty letters & more that goes on < and on and on (sd)"
+
+
+@pytest.fixture
+def plot(qtbot):
+    make_application("light")
+    made = make_plot("titled", LONG, "Density within the class")
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def title(plot, side):
+    """What is written beside an axis, and how long the axis is."""
+    axis = plot.getAxis(side)
+    return axis.label.toPlainText(), axis.width() if side == "bottom" else axis.height()
+
+
+def resize(plot, width, height):
+    plot.resize(width, height)
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("size", [(900, 700), (420, 260), (240, 150), (120, 110)])
+def test_a_title_is_no_longer_than_its_axis(plot, size):
+    resize(plot, *size)
+    metrics = QFontMetricsF(plot.getAxis("left").label.font())
+    for side, full in (("bottom", LONG), ("left", "Density within the class")):
+        words, room = title(plot, side)
+        assert metrics.horizontalAdvance(words) <= room
+        assert (words == full) == (metrics.horizontalAdvance(full) <= room)
+        axis = plot.getAxis(side)
+        assert axis.labelText == full
+        assert axis.label.toolTip() == ("" if words == full else full)
+
+
+def test_a_title_grows_with_its_axis_again(plot):
+    resize(plot, 240, 150)
+    assert title(plot, "left")[0] == "Density"
+    dress_plot(plot)
+    assert title(plot, "left")[0] == "Density"
+    resize(plot, 900, 700)
+    assert title(plot, "left")[0] == "Density within the class"
+    assert title(plot, "bottom")[0] == LONG
+
+
+@pytest.mark.parametrize(
+    ("full", "forms"),
+    [
+        ("False-positive rate, logarithmic", ["FPR, logarithmic", "FPR"]),
+        ("z along w (score difference)", ["z along w"]),
+        ("Partial AUC", ["pAUC"]),
+        ("Objective", []),
+    ],
+)
+def test_the_fullest_form_that_fits_is_taken(qapp, full, forms):
+    metrics = QFontMetricsF(qapp.font())
+    for form in [full, *forms]:
+        room = metrics.horizontalAdvance(form)
+        assert fitting(full, room, metrics) == form
+    last = [full, *forms][-1]
+    room = metrics.horizontalAdvance(last) - 1
+    cut = fitting(full, room, metrics)
+    assert "…" in cut if len(last) > 4 else not cut
+    assert metrics.horizontalAdvance(cut) <= room
+
+
+def test_the_axes_of_training_have_titles_that_fit(qtbot):
+    make_application("light")
+    plots = TrainingPlots()
+    upper = plots.upper
+    qtbot.addWidget(upper)
+    upper.setLabel("left", "Distance to optimum")
+    upper.resize(300, 130)
+    with qtbot.waitExposed(upper):
+        upper.show()
+    assert title(upper, "left")[0] == "Distance"
+
+
+def test_on_paper_a_title_has_the_room_of_the_sheet(qtbot, table_session, open_view):
+    view = open_view(RocView, table_session, (330, 260))
+    put(table_session, make_record(table_session.table))
+    settle(qtbot, view)
+    QApplication.processEvents()
+    assert title(view.figure(), "left")[0] == "TPR"
+    drawn = draw(view, Sheet(width=160.0, height=120.0)).svg().decode()
+    assert "True-positive rate" in drawn
+    assert "TPR" not in drawn
+    assert title(view.figure(), "left")[0] == "TPR"

@@ -1,0 +1,216 @@
+"""The weights of a run in flight on the page Model, against the scorer that is in flight."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from PySide6.QtWidgets import QGraphicsItem
+
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.gui.live import LiveRun
+from aucstudio.gui.model.flight import MOST_ROWS
+from aucstudio.gui.model_view import ModelView
+from aucstudio.gui.plan import RunLook
+from aucstudio.project.split import Validation
+from aucstudio.project.table import read_table
+from aucstudio.project.watch import Look
+from tests.gui.conftest import choose, make_record, points, put, settle
+
+
+@pytest.fixture
+def view(table_session, open_view):
+    return open_view(ModelView, table_session, (728, 640))
+
+
+@pytest.fixture
+def record(table_session):
+    return make_record(table_session.table, validation=Validation(repeats=2))
+
+
+@pytest.fixture
+def fly(table_session, record):
+    """Have a run in flight reach a scorer; as many seconds into its fit as given."""
+
+    def fly(weights, seconds=0.0, split=0, scorer=None):
+        live = table_session.live
+        if live is None:
+            live = LiveRun(record.experiment, RunLook("Flying", 2), splits=2)
+            table_session.live = live
+        live.split = split
+        live.preparation = record.splits[split].model.preparation
+        held = record.splits[split].test_positive
+        scorer = scorer or LinearScorer(np.asarray(weights, dtype=float))
+        live.picture = Look(held, np.zeros(len(held)), scorer, seconds=seconds)
+        table_session.live_changed.emit()
+        return live
+
+    return fly
+
+
+def drawn(view):
+    chart = view.weights.chart
+    values = points(chart.dots)[:, 0]
+    assert_allclose(values, [row.value for row in chart.rows])
+    return {row.name: row.value for row in chart.rows}
+
+
+def expected(record, weights):
+    return dict(zip(record.splits[0].model.preparation.feature_names, weights, strict=True))
+
+
+def test_weights_move_with_the_run(view, record, fly):
+    rng = np.random.default_rng(0)
+    count = len(record.splits[0].coef)
+    for k in range(3):
+        weights = rng.normal(size=count)
+        fly(weights, seconds=1.0 + 0.1 * k)
+        assert view.part is view.weights
+        assert view.weights.isVisible()
+        assert drawn(view) == pytest.approx(expected(record, weights))
+        largest = record.splits[0].model.preparation.feature_names[np.abs(weights).argmax()]
+        assert view.sentence.text().startswith("Flying is training, split 1 of 2: ")
+        assert f"{largest} weighs most so far" in view.sentence.text()
+        low, high = view.figure().getViewBox().viewRange()[0]
+        assert low < weights.min()
+        assert weights.max() < high
+
+
+def test_rows_change_places_seldom(view, record, fly):
+    count = len(record.splits[0].coef)
+    falling = np.arange(count, 0.0, -1.0)
+    names = record.splits[0].model.preparation.feature_names
+
+    def rows():
+        return [row.name for row in view.weights.chart.rows]
+
+    fly(falling, seconds=1.0)
+    assert rows() == list(names)
+    fly(falling[::-1], seconds=1.5)
+    assert rows() == list(names)
+    assert drawn(view) == pytest.approx(expected(record, falling[::-1]))
+    fly(falling[::-1], seconds=2.0)
+    assert rows() == list(names)[::-1]
+    fly(falling, seconds=0.1, split=1)
+    assert rows() == list(record.splits[1].model.preparation.feature_names)
+    assert "split 2 of 2" in view.sentence.text()
+
+
+def test_only_the_dots_are_painted_anew(view, record, fly):
+    weights = np.linspace(-1.0, 1.0, len(record.splits[0].coef))
+    fly(weights, seconds=1.0)
+    chart = view.weights.chart
+    before = chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels
+    fly(weights / 2, seconds=1.1)
+    assert (chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels) == before
+    assert chart.dots.cacheMode() == QGraphicsItem.CacheMode.NoCache
+    kept = QGraphicsItem.CacheMode.DeviceCoordinateCache
+    assert chart.plot.getAxis("left").cacheMode() == kept
+    told = []
+    view.weights.told.connect(told.append)
+    view.session.live_changed.emit()
+    assert told == []
+
+
+def test_the_numbers_are_those_of_the_moment(view, record, fly):
+    rng = np.random.default_rng(1)
+    for seconds, split in ((1.0, 0), (1.2, 0), (0.1, 1)):
+        weights = rng.normal(size=len(record.splits[0].coef))
+        fly(weights, seconds=seconds, split=split)
+        data = view.figure_data()
+        at = dict(zip(data["feature"], data["weight_per_sd"], strict=True))
+        assert at == pytest.approx(expected(record, weights))
+        k = data["feature"].index("x0")
+        scale = record.splits[split].model.preparation.scales[0]
+        assert data["weight_per_unit"][k] == pytest.approx(weights[0] / scale)
+        assert set(data["split"]) == {split + 1}
+
+
+def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_session, qtbot):
+    fly(np.ones(len(record.splits[0].coef)))
+    put(table_session, record, "Ended")
+    table_session.live = None
+    table_session.live_changed.emit()
+    settle(qtbot, view)
+    mean = np.mean([split.coef for split in record.splits], axis=0)
+    assert drawn(view) == pytest.approx(expected(record, mean))
+    assert "weighs most in Ended" in view.sentence.text()
+    assert view.picture_combo.isVisible()
+    assert not view.follow_check.isVisible()
+
+
+def test_between_two_fits_the_weights_stay(view, record, fly):
+    weights = np.arange(1.0, len(record.splits[0].coef) + 1)
+    live = fly(weights)
+    live.split, live.picture = 1, None
+    view.session.live_changed.emit()
+    assert drawn(view) == pytest.approx(expected(record, weights))
+    assert view.weights.isVisible()
+
+
+def test_the_chosen_run_can_be_kept_in_view(view, record, fly, table_session, qtbot):
+    put(table_session, record, "Chosen")
+    settle(qtbot, view)
+    fly(np.full(len(record.splits[0].coef), 7.0))
+    assert view.sentence.text().startswith("Flying")
+    assert view.follow_check.isVisible()
+    view.follow_check.click()
+    settle(qtbot, view)
+    assert "Chosen" in view.sentence.text()
+    assert view.picture_combo.isVisible()
+
+
+def test_who_looks_at_another_picture_goes_on_doing_so(view, record, fly, table_session, qtbot):
+    put(table_session, record, "Chosen")
+    settle(qtbot, view)
+    choose(view.picture_combo, "importance")
+    view.picture_combo.activated.emit(view.picture_combo.currentIndex())
+    qtbot.waitUntil(lambda: not view.busy())
+    fly(np.full(len(record.splits[0].coef), 7.0))
+    assert view.part.key == "importance"
+    assert not view.follow_check.isVisible()
+
+
+def test_a_scorer_without_weights_leaves_the_page_empty(view, record, fly, table_session):
+    other = make_record(table_session.table, "auc-split").splits[0].model.scorer
+    fly(None, scorer=other)
+    assert not view.weights.isVisible()
+    assert view.sentence.text() == (
+        "Flying is training; what its model makes of the columns appears when it ends."
+    )
+    assert view.figure_data() == {}
+
+
+def test_weights_that_are_no_numbers_are_passed_over(view, record, fly):
+    weights = np.ones(len(record.splits[0].coef))
+    fly(weights)
+    fly(np.full(len(weights), np.nan))
+    assert drawn(view) == pytest.approx(expected(record, weights))
+    fly(0 * weights)
+    assert "All are still 0" in view.sentence.text()
+
+
+def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tmp_path):
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(40, MOST_ROWS + 20))
+    table_session.table = read_table(write_wide(tmp_path / "wide.csv", rows))
+    record = make_record(table_session.table)
+    view = open_view(ModelView, table_session, (728, 640))
+    weights = rng.normal(size=MOST_ROWS + 20)
+    live = LiveRun(record.experiment, RunLook("Wide", 0))
+    live.preparation = record.splits[0].model.preparation
+    held = record.splits[0].test_positive
+    live.picture = Look(held, np.zeros(len(held)), LinearScorer(weights))
+    table_session.live = live
+    table_session.live_changed.emit()
+    largest = np.sort(np.abs(weights))[::-1][:MOST_ROWS]
+    assert_allclose(np.abs(list(drawn(view).values())), largest)
+    assert f"Of {len(weights)} weights the {MOST_ROWS}" in view.sentence.text()
+    assert len(view.figure_data()["feature"]) == len(weights)
+
+
+def write_wide(path, rows):
+    names = [f"c{k}" for k in range(rows.shape[1])]
+    lines = [",".join([*names, "label"])]
+    for k, row in enumerate(rows):
+        lines.append(",".join([*(f"{value:.6g}" for value in row), "no" if k % 3 else "yes"]))
+    path.write_text("\n".join(lines))
+    return path

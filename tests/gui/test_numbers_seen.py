@@ -1,0 +1,190 @@
+"""Numbers and words of the pictures that can be read: ends of axes, labels, plurals, widths."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableWidget
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.compare_view import CompareView
+from aucstudio.gui.data_panel import DataPanel
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.param_form import ParamForm
+from aucstudio.gui.plotting import make_plot
+from aucstudio.gui.roc import axes
+from aucstudio.gui.roc.line_labels import CARD, LineLabels
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.scores.axis import HeightAxis
+from aucstudio.gui.scores.words import band_sentence, number
+from aucstudio.gui.welcome import WelcomePage
+from tests.gui.conftest import choose, make_record, put
+
+
+@pytest.fixture
+def plot(qtbot):
+    made = make_plot("labels_plot", "FPR", "TPR")
+    qtbot.addWidget(made)
+    made.resize(400, 400)
+    with qtbot.waitExposed(made):
+        made.show()
+    made.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
+    return made
+
+
+def place_of(plot, item):
+    """What a label covers, in the view box's pixels."""
+    rect = QRectF(item.textItem.boundingRect())
+    rect.moveCenter(plot.getPlotItem().getViewBox().mapFromView(item.pos()))
+    return rect
+
+
+# ----------------------------------------------------------------- labels of lines
+
+
+def slanted(count):
+    share = np.linspace(0, 1, 50)
+    return [(share * (1 - 0.02 * k), share) for k in range(count)]
+
+
+def test_labels_keep_off_a_card_and_each_other_and_stay_in_the_plot(plot):
+    room = plot.getPlotItem().getViewBox().rect()
+    card = QRectF(room.center().x(), 0, room.width() / 2, 0.75 * room.height())
+    labels = LineLabels(plot, lambda place: CARD * place.intersects(card))
+    labels.show(slanted(4), ["0.1", "0.2", "0.3", "0.4"])
+    rects = [place_of(plot, item) for item in labels.items]
+    assert all(item.isVisible() for item in labels.items)
+    for k, rect in enumerate(rects):
+        assert not rect.intersects(card)
+        assert room.adjusted(-1, -1, 1, 1).contains(rect)
+        assert not any(rect.intersects(other) for other in rects[:k])
+
+
+def test_a_label_that_could_only_lie_under_a_card_is_hidden_until_the_card_goes(plot):
+    cards = [plot.getPlotItem().getViewBox().rect()]
+    labels = LineLabels(plot, lambda place: CARD * sum(place.intersects(card) for card in cards))
+    labels.show(slanted(1), ["0.1"])
+    assert not labels.items[0].isVisible()
+    cards.clear()
+    labels.place()
+    assert labels.items[0].isVisible()
+
+
+# ----------------------------------------------------------------- axes
+
+
+def test_the_end_of_a_range_has_a_place_of_its_own_among_few_rows():
+    log, _ = axes.make_axes("log", 4, 5)
+    across, up = axes.make_axes("probit", 4, 5)
+    assert axes.place(log, 0.0) < axes.place(log, 0.1) < axes.place(log, 0.2)
+    assert axes.ends(across) == axes.ends(up)  # the line of chance then goes from end to end
+
+
+def test_the_last_numbers_of_the_axes_are_written_and_their_titles_are_in_the_middle(
+    table_session, open_view
+):
+    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
+    view = open_view(RocView, table_session)
+    view.resize(480, 480)
+    for face in ("roc", "gain", "cost"):
+        choose(view.choices.face_combo, face)
+        QApplication.processEvents()
+        for side in ("bottom", "left"):
+            axis = view.plot.getAxis(side)
+            room = axis.mapRectFromParent(axis.geometry())
+            lies = side == "bottom"
+            middle = axis.mapRectFromItem(axis.label, axis.label.boundingRect()).center()
+            off = middle - room.center()
+            assert abs(off.x() if lies else off.y()) <= 2, (face, side)
+            # A number at the very end is within what the axis may paint on.
+            end = room.right() if lies else room.top()
+            beyond = axis.boundingRect()
+            assert abs((beyond.right() if lies else beyond.top()) - end) >= axes.BEYOND - 1e-6
+
+
+def test_counts_are_marked_at_whole_rows(qapp):
+    axis = HeightAxis("left")
+    axis.setLogMode(x=False, y=True)
+    levels = axis.tickValues(np.log10(0.7), np.log10(240), 500)
+    texts = [axis.tickStrings(values, 1.0, spacing) for spacing, values in levels]
+    assert texts == [["1", "10", "100"], ["2", "5", "20", "50", "200"]]
+
+
+# ----------------------------------------------------------------- numbers in words
+
+
+def test_scores_keep_their_zeros_and_a_range_has_one_number_of_decimals():
+    assert [number(x) for x in (-9.67, 0.2, 12.5, 1500.0)] == ["−9.670", "0.2000", "12.50", "1500"]
+    told = band_sentence((0.1, 0.2), (0.0297345, 0.37163))
+    assert told == "The FPR range 0.1 … 0.2 lies at scores between 0.0297 and 0.3716."
+    assert band_sentence((0.0, 0.1), (-5.4251, np.inf)).endswith("above −5.425.")
+
+
+def test_the_first_digits_of_a_long_setting_are_seen(qtbot):
+    form = ParamForm()
+    qtbot.addWidget(form)
+    form.set_method(METHODS["svm"])
+    form.setValue({"C": 0.05555555555555555})
+    assert form.findChild(QLineEdit, "param_C").cursorPosition() == 0
+
+
+# ----------------------------------------------------------------- the table
+
+
+def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, qtbot):
+    lines = [f"{k},{'' if k == 3 else k % 7},{'' if k == 5 else 'pn'[k % 2]}" for k in range(40)]
+    path = tmp_path / "few.csv"
+    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    session.open_data(path)
+    session.set_roles(roles={"a": "ignore"})
+    facts = panel.findChild(QLabel, "data_facts")
+    assert facts.text() == "40 rows · 1 number · 1 ignored · 1 gap, filled with the training median"
+    told = panel.findChild(QLabel, "data_notes").text()
+    assert told.count("no label") == 1
+    assert "1 row has no label and takes no part in training" in told
+    assert "without" not in told
+    session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
+    assert facts.text().endswith("1 gap, left to the method")
+
+
+def test_heads_of_figures_stand_over_them(table_session, qtbot):
+    dialog = ColumnsDialog(table_session.table)
+    qtbot.addWidget(dialog)
+    grid = dialog.findChild(QTableWidget, "columns_table")
+    for column in range(2, 4):
+        for item in (grid.horizontalHeaderItem(column), grid.item(0, column)):
+            assert item.textAlignment() & Qt.AlignmentFlag.AlignRight
+
+
+def test_the_start_page_is_not_scrolled_where_all_of_it_is_seen(qtbot):
+    page = WelcomePage()
+    qtbot.addWidget(page)
+    area = page.findChild(QScrollArea)
+    page.resize(680, 900)
+    with qtbot.waitExposed(page):
+        page.show()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
+
+
+def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
+    table_session, open_view
+):
+    view = open_view(CompareView, table_session)
+    view.resize(700, 560)
+    QApplication.processEvents()
+    assert view.hint.isVisible()
+    assert not view.pages.isVisible()
+    assert view.show_combo.geometry().top() < 40
+    assert view.sentence.geometry().bottom() > 500
+    assert view.sentence.text().endswith("run two methods, and they are compared here.")
+
+
+def test_nothing_is_to_be_pointed_at_where_there_is_no_curve(table_session, open_view):
+    view = open_view(RocView, table_session)
+    assert view.readout.text() == ""
+    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
+    QApplication.processEvents()
+    assert view.readout.text().startswith("Point at a curve")

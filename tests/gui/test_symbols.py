@@ -1,0 +1,220 @@
+"""A run's marker: told apart by shape alone, and the same in every picture, on screen and paper."""
+
+import dataclasses
+import itertools
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QTransform
+
+from aucstudio.gui import printing
+from aucstudio.gui.compare_view import CompareView
+from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.plan import RunLook
+from aucstudio.gui.plotting import MARKER, SWATCH, swatch
+from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.symbols import SYMBOLS
+from aucstudio.gui.theme import DASHES, LIGHT, run_dash, run_symbol
+from aucstudio.gui.training_view import TrainingView
+from aucstudio.project.split import Validation
+from tests.gui.conftest import make_record, put, settle, shown
+
+ROUNDS = len(DASHES) * len(SYMBOLS)
+INDEX = [id(symbol) for symbol in SYMBOLS]
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def three(session):
+    """Three runs in other colours than their places in the list."""
+    for name, colour in (("a", 5), ("b", 3), ("c", 10)):
+        record = make_record(session.table, "logistic", {}, Validation(repeats=2))
+        record = dataclasses.replace(record, id=name)
+        put(session, record, name)
+        session.put_plan(session.plan.with_look(record.id, colour=colour))
+    return session.shown_runs()
+
+
+def which(symbol):
+    """Tell which of the symbols this is."""
+    return INDEX.index(id(symbol))
+
+
+def painted(image):
+    """Give how far each pixel of a picture is covered."""
+    image = image.convertToFormat(QImage.Format.Format_Alpha8)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    return rows[:, : image.width()] / 255.0
+
+
+def stamp(symbol, size):
+    image = QImage(size + 2, size + 2, QImage.Format.Format_ARGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    middle = size / 2 + 1
+    place = QTransform.fromTranslate(middle, middle).scale(size, size)
+    painter.fillPath(place.map(symbol), QColor("black"))
+    painter.end()
+    return painted(image)
+
+
+def test_dash_and_marker_alone_tell_runs_apart():
+    assert len(SYMBOLS) == len(LIGHT.runs)
+    pairs = {(run_dash(k), which(run_symbol(k))) for k in range(ROUNDS)}
+    assert len(pairs) == ROUNDS
+
+
+def test_colour_and_marker_tell_the_points_of_many_runs_apart():
+    pairs = {(k % len(LIGHT.runs), which(run_symbol(k))) for k in range(ROUNDS // 2)}
+    assert len(pairs) == ROUNDS // 2
+    assert len({which(run_symbol(k)) for k in range(len(SYMBOLS))}) == len(SYMBOLS)
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS, ids=range(len(SYMBOLS)))
+def test_a_marker_stands_in_the_middle_of_its_square(symbol):
+    box = symbol.boundingRect()
+    assert QRectF(-0.501, -0.501, 1.002, 1.002).contains(box)
+    assert max(box.width(), box.height()) >= 0.85
+    np.testing.assert_allclose((box.center().x(), box.center().y()), 0.0, atol=0.045)
+    cover = stamp(symbol, 64)
+    np.testing.assert_allclose(cover, cover[:, ::-1], atol=0.02)
+
+
+def test_markers_differ_at_nine_pixels():
+    """Of a lighter marker, at least a fifth lies outside the other, or the other way about."""
+    for one, other in itertools.combinations([stamp(symbol, 9) for symbol in SYMBOLS], 2):
+        apart = np.abs(one - other).sum()
+        assert apart > 0.2 * min(one.sum(), other.sum())
+
+
+def test_the_sample_has_the_marker_in_its_middle_and_a_line_on_either_side(session):
+    for k in range(len(SYMBOLS)):
+        cover = painted(swatch(RunLook("", k)).pixmap(SWATCH).toImage())
+        assert cover.shape == (SWATCH.height(), SWATCH.width())
+        np.testing.assert_allclose(cover, cover[:, ::-1], atol=0.02)
+        np.testing.assert_allclose(cover[1:11, 11:21], stamp(SYMBOLS[k], 8), atol=0.02)
+        assert cover[:, :10].sum() > 3
+        assert cover[[0, 1, -2, -1], :11].sum() == 0
+
+
+def test_in_a_small_square_the_marker_is_alone_and_as_large(session):
+    small = painted(swatch(RunLook("", 1), MARKER).pixmap(MARKER).toImage())
+    whole = painted(swatch(RunLook("", 1)).pixmap(SWATCH).toImage())
+    np.testing.assert_allclose(small[2:14, 4:12], whole[:, 12:20], atol=0.02)
+    assert small[:, :3].sum() == 0
+
+
+def test_a_chosen_row_does_not_tint_the_sample(session):
+    for size in (SWATCH, MARKER):
+        icon = swatch(RunLook("", 2), size)
+        plain, chosen = icon.pixmap(size), icon.pixmap(size, QIcon.Mode.Selected)
+        assert plain.toImage() == chosen.toImage()
+
+
+def test_compare_marks_runs_and_their_splits(session, three, open_view, qtbot):
+    view = open_view(CompareView, session)
+    shown(view, qtbot)
+    forest = view.picture.forest
+    colours = {run.look.name: run.look.colour for run in three}
+    names = [run.name for run in view.shown.found.runs]
+    expected = [which(run_symbol(colours[name])) for name in names]
+    assert sorted(expected) == sorted([5, 3, 4])
+    assert [which(symbol) for symbol in forest.dots.data["symbol"]] == expected
+    assert [which(symbol) for symbol in forest.splits.data["symbol"]] == np.repeat(
+        expected, 2
+    ).tolist()
+
+
+def test_roc_marks_the_operating_point_and_what_is_pointed_at(session, three, open_view, qtbot):
+    view = open_view(RocView, session)
+    for run in three:
+        session.select(run.record.id)
+        settle(qtbot, view)
+        assert view.layers.point.handle.opts["symbol"] is run_symbol(run.look.colour)
+    view.canvas.mark((0.5, 0.5), 6)
+    assert view.canvas.marker.opts["symbol"] is run_symbol(6)
+
+
+def test_training_marks_the_looks_of_each_run(session, three, open_view, qtbot):
+    view = open_view(TrainingView, session)
+    shown(view, qtbot)
+    lines = view.plots_.lower_lines[0]
+    dotted = [
+        (line.course.look.colour, item.opts["symbol"])
+        for line, item in zip(lines.drawn, lines.items, strict=True)
+        if line.dots
+    ]
+    assert {colour for colour, _ in dotted} == {5, 3, 10}
+    assert all(symbol is run_symbol(colour) for colour, symbol in dotted)
+    lines.mark(lines.drawn[0], 0)
+    assert lines._marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
+
+
+def test_another_colour_is_another_marker(session, three, open_view, qtbot):
+    view = open_view(TrainingView, session)
+    shown(view, qtbot)
+    session.set_look(three[0].record.id, "Colour run", colour=7)
+    settle(qtbot, view)
+    lines = view.plots_.lower_lines[0]
+    worn = {
+        which(item.opts["symbol"])
+        for line, item in zip(lines.drawn, lines.items, strict=True)
+        if line.course.run == three[0].record.id and line.dots
+    }
+    assert worn == {which(run_symbol(7))}
+
+
+def test_the_whiskers_of_a_model_have_its_marker(session, qtbot):
+    chart = WhiskerChart("marked_chart", "Weight")
+    qtbot.addWidget(chart)
+    rows = [Whisker("x", 1.0, 0.5, 1.5, ""), Whisker("y", 2.0, 1.0, 3.0, "")]
+    for colour in (3, 10):
+        chart.show_rows(rows, RunLook("run", colour))
+        assert chart.dots.opts["symbol"] is run_symbol(colour)
+
+
+def corners(path):
+    """Give the corners of an SVG path without its place and size."""
+    numbers = np.array(re.findall(r"-?[\d.]+(?:e-?\d+)?", path), float)
+    if len(numbers) < 6 or len(numbers) % 2:
+        return None
+    places = numbers.reshape(-1, 2)
+    places = places - (places.max(axis=0) + places.min(axis=0)) / 2
+    return places / max(np.ptp(places, axis=0).max(), 1e-12)
+
+
+def polygon(symbol):
+    places = np.array([(e.x, e.y) for e in map(symbol.elementAt, range(symbol.elementCount()))])
+    places = places - (places.max(axis=0) + places.min(axis=0)) / 2
+    return places / np.ptp(places, axis=0).max()
+
+
+def test_on_paper_markers_are_shapes(session, three, open_view, qtbot):
+    """Each run's polygon is in the SVG in the run's colour; nothing is a picture."""
+    view = open_view(CompareView, session)
+    shown(view, qtbot)
+    root = ET.fromstring(printing.draw(view, printing.Sheet()).svg())
+    svg = "{http://www.w3.org/2000/svg}"
+    assert not list(root.iter(svg + "image"))
+    for run in three:
+        colour, wanted = LIGHT.runs[run.look.colour % 8], polygon(run_symbol(run.look.colour))
+        drawn = [
+            corners(mark.get("d", "") or mark.get("points", ""))
+            for group in root.iter(svg + "g")
+            if group.get("fill") == colour
+            for mark in group
+        ]
+        assert any(
+            found is not None
+            and len(found) >= len(wanted) - 1
+            and np.allclose(found[: len(wanted) - 1], wanted[:-1], atol=0.02)
+            for found in drawn
+        )

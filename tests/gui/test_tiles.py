@@ -1,0 +1,114 @@
+"""A narrow tile: its tabs, its least size, and the legends of the pictures in it."""
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.tiles import Column, Tile
+from aucstudio.gui.wrapping import WrappingRow
+
+NAMES = ("ROC", "Training", "Search", "Feature space", "Differences", "Scores", "Model", "Compare")
+
+
+@pytest.fixture
+def tile(qtbot):
+    make_application("light")
+    made = Tile("narrow_tile", "Narrow tile")
+    qtbot.addWidget(made)
+    for name in NAMES:
+        made.addTab(QLabel(name), name)
+    made.resize(1000, 200)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def resize(widget, width, height=200):
+    widget.resize(width, height)
+    QApplication.processEvents()
+
+
+def cut(tile):
+    """Names of the tabs that are narrower than they would like to be."""
+    bar = tile.bar
+    return [
+        bar.tabText(k)
+        for k in range(bar.count())
+        if bar.tabRect(k).width() < bar.tabSizeHint(k).width()
+    ]
+
+
+@pytest.mark.parametrize("current", range(len(NAMES)))
+def test_the_current_page_is_named_in_full(tile, current):
+    resize(tile, 480)
+    tile.setCurrentIndex(current)
+    QApplication.processEvents()
+    assert cut(tile)
+    assert NAMES[current] not in cut(tile)
+    assert tile.bar.rect().contains(tile.bar.tabRect(current))
+    told = [tile.bar.tabToolTip(k) for k in range(len(NAMES))]
+    assert told == [name if name in cut(tile) else "" for name in NAMES]
+
+
+def test_tabs_stand_closer_before_they_are_cut(tile):
+    wide = tile.bar.sizeHint().width()
+    resize(tile, wide + 8)
+    assert not tile.bar.property("closer")
+    resize(tile, wide - 20)
+    assert tile.bar.property("closer")
+    assert cut(tile) == []
+    resize(tile, wide + 8)
+    assert not tile.bar.property("closer")
+    assert tile.bar.sizeHint().width() == wide
+
+
+def test_tabs_that_leave_give_their_room_back(tile):
+    resize(tile, 480)
+    assert tile.bar.property("closer")
+    for _ in range(5):
+        tile.removeTab(1)
+    QApplication.processEvents()
+    assert not tile.bar.property("closer")
+    assert cut(tile) == []
+
+
+def test_a_page_that_is_not_seen_takes_no_room(tile):
+    tile.widget(3).setMinimumHeight(700)
+    assert tile.minimumSizeHint().height() < 200
+    tile.setCurrentIndex(3)
+    assert tile.minimumSizeHint().height() == 700 + tile.bar.sizeHint().height()
+
+
+def test_controls_that_wrap_count_with_all_their_lines(qtbot):
+    make_application("light")
+    page = QWidget()
+    qtbot.addWidget(page)
+    row = WrappingRow(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    for name in ("one button", "another button", "a third button"):
+        row.addWidget(QPushButton(name))
+    with qtbot.waitExposed(page):
+        page.show()
+    resize(page, row.sizeHint().width() + 20)
+    line = row.minimumSize().height()
+    resize(page, row.sizeHint().width() - 20)
+    assert row.minimumSize().height() == 2 * line + row.spacing()
+    resize(page, row.sizeHint().width() + 20)
+    assert row.minimumSize().height() == line
+
+
+def test_two_tiles_ask_for_no_more_than_a_small_window_has(qtbot):
+    make_application("light")
+    column = Column()
+    qtbot.addWidget(column)
+    pages = []
+    for height in (150, 200):
+        page = QLabel()
+        page.setMinimumHeight(height)
+        column.addWidget(page)
+        pages.append(page)
+    column.show()
+    assert column.minimumSizeHint().height() == 350 + column.handleWidth()
+    pages[0].setMinimumHeight(700)
+    QApplication.processEvents()
+    assert column.minimumSizeHint().height() == 600
