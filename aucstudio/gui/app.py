@@ -24,7 +24,7 @@ from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
 from aucstudio.project.job import Job
 from aucstudio.project.resources import resource_path
-from aucstudio.project.training_process import the_process
+from aucstudio.project.training_process import TrainingProcess, the_process
 
 _SWITCH_SECONDS = 0.0005
 
@@ -45,11 +45,20 @@ def make_application(theme: str = "system") -> QApplication:
     return application
 
 
-def create_window(path: str | Path | None = None) -> MainWindow:
-    """Make the main window on the running QApplication, open on a file if one is given."""
+def create_window(
+    path: str | Path | None = None, training: TrainingProcess | None = None
+) -> MainWindow:
+    """Make the main window on the running QApplication, open on a file if one is given.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+    training : TrainingProcess, optional
+        Where runs are made; without it, the process that all windows have in common.
+    """
     make_application()
     _get_ready_to_compare()
-    window = MainWindow(the_process())
+    window = MainWindow(training or the_process())
     if path is not None:
         window.open_path(path)
     return window
@@ -59,8 +68,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     """Open the window and run until it is closed; gives the exit status."""
     # A shell's Ctrl+C closes the window instead of being lost in the event loop.
     application = make_application()
-    _get_ready_to_compare()
-    window = MainWindow(the_process())
+    window = create_window()
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
     _show_uncaught_errors(window)
     signal.signal(signal.SIGINT, lambda *_: window.close())

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.axis_titles import TitledAxis
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.quick_axis import QuickAxis
 from aucstudio.gui.theme import current_theme, run_colour, run_dash, run_symbol
 
 SWATCH = QSize(32, 12)
@@ -92,7 +93,7 @@ def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 
     painter.restore()
 
 
-class NumberAxis(TitledAxis):
+class NumberAxis(TitledAxis, QuickAxis):
     """An axis whose numbers are what they say: no powers of ten in its name, and a real minus."""
 
     def __init__(self, orientation: str) -> None:
@@ -156,10 +157,17 @@ def _is_painted(item: QGraphicsItem) -> bool:
     return isinstance(item, pg.AxisItem) or not item.isWidget()
 
 
-def make_plot(name: str, x_label: str, y_label: str, view_box: pg.ViewBox | None = None) -> Plot:
-    """Make an empty plot in the window's dress."""
-    axes = {side: NumberAxis(side) for side in ("bottom", "left")}
-    plot = Plot(axisItems=axes, viewBox=view_box)
+def make_plot(
+    name: str,
+    x_label: str,
+    y_label: str,
+    view_box: pg.ViewBox | None = None,
+    axes: Sequence[NumberAxis] = (),
+) -> Plot:
+    """Make an empty plot in the window's dress, with axes of its own where they are given."""
+    sides = {side: NumberAxis(side) for side in ("bottom", "left")}
+    sides |= {axis.orientation: axis for axis in axes}
+    plot = Plot(axisItems=sides, viewBox=view_box)
     plot.setObjectName(name)
     plot.setAccessibleName(name.replace("_", " "))
     plot.setMenuEnabled(False)

@@ -42,6 +42,9 @@ class QuickAxis(pg.AxisItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
+        if not self._is_plain():
+            super().paint(painter, option, widget)
+            return
         # Whatever changes an axis sets its picture to None.
         if self.picture is None:
             self.picture = self._laid_out()
@@ -61,6 +64,9 @@ class QuickAxis(pg.AxisItem):
 
     def tickValues(self, low: float, high: float, size: float) -> Levels:
         """Give the round values of each level that are in none before."""
+        if self.logMode:
+            found: Levels = super().tickValues(low, high, size)
+            return found
         known, levels = np.empty(0), []
         for spacing, offset in self.tickSpacing(low, high, size):
             first = ceil((low - offset) / spacing) * spacing + offset
@@ -70,6 +76,11 @@ class QuickAxis(pg.AxisItem):
             known = np.concatenate([known, values])
             levels.append((spacing, values.tolist()))
         return levels
+
+    def _is_plain(self) -> bool:
+        """Tell whether it is an axis with a grid and no ticks of its own, at the bottom or left."""
+        has_own = self._tickLevels is not None or self.style["tickAlpha"] is not None
+        return self.orientation in ("bottom", "left") and self.grid is not False and not has_own
 
     @property
     def _lies(self) -> bool:
@@ -92,12 +103,13 @@ class QuickAxis(pg.AxisItem):
         for depth, (_, values) in enumerate(levels):
             pen = self._tick_pen(depth, len(values), length)
             lines.append((pen, self._grid_lines(area, places[depth])))
-        return Marks(lines, self._numbers(area, levels, places, length))
+        shown = levels[: self.style["maxTextLevel"] + 1] if self.style["showValues"] else []
+        return Marks(lines, self._numbers(area, shown, places, length) if shown else [])
 
     def _places(self, area: QRectF, values: list[float]) -> list[float | None]:
         """Give where on the axis values are; nothing for those beyond its ends."""
         low, high = self.range
-        scale = (area.width() if self._lies else -area.height()) / (high - low)
+        scale = (area.width() if self._lies else -area.height()) / ((high - low) or 1.0)
         offset = low * scale - (0.0 if self._lies else area.height())
         first, last = sorted(end * scale - offset for end in self.range)
         found = (value * scale - offset for value in values)

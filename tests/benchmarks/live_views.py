@@ -33,8 +33,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import numpy as np
 from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer
 
-from aucstudio.gui.app import make_application
-from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.app import create_window, make_application
 from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.headless import read_settings
 from aucstudio.project.split import Validation
@@ -202,7 +201,7 @@ def main():
     write_rows(folder / "rows.csv", options.rows)
     make_application("light")
     process = ListenedTo()
-    window = MainWindow(process)
+    window = create_window(training=process)
     window.resize(1440, 900)
     window.show()
     window.open_data(folder / "rows.csv")

@@ -6,6 +6,7 @@ steps of a ROC curve stay steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from scipy.special import ndtr, ndtri
 
-from aucstudio.gui.axis_titles import TitledAxis
-from aucstudio.gui.quick_axis import QuickAxis
+from aucstudio.gui.plotting import NumberAxis
 from aucstudio.gui.roc.scene import Array, Axis
 
 LINEAR = Axis("linear", "Linear", np.asarray, np.asarray)
@@ -145,7 +145,7 @@ def chance_line(along: Axis, up: Axis) -> tuple[Array, Array]:
     return along.forward(rates), up.forward(rates)
 
 
-class RateAxis(TitledAxis, QuickAxis):
+class RateAxis(NumberAxis):
     """Tick marks at round rates, of as many digits as the stretch that is seen needs.
 
     Attributes
@@ -156,7 +156,6 @@ class RateAxis(TitledAxis, QuickAxis):
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self.axis = LINEAR
-        self.enableAutoSIPrefix(False)
 
     def setLabel(self, *arguments: Any, **options: Any) -> None:
         super().setLabel(*arguments, **options)
@@ -186,7 +185,7 @@ class RateAxis(TitledAxis, QuickAxis):
         kept = _spaced(at[seen], apart * (high - low) / max(size, 1.0))
         return [(1.0, [float(value) for value in kept])]
 
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.axis.key == "linear":
             words: list[str] = super().tickStrings(values, scale, spacing)
             return words

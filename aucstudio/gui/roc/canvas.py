@@ -9,7 +9,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 
-from aucstudio.gui.plotting import dress_plot, faded, make_plot, pen
+from aucstudio.gui.plotting import faded, make_plot, pen
 from aucstudio.gui.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
 from aucstudio.gui.roc.curve_item import ShadeItem
 from aucstudio.gui.roc.faces import FACES, Face, Points
@@ -48,14 +48,11 @@ class Canvas:
     """
 
     def __init__(self, band: Band) -> None:
-        self.plot = make_plot("roc_plot", "", "")
         self._bottom, self._left = RateAxis("bottom"), RateAxis("left")
-        self.plot.setAxisItems({"bottom": self._bottom, "left": self._left})
+        self.plot = make_plot("roc_plot", "", "", axes=[self._bottom, self._left])
         for side in ("top", "right"):  # never shown, but laid out anew with each range
             self.plot.getAxis(side).unlinkFromView()
-        self.plot.getPlotItem().updateGrid()
         self.plot.getPlotItem().layout.setContentsMargins(1, BEYOND, BEYOND + 2, 1)
-        dress_plot(self.plot)
         self.box: Any = self.plot.getPlotItem().getViewBox()
         self.face, self.along, self.up = FACES["roc"], LINEAR, LINEAR
         self.whole = (0.0, 1.0), (0.0, 1.0)

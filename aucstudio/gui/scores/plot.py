@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QColor
 
-from aucstudio.gui.plotting import dress_plot, faded, make_plot, pen
+from aucstudio.gui.plotting import faded, make_plot, pen
 from aucstudio.gui.scores.axis import HeightAxis
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.distribution import Distribution
@@ -68,10 +68,7 @@ class ScorePlot:
     """
 
     def __init__(self, name: str) -> None:
-        self.plot = make_plot(name, "Score", "")
-        self.plot.setAxisItems({"left": HeightAxis("left")})
-        self.plot.getPlotItem().updateGrid()
-        dress_plot(self.plot)
+        self.plot = make_plot(name, "Score", "", axes=[HeightAxis("left")])
         self.scale = DENSITY
         self._distribution: Distribution | None = None
         self.band_item = pg.LinearRegionItem((0.0, 1.0), movable=False)

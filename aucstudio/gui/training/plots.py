@@ -9,10 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
-from aucstudio.gui.axis_titles import TitledAxis
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.planes.legend import Legend
-from aucstudio.gui.plotting import dress_plot, faded, make_plot, pen, run_pen
+from aucstudio.gui.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.roc.legend import shortened
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.training.course import HELD, ITERATION, TRAIN, Course
@@ -46,10 +45,10 @@ class TrainingPlots(QVBoxLayout):
         super().__init__()
         self.setSpacing(4)
         self._boxes = SteadyBox(), SteadyBox()
-        self.upper = make_plot("training_plot", "", "Objective", self._boxes[0])
-        self.upper.setAxisItems({"left": _PowerAxis("left"), "bottom": _StepAxis("bottom")})
-        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1])
-        self.lower.setAxisItems({"bottom": _StepAxis("bottom")})
+        axes = _PowerAxis("left"), _StepAxis("bottom")
+        self.upper = make_plot("training_plot", "", "Objective", self._boxes[0], axes)
+        axis = _StepAxis("bottom")
+        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], [axis])
         self.lower.setXLink(self.upper)
         self.upper_lines = Lines(self.upper), Lines(self.upper)
         self.lower_lines = Lines(self.lower), Lines(self.lower)
@@ -60,9 +59,6 @@ class TrainingPlots(QVBoxLayout):
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
-            for side in ("left", "bottom"):
-                plot.getAxis(side).enableAutoSIPrefix(False)
-            plot.showGrid(x=True, y=True, alpha=0.18)
             self.addWidget(plot, stretch=share)
         self.dress()
 
@@ -198,7 +194,7 @@ def _pen(course: Course, strong: bool) -> QPen:
     return made
 
 
-class _PowerAxis(TitledAxis):
+class _PowerAxis(NumberAxis):
     """An axis that writes every power of ten as such where it is logarithmic."""
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
@@ -216,7 +212,7 @@ def _power_label(value: float, *, few: bool) -> str:
     return words if few and leading in ("2", "5") else ""
 
 
-class _StepAxis(TitledAxis):
+class _StepAxis(NumberAxis):
     """A horizontal axis that has no ticks between whole numbers where it counts iterations."""
 
     is_whole = True
