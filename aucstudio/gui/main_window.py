@@ -41,7 +41,7 @@ from aucstudio.gui.training_view import TrainingView
 from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
-from aucstudio.gui.widgets import Card, delayed
+from aucstudio.gui.widgets import Card
 from aucstudio.project.errors import InputError
 from aucstudio.project.studies import STUDIES, make_study
 from aucstudio.project.table import Table
@@ -72,8 +72,6 @@ class MainWindow(QMainWindow):
             ModelView(self.session),
             CompareView(self.session),
         ]
-        self._to_move: list[View] = []
-        self._move_soon = delayed(self, 0, self._move_next)
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
@@ -195,14 +193,8 @@ class MainWindow(QMainWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        self._to_move = list(self.deck.visible_views())
-        self._move_next()
-
-    def _move_next(self) -> None:
-        # One view in a turn of the event loop: what a person does comes between.
-        if self._to_move:
-            self._to_move.pop(0).refresh_live()
-            self._move_soon.start()
+        for view in self.deck.visible_views():
+            self.session.turns.ask(view.refresh_live)
 
     def current_view(self) -> View:
         """Give the view that was last clicked into."""

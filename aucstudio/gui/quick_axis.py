@@ -87,7 +87,8 @@ class QuickAxis(pg.AxisItem):
         return bool(self.orientation == "bottom")
 
     def _font(self) -> QFont:
-        return self.style["tickFont"] or QFont()
+        # A font that leaves something open is completed by each widget in its own way.
+        return _complete((self.style["tickFont"] or QFont()).toString())
 
     def _laid_out(self) -> Marks:
         area = self.mapRectFromParent(self.geometry())
@@ -177,14 +178,19 @@ def _edge(area: QRectF, lies: bool) -> QLineF:
     return QLineF(area.right() - 1, area.top() - 1, area.right() - 1, area.bottom() + 1)
 
 
+@lru_cache(maxsize=16)
+def _complete(description: str) -> QFont:
+    made = QFont()
+    made.fromString(description)
+    return made
+
+
 @lru_cache(maxsize=4096)
 def _text_size(text: str, font: str) -> QSizeF:
     """Measure a text in a font, given as Qt's description of it."""
-    made = QFont()
-    made.fromString(font)
     picture = QPicture()
     painter = QPainter(picture)
-    painter.setFont(made)
+    painter.setFont(_complete(font))
     size = painter.boundingRect(_SQUARE, Qt.AlignmentFlag.AlignCenter, text).size()
     painter.end()
     return QSizeF(size.width(), _DIGITS * size.height())

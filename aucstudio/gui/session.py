@@ -24,7 +24,7 @@ from aucstudio.gui.runner import Runner
 from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
-from aucstudio.gui.widgets import delayed
+from aucstudio.gui.widgets import Turns, delayed
 from aucstudio.project import experiment_file
 from aucstudio.project.errors import InputError
 from aucstudio.project.experiment import DataReference, Experiment, check_size, plan_experiment
@@ -88,6 +88,7 @@ class Session(QObject):
         self._alone = False
         self.focus = Focus()
         self.undo_stack = QUndoStack(self)
+        self.turns = Turns(self)
         self.cluster = ClusterLink(self)
         self._loading: Job[tuple[float, str], Any] | None = None
         self._keeper = PlanKeeper()

@@ -40,7 +40,7 @@ from aucstudio.gui.widgets import delayed, hint_label, label
 from aucstudio.project.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
-_LIVE_MILLISECONDS = 60
+_LIVE_MILLISECONDS = 75
 _HINT = "Thick: validation; thin and dashed: training; dotted: certificate. Point at a line."
 
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.plotting import Plot, dress_plot
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import delayed
 from aucstudio.gui.wrapping import WrappingRow
 
 _LEAST_COMBO = 64
@@ -99,6 +98,7 @@ class Sentence(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         painter.drawText(area, wrap, words)
+        painter.end()
 
 
 class View(QWidget):
@@ -132,7 +132,6 @@ class View(QWidget):
         layout.addLayout(self.body, stretch=1)
         layout.addWidget(self.sentence)
         self._stale = True
-        self._soon = delayed(self, 0, self._refresh_if_stale)
 
     def figure(self) -> pg.PlotWidget:
         """Give the plot that is saved, copied and printed."""
@@ -171,7 +170,7 @@ class View(QWidget):
         """Refresh soon, or as soon as the page is seen."""
         self._stale = True
         if self.isVisible():
-            self._soon.start()
+            self.session.turns.ask(self._refresh_if_stale)
 
     def retheme(self) -> None:
         """Take on the present theme."""

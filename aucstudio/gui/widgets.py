@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -55,6 +56,7 @@ class ElidedCombo(QComboBox):
         )
         painter.drawComplexControl(controls, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class ElidedLabel(QLabel):
@@ -71,6 +73,7 @@ class ElidedLabel(QLabel):
         painter, sides = QPainter(self), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.setPen(self.palette().windowText().color())
         painter.drawText(area, sides, shown)
+        painter.end()
 
 
 class Card(QFrame):
@@ -117,6 +120,31 @@ def delayed(parent: QObject, milliseconds: int, verb: Callable[[], object]) -> Q
     timer = ticking(parent, milliseconds, verb)
     timer.setSingleShot(True)
     return timer
+
+
+class Turns(QObject):
+    """Does one thing in each turn of the event loop: what a person does comes between.
+
+    Parameters
+    ----------
+    parent : QObject
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._waiting: deque[Callable[[], object]] = deque()
+        self._next = delayed(self, 0, self._take)
+
+    def ask(self, verb: Callable[[], object]) -> None:
+        """Have something done soon, once however often it is asked for."""
+        if verb not in self._waiting:
+            self._waiting.append(verb)
+        self._next.start()
+
+    def _take(self) -> None:
+        if self._waiting:
+            self._next.start()
+            self._waiting.popleft()()
 
 
 def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:

@@ -130,7 +130,7 @@ def test_every_view_that_is_seen_is_refreshed_and_no_other(opened, monkeypatch, 
     assert sorted(heard) == ["difference_view", "roc_view", "scores_view"]
     opened.session.runs_changed.emit()
     assert all(page._stale for page in opened.views)
-    QApplication.processEvents()
+    qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
     assert {page.objectName() for page in opened.views if not page._stale} == set(heard)
 
 
