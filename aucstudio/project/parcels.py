@@ -31,7 +31,10 @@ def receive(stream: IO[bytes]) -> Any:
     EOFError
         If the other end is gone.
     """
-    rest, sizes = pickle.load(stream)  # noqa: S301  (of this very program)
+    try:
+        rest, sizes = pickle.load(stream)  # noqa: S301  (of this very program)
+    except pickle.UnpicklingError as error:
+        raise EOFError from error  # it broke off
     return pickle.loads(rest, buffers=[_read(stream, size) for size in sizes])  # noqa: S301
 
 

@@ -12,7 +12,6 @@ import atexit
 import contextlib
 import dataclasses
 import functools
-import pickle
 import queue
 import signal
 import subprocess
@@ -198,7 +197,7 @@ def the_process() -> TrainingProcess:
 
 
 def _hear(pipe: IO[bytes], told: Told) -> None:
-    with pipe, contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+    with pipe, contextlib.suppress(EOFError, OSError):
         while True:
             told.put(receive(pipe))
     told.put(None)
