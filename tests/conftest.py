@@ -7,6 +7,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import csv
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +41,16 @@ def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -
 def table_file(tmp_path) -> Path:
     """A small CSV with numbers, a category, gaps and a two-class label."""
     return write_table(tmp_path / "study.csv")
+
+
+@pytest.fixture(scope="session")
+def table_once(tmp_path_factory):
+    from aucstudio.project.table import read_table
+
+    return read_table(write_table(tmp_path_factory.mktemp("table") / "study.csv"))
+
+
+@pytest.fixture
+def table(table_file, table_once):
+    """The table of ``table_file``, read once for all tests: a table never changes."""
+    return dataclasses.replace(table_once, path=table_file)

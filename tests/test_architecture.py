@@ -1,6 +1,7 @@
 """Imports point one way, and only the window knows Qt."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,13 @@ FORBIDDEN = {
 }
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path, top_level_only=False):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     nodes = tree.body if top_level_only else ast.walk(tree)
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -35,6 +41,7 @@ def test_imports_point_down(layer):
             assert not name.startswith(FORBIDDEN[layer]), f"{path} imports {name}"
 
 
+@pytest.mark.slow
 def test_the_command_line_needs_no_window():
     code = "import sys, aucstudio.cli, aucstudio.project.headless; print('PySide6' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -65,6 +72,7 @@ def test_compiled_code_lets_the_window_run_on():
             assert "numba" not in set(imports(path)), path
 
 
+@pytest.mark.slow
 def test_the_engine_loads_no_compiler_before_it_is_needed():
     code = "import sys, aucstudio.engine; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -388,6 +388,7 @@ def test_no_display_is_one_line(run, table_file, monkeypatch):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command(table_file):
     done = subprocess.run(
         [sys.executable, "-m", "aucstudio", "train", str(table_file), "--method", "auc-rls"],

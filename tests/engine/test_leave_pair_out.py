@@ -231,6 +231,7 @@ def compared(method, X, positive, **more):
     return won
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["few features", "more features than rows", "repeated rows"])
 @pytest.mark.parametrize("more", [{}, {"kernel": "rbf", "gamma": 0.4}], ids=["linear", "rbf"])
 @pytest.mark.parametrize("method", [AUCRLS, RLS, functools.partial(RLS, fit_intercept=True)])

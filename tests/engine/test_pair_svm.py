@@ -547,6 +547,7 @@ def test_cholesky_survives_a_pivot_lost_to_rounding():
 # --- the frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"n_neighbors": 3}])
 def test_is_a_scikit_learn_estimator(settings):
     check_estimator(AUCSVM(**settings), on_skip=None)

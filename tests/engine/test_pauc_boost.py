@@ -108,6 +108,7 @@ def test_derivatives_are_those_of_the_sum_over_pairs(fpr_range, N):
 
 
 @every_range
+@pytest.mark.slow
 def test_the_objective_falls_and_is_that_of_the_scorer(fpr_range):
     X, y = cloud(5)
     heard = []
@@ -144,6 +145,7 @@ def test_a_single_straight_line_keeps_the_area_of_the_marker():
     assert auc(y, turned.scorer_(-X)) == auc(y, X[:, 0])
 
 
+@pytest.mark.slow
 def test_over_the_full_range_it_is_as_good_as_a_general_optimiser():
     X, y = cloud(8, N=90, d=2, shift=0.8)
     positive, lam = y == 1, 1e-2
@@ -182,6 +184,7 @@ def test_features_that_tell_nothing_get_little():
     assert min(spread[1:3]) > 3 * max(spread[0], spread[3])
 
 
+@pytest.mark.slow
 def test_more_smoothness_is_less_rough():
     X, y = cloud(11, N=300, d=2)
     rough = []
@@ -268,6 +271,7 @@ def test_a_stop_inside_a_round_keeps_what_there_is(looks, monkeypatch):
         assert np.ptp(fitted.scorer_(X)) > 0
 
 
+@pytest.mark.slow
 def test_refits_are_bit_identical():
     X, y = cloud(16)
     first, second = PAUCBoost().fit(X, y), PAUCBoost().fit(X, y)

@@ -298,6 +298,7 @@ def no_densifying(monkeypatch):
 
 
 @every_method
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.usefixtures("no_densifying")
 def test_sparse_rows_give_what_dense_ones_do(method, kind):

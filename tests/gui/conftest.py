@@ -14,7 +14,6 @@ from aucstudio.gui.session import Session
 from aucstudio.project.execute import execute
 from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
 
 PATIENCE = 30_000
 
@@ -54,9 +53,9 @@ def session(qtbot):
 
 
 @pytest.fixture
-def table_session(session, table_file):
+def table_session(session, table):
     """A session whose table is open; nothing is in flight when it is closed."""
-    session.table = read_table(table_file)
+    session.table = table
     yield session
     session.live = None
 

@@ -119,6 +119,7 @@ def test_an_attempt_can_be_called_off(dask, qtbot, session, dialog):
     assert dialog.toggle.text() == "&Connect"
 
 
+@pytest.mark.slow
 def test_the_window_has_it_in_the_menu(window, qtbot):
     shown = []
 

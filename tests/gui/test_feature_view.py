@@ -146,6 +146,7 @@ def on_curve(item):
     return np.column_stack([x, y])
 
 
+@pytest.mark.slow
 def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
     qtbot, session, view, table_file
 ):

@@ -42,6 +42,7 @@ def test_empty_state_says_what_to_do(qtbot, table_session, view):
     assert view.figure_data() == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "params", "pictures"),
     [

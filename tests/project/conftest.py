@@ -4,12 +4,6 @@ import pytest
 
 from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-
-
-@pytest.fixture
-def table(table_file):
-    return read_table(table_file)
 
 
 @pytest.fixture

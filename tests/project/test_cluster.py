@@ -181,6 +181,7 @@ def test_the_command_line_trains_there(standing, table_file, capfd):
     assert far["id"] == here["id"]
 
 
+@pytest.mark.slow
 def test_failures_there_are_recorded_as_here(standing, plan, table):
     study = Study(table, (plan("auc-rls", scheme="folds", folds=100),))
     (record,) = run_on_cluster(study, None, standing.address)
@@ -195,6 +196,7 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
         pass
 
 
+@pytest.mark.slow
 def test_partitions_stay_there_and_train_as_all_rows_do(standing):
     from dask import delayed
 

@@ -19,15 +19,12 @@ from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.forecast import growth_to_settle
 from aucstudio.project.split import Validation
 from aucstudio.project.summary import Summary, auc_summary, pauc_summary, train_auc
-from aucstudio.project.table import read_table
 
 BAND = (0.0, 0.2)
 
 
 @pytest.fixture
-def make_run(table_file):
-    table = read_table(table_file)
-
+def make_run(table):
     def make(weight, validation):
         settings = {"regularization": weight}
         data = DataReference.to_table(table)

@@ -166,6 +166,7 @@ def script_scores(model, file, tmp_path):
     return scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
 def test_a_script_scores_as_its_model(trained, odd_file, tmp_path, name):
     expected = trained(name).score(read_table(odd_file, need_label=False))
@@ -375,6 +376,7 @@ def formula_scores(model, table, tmp_path):
     return apply_formula(document, cells_for_others(model, table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
 def test_the_formula_in_json_scores_as_its_model(trained, odd_file, tmp_path, name):
     table = read_table(odd_file, need_label=False)
@@ -425,6 +427,7 @@ def graph_scores(model, table, tmp_path):
     return score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
 def test_the_graph_scores_as_its_model(trained, odd_file, tmp_path, name):
     table = read_table(odd_file, need_label=False)

@@ -23,12 +23,6 @@ from aucstudio.project.operating import (
     vertex_of,
 )
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-
-
-@pytest.fixture
-def table(table_file):
-    return read_table(table_file)
 
 
 @pytest.fixture

@@ -11,12 +11,6 @@ from aucstudio.project.experiment import DataReference, plan_experiment
 from aucstudio.project.importance import column_groups
 from aucstudio.project.pair_detail import GAP, explain_pair
 from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-
-
-@pytest.fixture
-def table(table_file):
-    return read_table(table_file)
 
 
 def trained(table, method, **params):

@@ -41,6 +41,7 @@ def tuned(experiment, metric="auc"):
     return dataclasses.replace(experiment, tuning=Tuning(metric, folds=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["auc", "pauc", LEAVE_PAIR_OUT])
 def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric):
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3), metric)
@@ -56,6 +57,7 @@ def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric
         assert split.notes == other.notes
 
 
+@pytest.mark.slow
 def test_candidates_that_fail_are_told_of_as_here(workers, plan, table, monkeypatch):
     method = METHODS["logistic"]
     fit = method.fit

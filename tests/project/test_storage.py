@@ -161,6 +161,7 @@ def test_a_full_disk_leaves_what_was_there(project, plan, table):
     assert len(project.runs()) == 1
 
 
+@pytest.mark.slow
 def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_path):
     """A second process finishes one run, begins an endless one, and is killed with SIGKILL."""
     project = tmp_path / "killed.aucproj"

@@ -167,6 +167,7 @@ def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
     assert DataReference.to_table(stream) == DataReference.to_table(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_bytes", [900, 1_000_000])
 def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
     table, stream = read_table(path), opened(path, block_bytes=block_bytes)
@@ -237,6 +238,7 @@ def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
 # ------------------------------------------------------------------ runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
@@ -353,6 +355,7 @@ def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
 # ------------------------------------------------------------------ the command line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-rls", "rank-svm"])
 def test_train_and_score_in_blocks(path, method, tmp_path, capsys):
     documents, scores = [], []

@@ -87,6 +87,7 @@ def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
     assert found.error == here.error
 
 
+@pytest.mark.slow
 def test_what_was_finished_outlives_the_process(process, plan, table):
     def kill():
         process._process.kill()
@@ -99,6 +100,7 @@ def test_what_was_finished_outlives_the_process(process, plan, table):
     assert process.execute(plan(), table, None, Ears()).status == DONE
 
 
+@pytest.mark.slow
 def test_a_run_that_is_given_up_ends_with_its_process(process, plan, table):
     before = process._process
     with pytest.raises(Stopped):

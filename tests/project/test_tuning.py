@@ -74,6 +74,7 @@ def test_every_method_has_something_to_search(key):
 # --- judging ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["auc", "pauc"])
 @pytest.mark.parametrize("method", ["auc-svm", "auc-rls", "svm-pauc", "logistic"])
 def test_areas_are_those_of_fits_on_the_folds(table, method, metric):
