@@ -63,7 +63,7 @@ def test_nothing_that_users_exchange_is_pickled():
 
 def test_every_module_says_what_it_is_for():
     for path in MODULES:
-        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+        assert ast.get_docstring(parsed(path)), path
 
 
 def test_compiled_code_lets_the_window_run_on():
