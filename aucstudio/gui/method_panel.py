@@ -21,6 +21,7 @@ from aucstudio.gui.widgets import (
     label,
     named,
     tell,
+    unbroken,
 )
 from aucstudio.project.experiment import training_size
 from aucstudio.project.tuning import AUC, LEAVE_PAIR_OUT, PAUC
@@ -111,7 +112,7 @@ class MethodPanel(Card):
         self.form.setValue(plan.params.get(plan.method, {}))
         self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))
         enable_item(self.tune_by, LEAVE_PAIR_OUT, method.leaves_pairs_out)
-        tell(self.cost, self._cost())
+        tell(self.cost, unbroken(self._cost()))
         tell(self.problem, "")
 
     def _cost(self) -> str:

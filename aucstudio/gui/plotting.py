@@ -99,6 +99,8 @@ class NumberAxis(TitledAxis, QuickAxis):
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self.enableAutoSIPrefix(False)
+        # Of so many numbers, the next level is written if less of the axis than this is filled.
+        self.setStyle(textFillLimits=[(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)])
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         texts: list[str] = super().tickStrings(values, scale, spacing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
@@ -21,20 +20,13 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.plotting import Plot, dress_plot
 from aucstudio.gui.session import Session, ShownRun
+from aucstudio.gui.widgets import unbroken
 from aucstudio.gui.wrapping import WrappingRow
 
 _LEAST_COMBO = 64
 _LEAST_SENTENCE = 40
 _MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
 _SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
-
-
-# A number stays with its unit, and a p with its value.
-_TIED = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<≈])|(?<=\bp [=<≈]) (?=\d)")
-
-
-def _unbroken(text: str) -> str:
-    return _TIED.sub("\u00a0", text)
 
 
 class Sentence(QLabel):
@@ -59,7 +51,7 @@ class Sentence(QLabel):
     def setText(self, text: str) -> None:
         if text != self._words:
             self._words = text
-            super().setText(_unbroken(text))
+            super().setText(unbroken(text))
             self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -89,7 +81,7 @@ class Sentence(QLabel):
             return
         metrics, area = self.fontMetrics(), self.rect().adjusted(*_SENTENCE_EDGES)
         wrap = int(Qt.TextFlag.TextWordWrap.value)
-        whole = words = _unbroken(self._words)
+        whole = words = unbroken(self._words)
         room = area.width() * (area.height() // metrics.lineSpacing())
         # A line that is wrapped is not full: how much is lost shows when it is laid out.
         while metrics.boundingRect(area, wrap, words).height() > area.height() and room > 0:

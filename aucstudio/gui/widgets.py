@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
@@ -97,7 +98,14 @@ _LABEL_WIDTH = 112
 # A styled spin box gives its text no air of its own.
 FIELD_MARGINS = (6, 0, 0, 0)
 
+_TIED = re.compile(r"(?<=\d) (?=%|(ms|s|min|h|MB|GB)\b)|(?<=\bp) (?=[=<≈])|(?<=\bp [=<≈]) (?=\d)")
+
 Kind = TypeVar("Kind", bound=QWidget)
+
+
+def unbroken(text: str) -> str:
+    """Keep each number on the line of its unit, and each p on that of its value."""
+    return _TIED.sub("\u00a0", text)
 
 
 def named(widget: Kind, name: str, accessible: str) -> Kind:

@@ -26,6 +26,7 @@ from aucstudio.gui.app import create_window
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
+from aucstudio.gui.widgets import unbroken
 from aucstudio.project.experiment import training_size
 from aucstudio.project.experiment_file import read_study
 from aucstudio.project.model import load_model
@@ -460,10 +461,10 @@ def test_the_method_card_says_what_a_fit_will_cost(window, table_file):
     cost = window.findChild(QWidget, "method_cost")
     assert not cost.text()
     window.open_data(table_file)
-    assert re.search(r"rows, [\d,]+ pairs: about [\d.]+ m?s and \d+ MB per fit$", cost.text())
+    assert re.search(r"rows, [\d,]+ pairs: about [\d.]+\sm?s and \d+\sMB per fit$", cost.text())
     choose_method(window, "kernel-rank-svm")
     size = training_size(
         window.session.plan.validation, window.session.table, window.session.table.positive
     )
     expected = cost_words(METHODS["kernel-rank-svm"]().estimate(*size))
-    assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {expected}")
+    assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")

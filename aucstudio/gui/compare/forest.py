@@ -188,6 +188,7 @@ class ForestPlot(QObject):
             axis.setWidth(max(map(measure, texts), default=0) + 16)
             axis.setTextPen(current_theme().text)
             axis.setPen(pg.mkPen(None))
+            axis.setTickPen(pg.mkPen(None))
             axis.setStyle(tickLength=0)
             axis.setGrid(False)
 
