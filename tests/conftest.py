@@ -47,7 +47,22 @@ def table_file(tmp_path) -> Path:
 def table_once(tmp_path_factory):
     from aucstudio.project.table import read_table
 
-    return read_table(write_table(tmp_path_factory.mktemp("table") / "study.csv"))
+    made = read_table(write_table(tmp_path_factory.mktemp("table") / "study.csv"))
+    for column in made.columns:
+        column.values.setflags(write=False)
+    return made
+
+
+def with_cells(table, rows, value):
+    """Give a table whose number columns hold another value in some rows."""
+    columns = []
+    for column in table.columns:
+        if column.role == "number":
+            values = column.values.copy()
+            values[rows] = value
+            column = dataclasses.replace(column, values=values)
+        columns.append(column)
+    return dataclasses.replace(table, columns=tuple(columns))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.prepare import MISSING, Preparation, learn_preparation
 from aucstudio.project.table import read_table
+from tests.conftest import with_cells
 
 
 def test_numbers_are_filled_and_scaled_by_the_training_rows_alone(table):
@@ -16,9 +17,8 @@ def test_numbers_are_filled_and_scaled_by_the_training_rows_alone(table):
     expected = (filled - filled.mean()) / filled.std()
     np.testing.assert_allclose(X[:, preparation.feature_names.index("x1")], expected, atol=1e-12)
     # Changing rows outside the training part changes nothing that was learnt.
-    changed = np.arange(1, table.rows, 2)
-    column.values[changed] = 1e6
-    again = learn_preparation(table, rows)
+    changed = with_cells(table, np.arange(1, table.rows, 2), 1e6)
+    again = learn_preparation(changed, rows)
     np.testing.assert_array_equal(again.means, preparation.means)
 
 
