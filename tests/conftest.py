@@ -15,9 +15,11 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path, monkeypatch):
-    """Keep every test's studies, recent files and settings to itself."""
-    monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
+def own_home(request):
+    """Keep every test's studies, recent files and settings to itself; the engine has none."""
+    if "engine" not in request.path.parts:
+        home = request.getfixturevalue("tmp_path") / "home"
+        request.getfixturevalue("monkeypatch").setenv("AUCSTUDIO_HOME", str(home))
 
 
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:

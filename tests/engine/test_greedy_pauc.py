@@ -13,6 +13,8 @@ from aucstudio.engine.roc import auc, partial_auc, rank_pauc
 from aucstudio.engine.solvers import angle_search
 from aucstudio.engine.solvers.angle_search import AngleSearch, PartialArea, direction
 
+pytestmark = pytest.mark.slow
+
 STRATEGIES = ["greedy", "sequential"]
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 

@@ -19,6 +19,8 @@ from aucstudio.engine.methods.rls_hold_out import rls_held_out_scores, rls_leave
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc, equal_error_threshold
 
+pytestmark = pytest.mark.slow
+
 GOLDEN_X = np.array(
     [(2, 1), (1, 3), (3, 2), (0, 2), (0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)], float
 )
@@ -231,7 +233,6 @@ def compared(method, X, positive, **more):
     return won
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("table", ["few features", "more features than rows", "repeated rows"])
 @pytest.mark.parametrize("more", [{}, {"kernel": "rbf", "gamma": 0.4}], ids=["linear", "rbf"])
 @pytest.mark.parametrize("method", [AUCRLS, RLS, functools.partial(RLS, fit_intercept=True)])

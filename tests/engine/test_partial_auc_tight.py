@@ -13,6 +13,8 @@ from aucstudio.engine.methods.partial_auc_tight import DifferenceRisk, SVMpAUCTi
 from aucstudio.engine.methods.structural import Search
 from aucstudio.engine.roc import rank_pauc
 
+pytestmark = pytest.mark.slow
+
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.5, 0.8)]
 
 

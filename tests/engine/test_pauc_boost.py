@@ -12,6 +12,8 @@ from aucstudio.engine.roc import auc, partial_auc, rank_pauc
 from aucstudio.engine.smooth_pauc import derivatives, fan, smooth_area
 from aucstudio.engine.splines import basis
 
+pytestmark = pytest.mark.slow
+
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.6), (0.25, 0.5), (0.03, 0.04), (0.37, 1.0), (0.0, 0.07)]
 
 every_range = pytest.mark.parametrize("fpr_range", RANGES)
@@ -108,7 +110,6 @@ def test_derivatives_are_those_of_the_sum_over_pairs(fpr_range, N):
 
 
 @every_range
-@pytest.mark.slow
 def test_the_objective_falls_and_is_that_of_the_scorer(fpr_range):
     X, y = cloud(5)
     heard = []
@@ -145,7 +146,6 @@ def test_a_single_straight_line_keeps_the_area_of_the_marker():
     assert auc(y, turned.scorer_(-X)) == auc(y, X[:, 0])
 
 
-@pytest.mark.slow
 def test_over_the_full_range_it_is_as_good_as_a_general_optimiser():
     X, y = cloud(8, N=90, d=2, shift=0.8)
     positive, lam = y == 1, 1e-2
@@ -184,7 +184,6 @@ def test_features_that_tell_nothing_get_little():
     assert min(spread[1:3]) > 3 * max(spread[0], spread[3])
 
 
-@pytest.mark.slow
 def test_more_smoothness_is_less_rough():
     X, y = cloud(11, N=300, d=2)
     rough = []
@@ -271,7 +270,6 @@ def test_a_stop_inside_a_round_keeps_what_there_is(looks, monkeypatch):
         assert np.ptp(fitted.scorer_(X)) > 0
 
 
-@pytest.mark.slow
 def test_refits_are_bit_identical():
     X, y = cloud(16)
     first, second = PAUCBoost().fit(X, y), PAUCBoost().fit(X, y)

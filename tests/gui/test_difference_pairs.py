@@ -18,6 +18,8 @@ from aucstudio.project.studies import make_study
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def view(session, open_view):

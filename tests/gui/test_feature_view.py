@@ -22,6 +22,8 @@ from aucstudio.project.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def view(session, open_view):
@@ -146,7 +148,6 @@ def on_curve(item):
     return np.column_stack([x, y])
 
 
-@pytest.mark.slow
 def test_boundaries_of_curved_scores_are_contours_of_all_checked_runs(
     qtbot, session, view, table_file
 ):

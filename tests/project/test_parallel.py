@@ -17,6 +17,8 @@ from aucstudio.project.stream import open_stream
 from aucstudio.project.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.workers import Workers, WorkersLostError, answers
 
+pytestmark = pytest.mark.slow
+
 
 class Counting(Workers):
     """Threads of this process, and how many tasks they were given."""
@@ -41,7 +43,6 @@ def tuned(experiment, metric="auc"):
     return dataclasses.replace(experiment, tuning=Tuning(metric, folds=3))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["auc", "pauc", LEAVE_PAIR_OUT])
 def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric):
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3), metric)
@@ -57,7 +58,6 @@ def test_a_search_by_tasks_finds_what_it_finds_here(workers, plan, table, metric
         assert split.notes == other.notes
 
 
-@pytest.mark.slow
 def test_candidates_that_fail_are_told_of_as_here(workers, plan, table, monkeypatch):
     method = METHODS["logistic"]
     fit = method.fit
