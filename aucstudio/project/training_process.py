@@ -58,11 +58,15 @@ class TrainingProcess:
         if self._process is not None and self._process.poll() is None:
             return True
         self.close()
+        if getattr(sys, "frozen", False):
+            return False  # a bundled program has no interpreter beside it
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _SERVE.format(path=sys.path, module=serve.__module__)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # A program without a console has none to pass on.
+                stderr=None if sys.stderr else subprocess.DEVNULL,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError:
