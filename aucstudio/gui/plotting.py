@@ -110,8 +110,8 @@ class NumberAxis(TitledAxis, QuickAxis):
 class Plot(pg.PlotWidget):
     """A plot that can keep what stands still in it as pictures, while something else moves.
 
-    Items painted in Python hold the interpreter, for which a training thread waits. Qt paints
-    their pictures without it, and in a third of the time.
+    Qt paints the pictures of items in a third of the time that the items take in Python, and
+    without the interpreter, for which work in the background would wait.
     """
 
     def __init__(self, **options: Any) -> None:
