@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from aucstudio import __version__
-from aucstudio.project.studies import STUDIES
+from aucstudio.project.examples.studies import STUDIES
 
 BAD_INPUT = 2
 
@@ -148,7 +148,7 @@ def _positive_int(text: str) -> int:
 
 
 def read_validation(options: argparse.Namespace) -> Any:
-    from aucstudio.project.split import Validation
+    from aucstudio.project.data.split import Validation
 
     common = {"repeats": options.repeats, "seed": options.seed}
     if options.leave_pair_out:
@@ -163,7 +163,7 @@ def read_validation(options: argparse.Namespace) -> Any:
 
 
 def read_tuning(options: argparse.Namespace) -> Any:
-    from aucstudio.project.tuning import Tuning
+    from aucstudio.project.runs.tuning import Tuning
 
     return None if options.tune is None else Tuning(options.tune, seed=options.seed)
 

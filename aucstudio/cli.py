@@ -26,11 +26,11 @@ from aucstudio.arguments import (
 )
 
 if TYPE_CHECKING:
-    from aucstudio.project.headless import Plan
-    from aucstudio.project.model import Model
-    from aucstudio.project.record import RunRecord
-    from aucstudio.project.stream import StreamedTable
-    from aucstudio.project.table import Table
+    from aucstudio.project.data.disk.stream import StreamedTable
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.model import Model
+    from aucstudio.project.runs.planning import Plan
+    from aucstudio.project.runs.record import RunRecord
 
 DONE, RUN_FAILED, INTERRUPTED = 0, 1, 130
 
@@ -73,7 +73,7 @@ def _open_window(options: argparse.Namespace) -> int:
     if not _has_display():
         _complain("there is no display for the window: see aucstudio --help for what works without")
         return BAD_INPUT
-    from aucstudio.project.training_process import the_process
+    from aucstudio.project.work.training_process import the_process
 
     the_process()  # gets ready while the window does
     from aucstudio.gui.app import run_application
@@ -103,7 +103,7 @@ def _methods(options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from aucstudio.project.table import read_table
+    from aucstudio.project.data.table import read_table
 
     table = read_table(
         options.data, label=options.label, positive=options.positive, ignore=options.ignore
@@ -141,11 +141,15 @@ def _classes(classes: dict[str, int]) -> str:
 
 def _train(options: argparse.Namespace) -> int:
     from aucstudio.engine.roc import ThresholdRule
-    from aucstudio.project import headless
+    from aucstudio.project.results.documents import result_document, results_table
+    from aucstudio.project.runs.planning import plan_run
+    from aucstudio.project.runs.progress_words import search_result
+    from aucstudio.project.runs.take_model import take_model
+    from aucstudio.project.store.model_file import save_model
 
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     read = _table_reader(options, options.method)
-    plan = headless.plan_run(
+    plan = plan_run(
         options.data,
         options.method,
         options.set,
@@ -160,24 +164,24 @@ def _train(options: argparse.Namespace) -> int:
     record = _train_record(plan, options)
     model = None
     if options.save_model and record.splits:
-        headless.take_model(plan, record, rule).save(options.save_model)
+        save_model(take_model(plan, record, rule), options.save_model)
         model = options.save_model
-    document = headless.result_document(plan.table, [record], plan.experiment.band, model)
+    document = result_document(plan.table, [record], plan.experiment.band, model)
     if options.json:
         _print_json(document)
     elif record.splits:
-        _print(headless.results_table([record], plan.experiment.band))
+        _print(results_table([record], plan.experiment.band))
         for search in record.searches:
-            _print(f"tuned: {headless.search_result(search)}")
+            _print(f"tuned: {search_result(search)}")
         for note in record.notes:
             _print(f"note: {note}")
     return _outcome(record.status, record.error)
 
 
 def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., Table]:
+    from aucstudio.project.data.table import read_table
     from aucstudio.project.errors import InputError
-    from aucstudio.project.stream_plan import table_reader
-    from aucstudio.project.table import read_table
+    from aucstudio.project.runs.stream_plan import table_reader
 
     read, said = table_reader(options.data, method, options.stream, options.block_size)
     if read is not read_table and getattr(options, "cluster", None):
@@ -191,13 +195,13 @@ def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[.
 
 
 def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
-    from aucstudio.project import headless
-    from aucstudio.project.batch import run_on_cluster
-    from aucstudio.project.experiment_file import Study
+    from aucstudio.project.runs.experiment_file import Study
+    from aucstudio.project.work.batch import run_on_cluster
+    from aucstudio.project.work.in_turn import run
 
     bar = _progress_bar(plan.experiment.method)
     if options.cluster is None:
-        return headless.run(plan, options.project, bar)
+        return run(plan, options.project, bar)
     study = Study(plan.table, (plan.experiment,))
     records = run_on_cluster(study, plan.test_table, options.cluster, options.project, bar)
     if not records:
@@ -206,18 +210,18 @@ def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from aucstudio.project import headless
-    from aucstudio.project.batch import run_study
-    from aucstudio.project.experiment_file import read_study
+    from aucstudio.project.results.documents import result_document, results_table
+    from aucstudio.project.runs.experiment_file import read_study
+    from aucstudio.project.work.batch import run_study
 
     study = read_study(options.experiment)
     band = study.experiments[0].band
     bar = _progress_bar("run")
     records = run_study(study, options.project, options.jobs, bar, options.cluster)
     if options.json:
-        _print_json(headless.result_document(study.table, records, band))
+        _print_json(result_document(study.table, records, band))
     elif any(record.splits for record in records):
-        _print(headless.results_table([r for r in records if r.splits], band))
+        _print(results_table([r for r in records if r.splits], band))
     for record in records:
         if record.error:
             _complain(f"{record.experiment.method} failed: {record.error}")
@@ -235,8 +239,8 @@ def _outcome(status: str, error: str) -> int:
 
 
 def _score(options: argparse.Namespace) -> int:
-    from aucstudio.project.model import load_model
-    from aucstudio.project.stream import StreamedTable
+    from aucstudio.project.data.disk.stream import StreamedTable
+    from aucstudio.project.store.model_file import load_model
 
     model = load_model(options.model)
     table = _table_reader(options, None)(options.data, need_label=False)
@@ -271,7 +275,7 @@ def _score_document(options: argparse.Namespace, model: Model, table: Table) -> 
 
 
 def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTable) -> int:
-    from aucstudio.project.stream_rows import score_model
+    from aucstudio.project.runs.scoring import score_model
 
     if options.json and not options.output:
         _complain("the scores of a table that stays on disk do not go into JSON: give -o FILE")
@@ -293,7 +297,7 @@ def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTabl
 def _write_scores_file(path: Path, rows: Any) -> None:
     import io
 
-    from aucstudio.project.files import written_atomically
+    from aucstudio.project.store.files import written_atomically
 
     with written_atomically(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -309,8 +313,8 @@ def _write_scores(target: IO[str], rows: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from aucstudio.project.export import export_model
-    from aucstudio.project.model import load_model
+    from aucstudio.project.store.export import export_model
+    from aucstudio.project.store.model_file import load_model
 
     export_model(load_model(options.model), options.to, options.output)
     return DONE
@@ -319,13 +323,14 @@ def _export(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
-    from aucstudio.project import comparison, comparison_sheets, headless
-    from aucstudio.project.cluster import connect
+    from aucstudio.project.results import comparison, comparison_sheets
+    from aucstudio.project.results.documents import comparison_document, named_runs
+    from aucstudio.project.work.cluster import connect
 
-    named, band = headless.named_runs(options.project)
+    named, band = named_runs(options.project)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
-            _print_json(headless.comparison_document(named, band, workers))
+            _print_json(comparison_document(named, band, workers))
             return DONE
         figures = [comparison.run_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC):
@@ -339,15 +344,15 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
-    from aucstudio.project import headless
-    from aucstudio.project.demo import run_demo
+    from aucstudio.project.examples.demo import run_demo
+    from aucstudio.project.results.documents import results_table
 
     folder = Path(options.out)
     demo = run_demo(folder, options.study, _progress_bar("demo"))
     records = demo.records
     _print(demo.study.about)
     band = demo.study.experiments[0].band
-    _print(headless.results_table([r for r in records if r.splits], band))
+    _print(results_table([r for r in records if r.splits], band))
     pictures = save_pictures(demo.project, folder)
     names = ", ".join(picture.name for picture in pictures.values())
     _print(f"{folder}: report.html, {demo.project.name}, {names}")

@@ -17,7 +17,7 @@ WANTED = {"light": ("ROC",), "dark": ("Differences",)}
 def main() -> None:
     """Run the study once and paint it in both themes."""
     from aucstudio.gui.pictures import save_pictures
-    from aucstudio.project.demo import run_demo
+    from aucstudio.project.examples.demo import run_demo
 
     root = Path(__file__).resolve().parent.parent
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else root / "resources" / "screenshots"

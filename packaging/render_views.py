@@ -23,8 +23,8 @@ from view_scenes import arrange, dialog_scenes, the, window_scenes
 from aucstudio.gui.drawing import png_bytes
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pictures import prepare, settle
-from aucstudio.project.demo import run_demo
-from aucstudio.project.studies import STUDIES
+from aucstudio.project.examples.demo import run_demo
+from aucstudio.project.examples.studies import STUDIES
 
 SIZES = ((1440, 900), (1000, 700))
 THEMES = ("light", "dark")

@@ -47,7 +47,7 @@ def table_file(tmp_path) -> Path:
 
 @pytest.fixture(scope="session")
 def table_once(tmp_path_factory):
-    from aucstudio.project.table import read_table
+    from aucstudio.project.data.table import read_table
 
     made = read_table(write_table(tmp_path_factory.mktemp("table") / "study.csv"))
     for column in made.columns:

@@ -18,6 +18,21 @@ FORBIDDEN = {
     "gui": ("aucstudio.cli",),
 }
 
+# What a room of the project layer may import stands to its left.
+ROOMS = [
+    "errors",
+    "resources",
+    "words",
+    "data",
+    "runs",
+    "store",
+    "work",
+    "results",
+    "geometry",
+    "explain",
+    "examples",
+]
+
 
 @functools.cache
 def parsed(path):
@@ -41,9 +56,18 @@ def test_imports_point_down(layer):
             assert not name.startswith(FORBIDDEN[layer]), f"{path} imports {name}"
 
 
+def test_rooms_of_the_project_import_one_way():
+    for path in (PACKAGE / "project").rglob("*.py"):
+        room = path.relative_to(PACKAGE / "project").parts[0].removesuffix(".py")
+        for name in imports(path):
+            if name.startswith("aucstudio.project.") and room != "__init__":
+                other = name.split(".")[2]
+                assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {name}"
+
+
 @pytest.mark.slow
 def test_the_command_line_needs_no_window():
-    code = "import sys, aucstudio.cli, aucstudio.project.headless; print('PySide6' in sys.modules)"
+    code = "import sys, aucstudio.cli, aucstudio.project.work.batch;print('PySide6' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

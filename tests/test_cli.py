@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
-from aucstudio.project.model import load_model
-from aucstudio.project.split import Validation, draw_splits
-from aucstudio.project.table import read_table
+from aucstudio.project.data.split import Validation, draw_splits
+from aucstudio.project.data.table import read_table
+from aucstudio.project.store.model_file import load_model
 from tests.conftest import write_table
 
 
@@ -112,7 +112,7 @@ def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     assert result["auc"]["value"] == pytest.approx(np.mean(result["auc"]["per_split"]))
     # A method that trains for a range trains for the one it is judged in.
     assert result["params"]["fpr_range"] == [0.0, 0.3]
-    from aucstudio.project.storage import ProjectFile
+    from aucstudio.project.store.project_file import ProjectFile
 
     assert [r.experiment.method for r in ProjectFile.open(project).runs()] == [
         "auc-rls",
@@ -351,7 +351,7 @@ def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path)
     )  # fmt: skip
     assert status == 2
     assert "cannot write" in err
-    from aucstudio.project.storage import ProjectFile
+    from aucstudio.project.store.project_file import ProjectFile
 
     assert len(ProjectFile.open(project).runs()) == 1
 

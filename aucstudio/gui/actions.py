@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from aucstudio.gui.help import show_help
 from aucstudio.gui.icons import set_icon
-from aucstudio.project.studies import examples
+from aucstudio.project.examples.studies import examples
 
 Standard = QKeySequence.StandardKey
 

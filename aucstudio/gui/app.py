@@ -22,9 +22,9 @@ from aucstudio.gui import prompts
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
-from aucstudio.project.job import Job
 from aucstudio.project.resources import resource_path
-from aucstudio.project.training_process import TrainingProcess, the_process
+from aucstudio.project.work.job import Job
+from aucstudio.project.work.training_process import TrainingProcess, the_process
 
 _SWITCH_SECONDS = 0.0005
 

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QObject
 
 from aucstudio.gui.widgets import ticking
-from aucstudio.project.job import Job
+from aucstudio.project.work.job import Job
 
 # Shorter work is waited for: the picture then changes at once instead of flickering.
 _WAIT_SECONDS = 0.02

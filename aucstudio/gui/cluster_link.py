@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import Background
 from aucstudio.gui.widgets import ticking
-from aucstudio.project.cluster import Cluster, open_cluster
-from aucstudio.project.job import Job, describe_failure
+from aucstudio.project.work.cluster import Cluster, open_cluster
+from aucstudio.project.work.job import Job, describe_failure
 
 _WATCH_MILLISECONDS = 1000
 

@@ -25,12 +25,12 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import hint_label, label, named, tell
-from aucstudio.project import comparison
-from aucstudio.project.comparison import Comparison
-from aucstudio.project.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.experiment import Band
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.record import RunRecord
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import Comparison
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
 
 PICTURE, TABLES = "picture", "tables"
 _KEPT = 64

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.project.experiment import Band
-from aucstudio.project.record import RunRecord
-from aucstudio.project.summary import Summary, auc_summary
+from aucstudio.project.results.summary import Summary, auc_summary
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.param_form import narrow_combo
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import Card, ElidedLabel, field_label, fields_grid, label, named, tell
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.table import Table
 
 _CHOOSE = "choose…"
 _MAX_CLASSES = 50

@@ -28,8 +28,8 @@ from aucstudio.gui.plane_view import Picture, PlaneView, Subject, fill_combo
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.widgets import named
-from aucstudio.project.differences import ellipse
-from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE
+from aucstudio.project.geometry.differences import ellipse
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE
 
 Array = NDArray[np.float64]
 

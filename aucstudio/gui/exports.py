@@ -19,11 +19,11 @@ from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.experiment_file import write_study
-from aucstudio.project.files import write_atomically
-from aucstudio.project.headless import command_line
-from aucstudio.project.report import write_report
+from aucstudio.project.results.report import write_report
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import write_study
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.store.files import write_atomically
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 

@@ -24,7 +24,7 @@ from aucstudio.gui.plotting import pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.widgets import named
-from aucstudio.project.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import time
 import numpy as np
 
 from aucstudio.gui.plan import RunLook
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.headless import progress_words
-from aucstudio.project.prepare import Preparation
-from aucstudio.project.trajectory import StageLog, Thinned
-from aucstudio.project.tuning import Search, symbols
-from aucstudio.project.watch import Look, Progress
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.progress_words import progress_words
+from aucstudio.project.runs.trajectory import StageLog, Thinned
+from aucstudio.project.runs.tuning import Search, symbols
+from aucstudio.project.runs.watch import Look, Progress
 
 _MOST_LOOKS = 128
 

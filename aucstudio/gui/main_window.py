@@ -42,11 +42,11 @@ from aucstudio.gui.validation_panel import ValidationPanel
 from aucstudio.gui.view import View
 from aucstudio.gui.welcome import WelcomePage
 from aucstudio.gui.widgets import Card
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.studies import STUDIES, make_study
-from aucstudio.project.table import Table
-from aucstudio.project.training_process import TrainingProcess
-from aucstudio.project.workspace import samples_folder
+from aucstudio.project.examples.studies import STUDIES, make_study
+from aucstudio.project.store.workspace import samples_folder
+from aucstudio.project.work.training_process import TrainingProcess
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
@@ -281,7 +281,7 @@ class MainWindow(QMainWindow):
             self.deck.show_side_by_side(study.views or (self.views[0].objectName(),))
 
     def _say(self, error: Exception, say: object) -> None:
-        from aucstudio.project.job import describe_failure
+        from aucstudio.project.work.job import describe_failure
 
         sentence, trace = describe_failure(error)
         if isinstance(error, (InputError, ValueError)) and callable(say):

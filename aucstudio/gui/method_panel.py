@@ -23,8 +23,8 @@ from aucstudio.gui.widgets import (
     tell,
     unbroken,
 )
-from aucstudio.project.experiment import training_size
-from aucstudio.project.tuning import AUC, LEAVE_PAIR_OUT, PAUC
+from aucstudio.project.runs.estimate import training_size
+from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 from aucstudio.project.words import cost_words
 
 _METRICS = {

@@ -18,8 +18,8 @@ from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.view import View
-from aucstudio.project.files import write_atomically
-from aucstudio.project.report import write_report
+from aucstudio.project.results.report import write_report
+from aucstudio.project.store.files import write_atomically
 
 _SIZE = (1440, 900)
 _SETTLE_MILLISECONDS = 5_000

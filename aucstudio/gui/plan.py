@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aucstudio.gui.stakes import Stakes
-from aucstudio.project.record import RunRecord
-from aucstudio.project.split import Validation
-from aucstudio.project.tuning import PAUC
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import PAUC
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Plan:
         Only what differs from the defaults.
     band : (float, float)
     tune_by : str
-        Key into :data:`aucstudio.project.tuning.METRICS`.
+        Key into :data:`aucstudio.project.runs.tuning.METRICS`.
     looks : mapping of run id to RunLook
         In the order of the list.
     layout : mapping

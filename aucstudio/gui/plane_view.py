@@ -25,10 +25,10 @@ from aucstudio.gui.planes.subject import Picture, Subject, find_subject, live_ke
 from aucstudio.gui.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.planes import FEATURES, Plane, carried, choose_plane
-from aucstudio.project.prepare import Preparation
-from aucstudio.project.watch import Look
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_plane
+from aucstudio.project.runs.watch import Look
+from aucstudio.project.work.job import Job, describe_failure
 
 __all__ = ["Picture", "PlaneView", "Subject", "feature_words", "fill_combo", "place_line"]
 

@@ -42,8 +42,8 @@ from aucstudio.gui.drawing import MM_PER_INCH, Drawing, read_drawing
 from aucstudio.gui.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.view import View
 from aucstudio.project.errors import InputError
-from aucstudio.project.files import write_atomically
-from aucstudio.project.workspace import home
+from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.workspace import home
 
 POINTS_PER_INCH = 72.0
 PRESETS: tuple[tuple[str, float, float], ...] = (

@@ -14,11 +14,11 @@ from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import Card, label, named, tell
-from aucstudio.project.headless import search_result
-from aucstudio.project.record import STOPPED
-from aucstudio.project.split import FILE, Validation
-from aucstudio.project.summary import WHOLE, auc_summary, measures, pauc_summary, train_auc
-from aucstudio.project.tuning import candidates, symbols
+from aucstudio.project.data.split import FILE, Validation
+from aucstudio.project.results.summary import WHOLE, auc_summary, measures, pauc_summary, train_auc
+from aucstudio.project.runs.progress_words import search_result
+from aucstudio.project.runs.record import STOPPED
+from aucstudio.project.runs.tuning import candidates, symbols
 from aucstudio.project.words import figure_words, interval_words, seconds_words
 
 _SEARCHES = 5  # more splits than these would fill the card

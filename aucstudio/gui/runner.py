@@ -12,8 +12,8 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.widgets import ticking
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.job import RunJob, describe_failure
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.work.job import RunJob, describe_failure
 
 # Looks at the scorer come 15 times a second at most: none waits for long.
 POLL_MILLISECONDS = 33

@@ -11,8 +11,8 @@ from aucstudio.gui.plotting import swatch
 from aucstudio.gui.run_details import settings_sentence
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.record import DONE, FAILED, STOPPED
-from aucstudio.project.summary import auc_summary, pauc_summary
+from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.words import figure_words, seconds_words
 
 Index = QModelIndex | QPersistentModelIndex

@@ -28,9 +28,9 @@ from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import hint_label
-from aucstudio.project.distribution import Confusion, Distribution
-from aucstudio.project.operating import data_prior
-from aucstudio.project.record import SplitResult
+from aucstudio.project.results.distribution import Confusion, Distribution
+from aucstudio.project.results.operating import data_prior
+from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
 

@@ -25,17 +25,19 @@ from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import Turns, delayed
-from aucstudio.project import experiment_file
+from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import DataReference, Experiment, check_size, plan_experiment
-from aucstudio.project.headless import read_test_table
-from aucstudio.project.job import Job, Outcome, RunJob, run_job
-from aucstudio.project.record import FAILED, RunRecord
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.table import Table, read_table
-from aucstudio.project.training_process import TrainingProcess
-from aucstudio.project.tuning import Tuning
-from aucstudio.project.workspace import is_unsaved, new_unsaved_project, remember_recent
+from aucstudio.project.results.summary import work_out
+from aucstudio.project.runs import experiment_file
+from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.planning import plan_experiment, read_test_table
+from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
+from aucstudio.project.work.job import Job, Outcome, RunJob, run_job
+from aucstudio.project.work.training_process import TrainingProcess
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -425,7 +427,8 @@ class Session(QObject):
         test_table = self._get_ready(experiment)
         assert self.table is not None
         tables = self.table, test_table
-        return run_job(experiment, *tables, self.project, self.cluster.workers, self._training)
+        workers = self.cluster.workers
+        return run_job(experiment, *tables, self.project, workers, self._training, work_out)
 
     def _get_ready(self, experiment: Experiment) -> Table | None:
         """Make the project file and read the test table, where there is need; off this thread."""

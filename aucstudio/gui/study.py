@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.gui.plan import Plan
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import DataReference, Experiment
-from aucstudio.project.record import FAILED, RunRecord
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.table import Table
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.store.project_file import ProjectFile
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

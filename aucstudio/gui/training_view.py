@@ -37,7 +37,7 @@ from aucstudio.gui.training.words import (
     step_words,
 )
 from aucstudio.gui.widgets import delayed, hint_label, label
-from aucstudio.project.job import Job, describe_failure
+from aucstudio.project.work.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75

@@ -22,7 +22,7 @@ from aucstudio.gui.widgets import (
     named,
     tell,
 )
-from aucstudio.project.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
 
 _SCHEMES = {
     HOLD_OUT: "Hold-out",

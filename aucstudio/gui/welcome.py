@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.data_panel import describe_path
 from aucstudio.gui.widgets import label, named
-from aucstudio.project.studies import examples
-from aucstudio.project.workspace import recent_files, unsaved_projects
+from aucstudio.project.examples.studies import examples
+from aucstudio.project.store.workspace import recent_files, unsaved_projects
 
 _SHOWN = 5
 

@@ -35,10 +35,10 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.headless import read_settings
-from aucstudio.project.split import Validation
-from aucstudio.project.training_process import TrainingProcess
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment, read_settings
+from aucstudio.project.work.training_process import TrainingProcess
 from tests.benchmarks.event_loop import write_rows
 
 VIEWS = ("roc_view", "training_view", "difference_view")

@@ -29,10 +29,11 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.session import Session
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 FRAME_MILLISECONDS = 1000 / 60
 CASES = [("roc", "linear"), ("roc", "log"), ("roc", "probit"), ("precision", "linear")]

@@ -41,7 +41,7 @@ def child(data, method, limit, block_size, settings):
     """Train under the limit, and tell what it took."""
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     from aucstudio.cli import main
-    from aucstudio.project.stream import StreamedTable
+    from aucstudio.project.data.disk.stream import StreamedTable
 
     read, window = [0], StreamedTable.window
 

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 from threadpoolctl import threadpool_limits
 
-from aucstudio.project.prepare import learn_preparation
-from aucstudio.project.table import read_table
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.table import read_table
 
 # Name: file, positive class.
 SETS = {

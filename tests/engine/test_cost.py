@@ -13,10 +13,12 @@ from aucstudio.engine.cost import Work, cost_of, speed
 from aucstudio.engine.methods.least_squares import AUCRLS
 from aucstudio.engine.methods.nbauc import NBAUC
 from aucstudio.engine.methods.pair_svm import AUCSVM
-from aucstudio.project import experiment as experiments
-from aucstudio.project.experiment import DataReference, check_size, plan_experiment
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.runs import estimate as experiments
+from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 
 

@@ -11,9 +11,10 @@ from aucstudio.gui import prompts
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import Session
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.split import Validation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 PATIENCE = 30_000
 

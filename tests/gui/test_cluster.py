@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.progress_strip import ProgressStrip
-from aucstudio.project import cluster
-from aucstudio.project.execute import execute
-from aucstudio.project.split import Validation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.work import cluster
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster

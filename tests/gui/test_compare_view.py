@@ -15,11 +15,12 @@ from aucstudio.gui.compare.saving import table_text
 from aucstudio.gui.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.gui.compare_view import PICTURE, TABLES, CompareView
 from aucstudio.gui.theme import current_theme, run_colour
-from aucstudio.project import comparison, comparison_sheets, words
-from aucstudio.project.comparison import PairComparison
-from aucstudio.project.forecast import growth_to_settle
-from aucstudio.project.split import Validation
-from aucstudio.project.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project import words
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results import comparison, comparison_sheets
+from aucstudio.project.results.comparison import PairComparison
+from aucstudio.project.results.forecast import growth_to_settle
+from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from tests.gui.conftest import choose, make_record, points, put, shown
 
 BAND = (0.0, 0.1)

@@ -10,11 +10,16 @@ from PySide6.QtCore import QPointF, Qt
 from aucstudio.engine.roc import auc, band_ranks
 from aucstudio.gui.difference_view import DifferenceView
 from aucstudio.gui.plotting import pen
-from aucstudio.project.differences import ellipse, pair_cloud, pair_frame, penalised_covariance
-from aucstudio.project.pair_detail import explain_pair
-from aucstudio.project.samples import make_sample
-from aucstudio.project.split import Validation
-from aucstudio.project.studies import make_study
+from aucstudio.project.data.split import Validation
+from aucstudio.project.examples.samples import make_sample
+from aucstudio.project.examples.studies import make_study
+from aucstudio.project.explain.pair_detail import explain_pair
+from aucstudio.project.geometry.differences import (
+    ellipse,
+    pair_cloud,
+    pair_frame,
+    penalised_covariance,
+)
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 

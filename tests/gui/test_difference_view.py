@@ -11,9 +11,9 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.difference_view import DifferenceView
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme, run_colour
-from aucstudio.project import differences
-from aucstudio.project.split import Validation
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.geometry import differences
+from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 

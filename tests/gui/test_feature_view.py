@@ -15,10 +15,10 @@ from aucstudio.gui import feature_view
 from aucstudio.gui.feature_view import FeatureView
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.score_map import CELLS
-from aucstudio.project.split import Validation
-from aucstudio.project.studies import make_study
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.examples.studies import make_study
+from aucstudio.project.geometry.score_map import CELLS
+from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, points, settle, train
 

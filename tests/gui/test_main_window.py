@@ -27,13 +27,13 @@ from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.help import help_page
 from aucstudio.gui.widgets import unbroken
-from aucstudio.project.experiment import training_size
-from aucstudio.project.experiment_file import read_study
-from aucstudio.project.model import load_model
-from aucstudio.project.record import DONE, STOPPED
-from aucstudio.project.samples import make_sample
-from aucstudio.project.studies import make_study
-from aucstudio.project.table import read_table
+from aucstudio.project.data.table import read_table
+from aucstudio.project.examples.samples import make_sample
+from aucstudio.project.examples.studies import make_study
+from aucstudio.project.runs.estimate import training_size
+from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.store.model_file import load_model
 from aucstudio.project.words import cost_words
 
 # Each test makes a window of its own.

@@ -10,9 +10,9 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.model.flight import MOST_ROWS
 from aucstudio.gui.model_view import ModelView
 from aucstudio.gui.plan import RunLook
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import choose, make_record, points, put, settle
 
 

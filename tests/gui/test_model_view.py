@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from aucstudio.gui.model.part import elided
 from aucstudio.gui.model.tree_layout import place
 from aucstudio.gui.model_view import ModelView
-from aucstudio.project.importance import permutation_importance
-from aucstudio.project.split import Validation
-from aucstudio.project.trees import Node
+from aucstudio.project.data.split import Validation
+from aucstudio.project.explain.importance import permutation_importance
+from aucstudio.project.explain.trees import Node
 from tests.gui.conftest import choose, make_record, points, put, settle
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)

@@ -14,8 +14,8 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.roc import axes, bands, sentences
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record
 

@@ -14,9 +14,9 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.roc.faces import FACES
 from aucstudio.gui.roc.lines import shapes_of
 from aucstudio.gui.roc_view import RocView
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import choose, make_record
 

@@ -19,8 +19,8 @@ from aucstudio.gui.roc.isometrics import IsometricLayer
 from aucstudio.gui.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.roc_view import RocView
-from aucstudio.project.operating import expected_cost
-from aucstudio.project.split import Validation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.operating import expected_cost
 from aucstudio.project.words import p_words
 from tests.gui.conftest import make_record, points, put
 

@@ -17,10 +17,10 @@ from aucstudio.gui.roc import sentences
 from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
-from aucstudio.project.split import Validation
-from aucstudio.project.summary import auc_summary, pauc_summary
-from aucstudio.project.table import read_table
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
 from tests.gui.conftest import make_record
 

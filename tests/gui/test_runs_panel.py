@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from aucstudio.gui.runs_panel import RunsPanel
-from aucstudio.project.summary import auc_summary
+from aucstudio.project.results.summary import auc_summary
 
 PATIENCE = 30_000
 
@@ -64,7 +64,7 @@ def test_choosing_a_row_chooses_the_run(panel, session):
 
 
 def test_a_failed_run_says_why(panel, session, qtbot):
-    from aucstudio.project.split import Validation
+    from aucstudio.project.data.split import Validation
 
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=100))
     session.edit(plan, "too many folds")

@@ -13,9 +13,9 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.scores.plot import COUNTS, FEW_ROWS
 from aucstudio.gui.scores.worst import Worst
 from aucstudio.gui.scores_view import ScoresView
-from aucstudio.project.distribution import Distribution, bin_edges
-from aucstudio.project.split import Validation
-from aucstudio.project.watch import Look
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.distribution import Distribution, bin_edges
+from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import make_record, put, shown
 
 

@@ -14,10 +14,11 @@ from aucstudio.gui.search.heat import sequential
 from aucstudio.gui.search.standing import Standing, number_words, over_splits, searched_settings
 from aucstudio.gui.search_view import SearchView
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.split import Validation
-from aucstudio.project.tuning import Search, Tuning
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.tuning import Search, Tuning
 from tests.gui.conftest import PATIENCE, choose, make_record, points, put, shown
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))

@@ -6,10 +6,10 @@ import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
 from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.record import DONE, STOPPED
-from aucstudio.project.split import Validation
-from aucstudio.project.storage import ProjectFile
+from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.store.project_file import ProjectFile
 from tests.conftest import write_table
 
 PATIENCE = 30_000

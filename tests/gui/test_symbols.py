@@ -19,7 +19,7 @@ from aucstudio.gui.roc_view import RocView
 from aucstudio.gui.symbols import SYMBOLS
 from aucstudio.gui.theme import DASHES, LIGHT, run_dash, run_symbol
 from aucstudio.gui.training_view import TrainingView
-from aucstudio.project.split import Validation
+from aucstudio.project.data.split import Validation
 from tests.gui.conftest import make_record, put, settle, shown
 
 ROUNDS = len(DASHES) * len(SYMBOLS)

@@ -12,10 +12,10 @@ from aucstudio.engine.monitor import Step
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.training_view import TrainingView
-from aucstudio.project.record import TrainingCurve
-from aucstudio.project.split import Validation
-from aucstudio.project.trajectory import Stage, Standing
-from aucstudio.project.watch import Look, Progress
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.record import TrainingCurve
+from aucstudio.project.runs.trajectory import Stage, Standing
+from aucstudio.project.runs.watch import Look, Progress
 from aucstudio.project.words import power_words
 from tests.gui.conftest import PATIENCE, choose, make_record, put, shown
 

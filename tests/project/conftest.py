@@ -2,8 +2,9 @@
 
 import pytest
 
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.split import Validation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 @pytest.fixture

@@ -10,17 +10,15 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS
-from aucstudio.project import cluster, pair_tests
-from aucstudio.project.batch import run_on_cluster
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment_file import Study
-from aucstudio.project.gather import execute_on
-from aucstudio.project.partitions import fit_partitions
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.tuning import Tuning
-from tests.project.test_partitions import cut, make_rows
+from aucstudio.project.results import pair_tests
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment_file import Study
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.work import cluster
+from aucstudio.project.work.batch import run_on_cluster
+from aucstudio.project.work.gather import execute_on
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
@@ -194,20 +192,3 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"), cluster.connect("x"):
         pass
-
-
-@pytest.mark.slow
-def test_partitions_stay_there_and_train_as_all_rows_do(standing):
-    from dask import delayed
-
-    X, positive = make_rows()
-    whole = METHODS["auc-rls"]().fit(X, positive)
-    with cluster.connect(standing.address) as workers:
-        parts = [delayed(dict)(part) for part in cut(X, positive, [200])]
-        first, second = (
-            fit_partitions(METHODS[key](), parts, workers, label="kind", positive="yes")
-            for key in ("auc-rls", "rank-svm")
-        )
-    np.testing.assert_allclose(first.coef_, whole.coef_, rtol=1e-10)
-    exact = METHODS["rank-svm"]().fit(X, positive)
-    assert second.objective_ == pytest.approx(exact.objective_, rel=1e-5)

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.project import differences
-from aucstudio.project.differences import (
+from aucstudio.project.geometry import differences
+from aucstudio.project.geometry.differences import (
     PAIRS_AS_DOTS,
     binned_density,
     difference_histogram,
@@ -17,8 +17,8 @@ from aucstudio.project.differences import (
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.kernel_axis import across_score, kernel_features
-from aucstudio.project.planes import Sample, score_plane
+from aucstudio.project.geometry.kernel_axis import across_score, kernel_features
+from aucstudio.project.geometry.planes import Sample, score_plane
 
 
 def make_sample(seed=0, rows=60, d=5, scores=True):

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.inspection import partial_dependence
 
-from aucstudio.project.effects import coefficients, rough_spans, score_curve
-from aucstudio.project.execute import execute
-from aucstudio.project.importance import column_groups
-from aucstudio.project.trees import feature_use, plain_number, read_tree
+from aucstudio.project.explain.effects import coefficients, rough_spans, score_curve
+from aucstudio.project.explain.importance import column_groups
+from aucstudio.project.explain.trees import feature_use, plain_number, read_tree
+from aucstudio.project.runs.execute import execute
 
 
 def rows_of(record, table, split=0):

@@ -5,12 +5,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from aucstudio.engine import METHODS, InvalidSetting
+from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute, refit
-from aucstudio.project.experiment import Experiment, plan_experiment
-from aucstudio.project.record import DONE, FAILED, STOPPED
-from aucstudio.project.split import Validation
-from aucstudio.project.summary import auc_summary, run_as_json, same_rows
+from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from tests.conftest import with_cells
 
 
@@ -135,7 +136,7 @@ def test_refitting_uses_every_labelled_row(plan, table):
 
 
 def test_a_test_file_is_scored_whole(plan, table, tmp_path):
-    from aucstudio.project.table import read_table
+    from aucstudio.project.data.table import read_table
     from tests.conftest import write_table
 
     path = write_table(tmp_path / "other.csv", rows=50, seed=3)

@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.project.batch import process_pool, run_study
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment_file import read_study, write_study
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.summary import auc_summary
-from aucstudio.project.tuning import Tuning
+from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.work.batch import process_pool, run_study
 
 SMALL = """
 [data]

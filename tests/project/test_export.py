@@ -15,14 +15,15 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.engine.splines import AdditiveScorer
+from aucstudio.project.data.prepare import MISSING, Preparation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.export import FORMATS, export_model
-from aucstudio.project.model import Model
-from aucstudio.project.prepare import MISSING, Preparation
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.store.export import FORMATS, export_model
 from tests.conftest import write_table
 
 KERNELS = {

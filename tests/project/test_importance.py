@@ -11,8 +11,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from aucstudio.engine.inference import splits_interval
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.execute import execute
-from aucstudio.project.importance import column_groups, permutation_importance
+from aucstudio.project.explain.importance import column_groups, permutation_importance
+from aucstudio.project.runs.execute import execute
 
 BAND = (0.1, 0.6)
 

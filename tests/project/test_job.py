@@ -6,11 +6,11 @@ import pytest
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.job import Job, describe_failure, run_job
-from aucstudio.project.record import DONE, STOPPED
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.summary import WHOLE, measures
-from aucstudio.project.tuning import Tuning
+from aucstudio.project.results.summary import WHOLE, measures
+from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.work.job import Job, describe_failure, run_job
 
 PATIENCE = 20.0
 

@@ -5,10 +5,10 @@ import zipfile
 import numpy as np
 import pytest
 
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.model import load_model
-from aucstudio.project.table import read_table
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.store.model_file import load_model, save_model
 
 SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": "poly"})]
 
@@ -17,7 +17,7 @@ SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": 
 def test_a_saved_model_scores_to_the_same_numbers(plan, table, tmp_path, method, settings):
     split = execute(plan(method, settings), table).splits[0]
     path = tmp_path / "model.aucmodel"
-    split.model.save(path)
+    save_model(split.model, path)
     scores = load_model(path).score(table)
     np.testing.assert_array_equal(scores[split.test_rows], split.test_scores)
 
@@ -39,7 +39,7 @@ def test_scoring_needs_no_label_and_no_order_of_columns(plan, table, tmp_path):
 @pytest.fixture
 def saved(plan, table, tmp_path):
     path = tmp_path / "model.aucmodel"
-    execute(plan(), table).splits[0].model.save(path)
+    save_model(execute(plan(), table).splits[0].model, path)
     return path
 
 
@@ -120,11 +120,11 @@ def test_a_model_that_is_not_there(tmp_path):
 def test_a_folder_that_cannot_be_written_leaves_the_old_file(saved, tmp_path):
     model = load_model(saved)
     with pytest.raises(InputError, match="cannot write"):
-        model.save(tmp_path / "no such folder" / "m.aucmodel")
+        save_model(model, tmp_path / "no such folder" / "m.aucmodel")
     before = saved.read_bytes()
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     with pytest.raises(InputError, match="cannot write"):
-        model.save(blocked)
+        save_model(model, blocked)
     assert saved.read_bytes() == before
     assert not list(tmp_path.glob(".*"))

@@ -6,10 +6,9 @@ from scipy.stats import binomtest
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.operating import (
+from aucstudio.project.results.operating import (
     amount_words,
     binomial_interval,
     case_counts,
@@ -22,7 +21,9 @@ from aucstudio.project.operating import (
     share_words,
     vertex_of,
 )
-from aucstudio.project.split import Validation
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 
 
 @pytest.fixture

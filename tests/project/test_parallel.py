@@ -8,14 +8,14 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project import parallel
+from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.gather import execute_on
-from aucstudio.project.job import run_job
-from aucstudio.project.stream import open_stream
-from aucstudio.project.tuning import LEAVE_PAIR_OUT, Tuning
-from aucstudio.project.workers import Workers, WorkersLostError, answers
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
+from aucstudio.project.work import parallel
+from aucstudio.project.work.gather import execute_on
+from aucstudio.project.work.job import run_job
+from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 
 pytestmark = pytest.mark.slow
 

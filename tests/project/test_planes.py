@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.kernel_axis import across_score
-from aucstudio.project.planes import (
+from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.geometry.kernel_axis import across_score
+from aucstudio.project.geometry.planes import (
     COMPONENTS,
     FEATURES,
     SCORE,
@@ -24,8 +26,6 @@ from aucstudio.project.planes import (
     strongest,
     thinned,
 )
-from aucstudio.project.prepare import Preparation, learn_preparation
-from aucstudio.project.table import read_table
 
 
 def make_sample(seed=0, rows=60, d=5, scores=True):
@@ -143,7 +143,7 @@ def test_one_feature_and_constant_scores_give_flat_planes():
 def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
     sample, weights = make_sample()
     exact = strongest(sample.X, weights / np.linalg.norm(weights))
-    monkeypatch.setattr("aucstudio.project.directions._EXACT_FEATURES", 1)
+    monkeypatch.setattr("aucstudio.project.geometry.directions._EXACT_FEATURES", 1)
     found = strongest(sample.X, weights / np.linalg.norm(weights))
     assert_allclose(found, exact, atol=1e-6)
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from aucstudio.project.data.prepare import MISSING, Preparation, learn_preparation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.prepare import MISSING, Preparation, learn_preparation
-from aucstudio.project.table import read_table
 from tests.conftest import with_cells
 
 

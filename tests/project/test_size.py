@@ -7,14 +7,16 @@ import pytest
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project import experiment as experiments
-from aucstudio.project.batch import run_study
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment import DataReference, check_size, plan_experiment
-from aucstudio.project.experiment_file import Study
-from aucstudio.project.split import Validation
-from aucstudio.project.table import read_table
-from aucstudio.project.tuning import Tuning, candidates
+from aucstudio.project.runs import estimate as experiments
+from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import Study
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.tuning import Tuning, candidates
+from aucstudio.project.work.batch import run_study
 
 ROWS = 4000
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
+from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.errors import InputError
-from aucstudio.project.split import Validation, draw_splits
 
 POSITIVE = np.arange(90) % 3 == 0
 

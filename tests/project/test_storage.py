@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.trajectory import Stage
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.trajectory import Stage
+from aucstudio.project.store.project_file import ProjectFile
 
 
 @pytest.fixture
@@ -169,19 +169,20 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project import headless
-        from aucstudio.project.split import Validation
+        from aucstudio.project.runs.planning import plan_run
+        from aucstudio.project.work.in_turn import run
+        from aucstudio.project.data.split import Validation
 
         def plan(method):
-            return headless.plan_run({str(table_file)!r}, method, [], validation=Validation(),
+            return plan_run({str(table_file)!r}, method, [], validation=Validation(),
                                      band=(0.0, 0.1))
 
-        headless.run(plan("auc-svm"), {str(project)!r})
+        run(plan("auc-svm"), {str(project)!r})
         def endless(self, X, positive, monitor):
             print("in flight", flush=True)
             threading.Event().wait()
         METHODS["logistic"]._fit = endless
-        headless.run(plan("logistic"), {str(project)!r})
+        run(plan("logistic"), {str(project)!r})
         """
     )
     process = subprocess.Popen(

@@ -9,18 +9,19 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
+from aucstudio.project.data.disk.medians import Middle, keys_of, numbers_of
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.disk.stream_rows import TableBlocks, learn
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute
-from aucstudio.project.experiment import DataReference, plan_experiment
-from aucstudio.project.medians import Middle, keys_of, numbers_of
-from aucstudio.project.model import load_model
-from aucstudio.project.prepare import learn_preparation
-from aucstudio.project.split import Validation
-from aucstudio.project.stream import open_stream
-from aucstudio.project.stream_plan import read_size, table_reader
-from aucstudio.project.stream_rows import TableBlocks, learn
-from aucstudio.project.summary import auc_summary
-from aucstudio.project.table import read_table
+from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.stream_plan import read_size, table_reader
+from aucstudio.project.store.model_file import load_model
 
 ROWS = 400
 
@@ -274,7 +275,7 @@ def test_descent_over_blocks_ranks_as_well(csv_file, opened):
 
 def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.solvers.rank_newton._LOOK_INTERVAL", np.inf)
-    monkeypatch.setattr("aucstudio.project.watch._TELL_EVERY", 0.0)
+    monkeypatch.setattr("aucstudio.project.runs.watch._TELL_EVERY", 0.0)
     stream = opened(csv_file)
     record = execute(
         plan(stream, "rank-svm"),
@@ -344,7 +345,7 @@ def test_sizes():
 
 def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):
     assert table_reader(path, "auc-rls", stream=False, block_size=None) == (read_table, "")
-    monkeypatch.setattr("aucstudio.project.stream_plan.machine_memory", lambda: 10_000.0)
+    monkeypatch.setattr("aucstudio.project.runs.stream_plan.machine_memory", lambda: 10_000.0)
     reader, said = table_reader(path, "auc-rls", stream=False, block_size=None)
     assert reader is not read_table
     assert "stays on disk" in said

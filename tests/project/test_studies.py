@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from aucstudio.project.demo import run_demo
 from aucstudio.project.errors import InputError
-from aucstudio.project.experiment_file import read_study, write_study
-from aucstudio.project.record import DONE
-from aucstudio.project.samples import make_sample
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.studies import STUDIES, examples, make_study
-from aucstudio.project.summary import auc_summary, pauc_summary
+from aucstudio.project.examples.demo import run_demo
+from aucstudio.project.examples.samples import make_sample
+from aucstudio.project.examples.studies import STUDIES, examples, make_study
+from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.record import DONE
+from aucstudio.project.store.project_file import ProjectFile
 
 
 @pytest.fixture

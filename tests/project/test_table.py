@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aucstudio.project.columns import spell_number
-from aucstudio.project.dialect import Dialect
+from aucstudio.project.data.columns import spell_number
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, InputError
-from aucstudio.project.table import read_table
 
 
 @pytest.fixture
@@ -670,7 +670,7 @@ def test_a_wide_table(write):
 
 
 def test_a_column_of_very_many_texts(write, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.cells._MAX_LEVELS", 50)
+    monkeypatch.setattr("aucstudio.project.data.cells._MAX_LEVELS", 50)
     names = [f"n{i}" if i % 7 else "" for i in range(12_000)]
     lines = [f"{name},{i % 2}" for i, name in enumerate(names)]
     table = read_table(write("name,y\n" + "\n".join(lines)))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.execute import execute
-from aucstudio.project.job import run_job
-from aucstudio.project.record import DONE, FAILED, STOPPED
-from aucstudio.project.training_process import TrainingProcess
-from aucstudio.project.tuning import Tuning
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.work.job import run_job
+from aucstudio.project.work.training_process import TrainingProcess
 
 PATIENCE = 60.0
 

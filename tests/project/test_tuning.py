@@ -10,16 +10,17 @@ from sklearn.model_selection import StratifiedKFold
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.params import declared_params
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import execute, refit
-from aucstudio.project.experiment import DataReference, Experiment, plan_experiment
-from aucstudio.project.headless import command_line
-from aucstudio.project.prepare import learn_preparation
-from aucstudio.project.search import search
-from aucstudio.project.split import Validation
-from aucstudio.project.storage import ProjectFile
-from aucstudio.project.summary import run_as_json
-from aucstudio.project.tuning import MOST_CANDIDATES, Search, Tuning, candidates
+from aucstudio.project.results.summary import run_as_json
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.search import search
+from aucstudio.project.runs.tuning import MOST_CANDIDATES, Search, Tuning, candidates
+from aucstudio.project.store.project_file import ProjectFile
 
 BAND = (0.0, 0.2)
 
@@ -180,7 +181,7 @@ def test_a_partial_area_of_few_negatives_is_warned_of(plan, table, metric, warne
 def test_each_split_is_tuned_on_its_training_rows_alone(plan, table, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "aucstudio.project.execute.search",
+        "aucstudio.project.runs.execute.search",
         lambda *arguments: seen.append(arguments[4]) or search(*arguments),
     )
     record = execute(plan("auc-rls", scheme="folds", folds=3), table)

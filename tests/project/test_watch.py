@@ -6,10 +6,10 @@ import pytest
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project import watch as watching
-from aucstudio.project.execute import execute
-from aucstudio.project.trajectory import Stage, StageLog, Standing, Thinned, sample_rows
-from aucstudio.project.watch import Watch
+from aucstudio.project.runs import watch as watching
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.trajectory import Stage, StageLog, Standing, Thinned, sample_rows
+from aucstudio.project.runs.watch import Watch
 
 
 class Clock:

@@ -18,8 +18,8 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import faded, finite_range, make_plot, pen, run_pen
 from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.project import words
-from aucstudio.project.comparison import Comparison, RunFigures
-from aucstudio.project.experiment import Band
+from aucstudio.project.results.comparison import Comparison, RunFigures
+from aucstudio.project.runs.experiment import Band
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
 _AXES = 48  # pixels around the rows

@@ -16,7 +16,7 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import MARKER, faded, swatch
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.project import words
-from aucstudio.project.comparison import Comparison, PairComparison
+from aucstudio.project.results.comparison import Comparison, PairComparison
 
 Index = QModelIndex | QPersistentModelIndex
 _TINT = 64

@@ -13,8 +13,8 @@ from aucstudio.gui.compare.matrix import MatrixTable, PairMatrix
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.sheet_model import SheetModel
 from aucstudio.gui.widgets import label, named
-from aucstudio.project.comparison import UNCORRECTED, Comparison
-from aucstudio.project.experiment import Band
+from aucstudio.project.results.comparison import UNCORRECTED, Comparison
+from aucstudio.project.runs.experiment import Band
 
 _FOREST_SHARE = 0.45  # of the page, at most, before a hand moves it
 

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui import prompts
 from aucstudio.gui.session import Session
-from aucstudio.project import comparison_sheets
-from aucstudio.project.comparison import Comparison
 from aucstudio.project.errors import InputError
-from aucstudio.project.files import write_atomically
+from aucstudio.project.results import comparison_sheets
+from aucstudio.project.results.comparison import Comparison
+from aucstudio.project.store.files import write_atomically
 
 _BOOKTABS = ".booktabs.tex"
 _FORMATS = (

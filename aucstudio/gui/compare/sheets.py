@@ -12,10 +12,11 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import SWATCH
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import fit_columns, list_rows
-from aucstudio.project import comparison, words
-from aucstudio.project.comparison import Comparison, PairComparison, RunFigures, Standing
-from aucstudio.project.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.experiment import Band
+from aucstudio.project import words
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, Standing
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.runs.experiment import Band
 
 _ROW = 28
 _MOST_SURELY_SEEN = 3

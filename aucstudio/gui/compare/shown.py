@@ -7,10 +7,10 @@ from typing import Any
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.project import comparison
-from aucstudio.project.comparison import Comparison
-from aucstudio.project.experiment import Band
-from aucstudio.project.workers import Workers
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import Comparison
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.work.workers import Workers
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from aucstudio.gui.curves import band_words
 from aucstudio.gui.session import Session
 from aucstudio.project import words
-from aucstudio.project.comparison import (
+from aucstudio.project.results.comparison import (
     AUC,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
 )
-from aucstudio.project.comparison_sheets import CORRECTION_NAMES
-from aucstudio.project.experiment import Band
-from aucstudio.project.forecast import POWER, growth_to_settle
-from aucstudio.project.record import RunRecord
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.results.forecast import POWER, growth_to_settle
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 
 MARK = "†"
 _MOST_POSITIVES = 10**7

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.widgets import dialog_buttons, label, named, primary
-from aucstudio.project.table import Column, Table
+from aucstudio.project.data.table import Column, Table
 
 _ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
 _EXAMPLES = 3

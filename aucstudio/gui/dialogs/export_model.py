@@ -23,16 +23,16 @@ from aucstudio.gui.background import Background
 from aucstudio.gui.focus import Focus
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import FIELD_MARGINS, dialog_buttons, label, named, primary, tell
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
-from aucstudio.project.execute import refit
-from aucstudio.project.export import FORMATS, NATIVE, Format
-from aucstudio.project.files import write_atomically
-from aucstudio.project.headless import rethresholded, validated_model
-from aucstudio.project.job import Job
-from aucstudio.project.model import Model
-from aucstudio.project.operating import model_at
-from aucstudio.project.split import LEAVE_PAIR_OUT
-from aucstudio.project.watch import Progress
+from aucstudio.project.results.operating import model_at
+from aucstudio.project.runs.execute import refit
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.take_model import rethresholded, validated_model
+from aucstudio.project.runs.watch import Progress
+from aucstudio.project.store.export import FORMATS, NATIVE, Format
+from aucstudio.project.store.files import write_atomically
+from aucstudio.project.work.job import Job
 
 _PICTURE = "picture"
 _RULES = {

@@ -12,8 +12,13 @@ from PySide6.QtCore import QObject
 
 from aucstudio.gui.background import Background
 from aucstudio.gui.widgets import delayed
-from aucstudio.project.differences import PAIRS_COUNTED, Density, PairCloud, difference_histogram
-from aucstudio.project.job import Job
+from aucstudio.project.geometry.differences import (
+    PAIRS_COUNTED,
+    Density,
+    PairCloud,
+    difference_histogram,
+)
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.planes.marks import add_curve, add_marks
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.differences import Density, PairCloud, ellipse
+from aucstudio.project.geometry.differences import Density, PairCloud, ellipse
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.planes.marks import add_marks
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.differences import PairCloud
+from aucstudio.project.geometry.differences import PairCloud
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

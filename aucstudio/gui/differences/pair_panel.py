@@ -18,10 +18,10 @@ from aucstudio.gui.background import Background
 from aucstudio.gui.differences.words import margin_words, row_name
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import label, named, tell
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.model import Model
-from aucstudio.project.pair_detail import PairDetail, Part, explain_pair
-from aucstudio.project.table import Table
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.pair_detail import PairDetail, Part, explain_pair
+from aucstudio.project.runs.model import Model
+from aucstudio.project.work.job import Job, describe_failure
 
 _ROW, _MOST_ROWS, _LEAST = 24, 4, 72
 _HEADED = 440

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.gui.planes.subject import Picture, Subject
-from aucstudio.project.differences import (
+from aucstudio.project.geometry.differences import (
     SUPPORT_DRAWN,
     PairCloud,
     pair_cloud,
@@ -17,8 +17,8 @@ from aucstudio.project.differences import (
     penalised_covariance,
     places_of,
 )
-from aucstudio.project.kernel_axis import kernel_features
-from aucstudio.project.pair_order import Misranked, PairOrder
+from aucstudio.project.geometry.kernel_axis import kernel_features
+from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

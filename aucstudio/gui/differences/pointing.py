@@ -17,7 +17,7 @@ from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.planes.subject import Picture, Subject
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.differences import places_of
+from aucstudio.project.geometry.differences import places_of
 
 Index = NDArray[np.intp]
 

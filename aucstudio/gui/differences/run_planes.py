@@ -14,9 +14,9 @@ from aucstudio.gui.planes.marks import add_line, place_line
 from aucstudio.gui.planes.subject import Picture, Subject, split_of
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.project.pair_order import Misranked, PairOrder
-from aucstudio.project.planes import Plane, angle, carried
-from aucstudio.project.record import SplitResult
+from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+from aucstudio.project.geometry.planes import Plane, angle, carried
+from aucstudio.project.runs.record import SplitResult
 
 Array = NDArray[np.float64]
 

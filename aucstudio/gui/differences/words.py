@@ -10,9 +10,9 @@ import numpy as np
 from aucstudio.gui.differences.pairs import Band, Pairs
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.planes.subject import Picture, Subject, left_out_words
-from aucstudio.project.differences import SUPPORT_DRAWN
-from aucstudio.project.pair_order import Misranked, PairOrder
-from aucstudio.project.planes import FEATURES
+from aucstudio.project.geometry.differences import SUPPORT_DRAWN
+from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+from aucstudio.project.geometry.planes import FEATURES
 
 
 def verdict(subject: Subject, picture: Picture, band: Band) -> Iterator[str]:

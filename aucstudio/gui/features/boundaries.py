@@ -14,8 +14,8 @@ from aucstudio.gui.planes.marks import add_curve, add_line, place_line
 from aucstudio.gui.planes.subject import Picture, Subject, split_of
 from aucstudio.gui.plotting import run_pen
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.project.planes import carried
-from aucstudio.project.score_map import ScoreMap, slice_through
+from aucstudio.project.geometry.planes import carried
+from aucstudio.project.geometry.score_map import ScoreMap, slice_through
 
 Array = NDArray[np.float64]
 

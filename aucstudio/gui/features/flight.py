@@ -15,9 +15,9 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.planes.marks import add_curve
 from aucstudio.gui.planes.subject import Picture, Subject
 from aucstudio.gui.plotting import run_pen
-from aucstudio.project.job import Job
-from aucstudio.project.score_map import Frame, slice_through
-from aucstudio.project.score_map import score_map as map_scores
+from aucstudio.project.geometry.score_map import Frame, slice_through
+from aucstudio.project.geometry.score_map import score_map as map_scores
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 Line = tuple[Array, NDArray[np.int32]]

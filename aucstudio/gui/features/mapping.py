@@ -15,8 +15,8 @@ from aucstudio.engine.scorers import Scorer
 from aucstudio.gui.background import Background
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.widgets import delayed
-from aucstudio.project.job import Job
-from aucstudio.project.score_map import CELLS, Frame, ScoreMap, Slice, score_map
+from aucstudio.project.geometry.score_map import CELLS, Frame, ScoreMap, Slice, score_map
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 

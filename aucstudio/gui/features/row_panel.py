@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from aucstudio.gui.widgets import label, named
-from aucstudio.project.pair_detail import GAP
-from aucstudio.project.table import Table
-from aucstudio.project.trees import plain_number
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.pair_detail import GAP
+from aucstudio.project.explain.trees import plain_number
 
 _MOST = 24
 

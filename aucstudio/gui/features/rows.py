@@ -18,8 +18,8 @@ from aucstudio.gui.planes.marks import add_marks
 from aucstudio.gui.planes.subject import Picture, Subject
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.experiment import Band
-from aucstudio.project.planes import Sample, thinned
+from aucstudio.project.geometry.planes import Sample, thinned
+from aucstudio.project.runs.experiment import Band
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import KernelScorer
-from aucstudio.project.planes import Plane, Sample
-from aucstudio.project.record import SplitResult
-from aucstudio.project.table import Table
+from aucstudio.project.data.table import Table
+from aucstudio.project.geometry.planes import Plane, Sample
+from aucstudio.project.runs.record import SplitResult
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from aucstudio.gui.features.rows import Mistakes
 from aucstudio.gui.planes.subject import Picture, Subject
-from aucstudio.project.experiment import Band
-from aucstudio.project.planes import SCORE, Sample
+from aucstudio.project.geometry.planes import SCORE, Sample
+from aucstudio.project.runs.experiment import Band
 
 
 def verdict(name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool) -> str:

@@ -12,11 +12,11 @@ from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.planes import thinned
-from aucstudio.project.record import RunRecord
-from aucstudio.project.table import Table
-from aucstudio.project.trees import FeatureUse, feature_use
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.trees import FeatureUse, feature_use
+from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
 
 _ROWS = 2_000
 

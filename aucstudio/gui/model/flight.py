@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
-from aucstudio.project.effects import Coefficients, gather_weights
-from aucstudio.project.prepare import Preparation
-from aucstudio.project.watch import Look
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.explain.effects import Coefficients, gather_weights
+from aucstudio.project.runs.watch import Look
 
 MOST_ROWS = 60
 # Rows that changed places with every look could not be read; as the weights come to rest, so do

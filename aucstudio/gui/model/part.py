@@ -12,9 +12,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.experiment import Band
-from aucstudio.project.record import SplitResult
-from aucstudio.project.table import Table
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import SplitResult
 
 Columns = Mapping[str, Sequence[object] | NDArray[Any]]
 

@@ -14,10 +14,15 @@ from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.widgets import FIELD_MARGINS, delayed, named
-from aucstudio.project.headless import read_test_table
-from aucstudio.project.importance import MEASURES, REPEATS, Importance, permutation_importance
-from aucstudio.project.job import Job, describe_failure
+from aucstudio.project.explain.importance import (
+    MEASURES,
+    REPEATS,
+    Importance,
+    permutation_importance,
+)
+from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.words import figure_words, interval_words
+from aucstudio.project.work.job import Job, describe_failure
 
 _WORDS = {"auc": "AUC", "pauc": "partial AUC"}
 _REMEMBERED = 8

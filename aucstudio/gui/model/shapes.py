@@ -21,12 +21,12 @@ from aucstudio.gui.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.widgets import named
-from aucstudio.project.effects import ROWS, ScoreCurve, rough_spans, score_curve
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.planes import thinned
-from aucstudio.project.record import RunRecord
-from aucstudio.project.table import Table
-from aucstudio.project.trees import plain_number
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.effects import ROWS, ScoreCurve, rough_spans, score_curve
+from aucstudio.project.explain.trees import plain_number
+from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
 
 _ROWS = 2_000  # of which quantiles and dependences are taken
 _MOST_LEVELS = 12

@@ -19,8 +19,8 @@ from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.widgets import FIELD_MARGINS, delayed, named
-from aucstudio.project.job import Job, describe_failure
-from aucstudio.project.trees import Node, plain_number, read_tree
+from aucstudio.project.explain.trees import Node, plain_number, read_tree
+from aucstudio.project.work.job import Job, describe_failure
 
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
 _MOST_LEAVES = 400  # drawn at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from aucstudio.project.trees import Node
+from aucstudio.project.explain.trees import Node
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

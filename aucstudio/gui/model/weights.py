@@ -11,8 +11,8 @@ from aucstudio.gui.model.flight import MOST_ROWS, Flight
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.effects import Coefficients, coefficients
-from aucstudio.project.trees import plain_number
+from aucstudio.project.explain.effects import Coefficients, coefficients
+from aucstudio.project.explain.trees import plain_number
 
 
 class WeightsPart(Part):

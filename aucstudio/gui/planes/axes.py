@@ -5,7 +5,7 @@ from __future__ import annotations
 from aucstudio.gui.model.part import elided
 from aucstudio.gui.planes.marks import feature_words
 from aucstudio.gui.planes.subject import Subject
-from aucstudio.project.planes import COMPONENTS, Plane
+from aucstudio.project.geometry.planes import COMPONENTS, Plane
 
 _LETTERS = 44
 

@@ -12,8 +12,8 @@ from aucstudio.gui.planes.subject import Subject, split_of
 from aucstudio.gui.session import Session
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import ElidedCombo, named
-from aucstudio.project.planes import FEATURES, Plane
-from aucstudio.project.prepare import Preparation
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.geometry.planes import FEATURES, Plane
 
 _LABELLED = 440  # pixels
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.session import Session, ShownRun
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.headless import read_test_table
-from aucstudio.project.planes import Plane, Sample, labelled_sample, split_sample
-from aucstudio.project.prepare import Preparation
-from aucstudio.project.record import SplitResult
-from aucstudio.project.table import Table
+from aucstudio.project.geometry.planes import Plane, Sample, labelled_sample, split_sample
+from aucstudio.project.runs.planning import read_test_table
+from aucstudio.project.runs.record import SplitResult
 
 Array = NDArray[np.float64]
 

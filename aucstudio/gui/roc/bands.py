@@ -21,9 +21,9 @@ from aucstudio.gui.roc.axes import draw
 from aucstudio.gui.roc.scene import Array, Axis
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
-from aucstudio.project.job import Job
-from aucstudio.project.record import RunRecord
-from aucstudio.project.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job
 
 NONE = "none"
 KINDS = {

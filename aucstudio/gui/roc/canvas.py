@@ -21,7 +21,7 @@ from aucstudio.gui.roc.range_item import RangeItem
 from aucstudio.gui.roc.scene import Axis
 from aucstudio.gui.roc.thinning import Line, Window
 from aucstudio.gui.theme import current_theme, run_colour, run_symbol
-from aucstudio.project.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 _AIR = 0.02
 _LOOKS = 9  # across a card, at the heights of the lines that may pass under it

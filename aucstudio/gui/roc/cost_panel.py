@@ -20,7 +20,7 @@ from aucstudio.gui.scores.confusion import CARD_WIDTH
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named, tell
 from aucstudio.project.errors import InputError
-from aucstudio.project.operating import LEAST_PRIOR, amount_words, read_share, share_words
+from aucstudio.project.results.operating import LEAST_PRIOR, amount_words, read_share, share_words
 
 _STEPS = 600  # of a slider, a hundred for each power of ten
 _MOST_PRIOR = 0.99  # on the slider; the field takes more

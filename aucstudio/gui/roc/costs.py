@@ -23,14 +23,14 @@ from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import current_theme
 from aucstudio.gui.widgets import delayed
-from aucstudio.project.job import Job
-from aucstudio.project.operating import (
+from aucstudio.project.results.operating import (
     amount_words,
     data_prior,
     draws_for,
     expected_cost,
     share_words,
 )
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 

@@ -18,10 +18,10 @@ from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
 from aucstudio.gui.widgets import delayed
-from aucstudio.project.comparison import AUC, PAUC, PairComparison, compare_runs
-from aucstudio.project.experiment import Band
-from aucstudio.project.job import Job
+from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import figure_words, interval_words, p_words
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from aucstudio.gui.roc.canvas import Canvas
 from aucstudio.gui.roc.faces import Face
 from aucstudio.gui.roc.legend import LegendRow
 from aucstudio.gui.roc.thinning import Line, Window
-from aucstudio.project.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import figure_words
 
 

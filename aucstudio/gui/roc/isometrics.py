@@ -15,7 +15,7 @@ from aucstudio.gui.roc.places import Points, seen_places, seen_rates
 from aucstudio.gui.roc.scene import Scene
 from aucstudio.gui.session import Session
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.operating import data_prior, share_words
+from aucstudio.project.results.operating import data_prior, share_words
 
 MEASURES = {
     "accuracy": roc.accuracy,

@@ -19,7 +19,7 @@ from aucstudio.gui.roc.faces import Face, Points, Shape, Shapes
 from aucstudio.gui.roc.scene import Axis
 from aucstudio.gui.roc.thinning import Line, Window
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.record import RunRecord
+from aucstudio.project.runs.record import RunRecord
 
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
 

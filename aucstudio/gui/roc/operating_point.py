@@ -23,8 +23,8 @@ from aucstudio.gui.scores.confusion import ConfusionCard
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.widgets import label, named
-from aucstudio.project.distribution import Confusion
-from aucstudio.project.operating import binomial_interval, data_prior, vertex_of
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating import binomial_interval, data_prior, vertex_of
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.roc.axes import LINEAR, ends, place, rate_at
 from aucstudio.gui.roc.scene import Axis
-from aucstudio.project.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 
 class RangeItem(pg.LinearRegionItem):

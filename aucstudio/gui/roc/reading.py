@@ -13,9 +13,9 @@ from aucstudio.gui.roc.legend import LegendRow, shortened
 from aucstudio.gui.roc.lines import Drawn, shapes_of
 from aucstudio.gui.roc.sentences import trained_elsewhere
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.experiment import Band
-from aucstudio.project.record import RunRecord
-from aucstudio.project.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words, interval_words
 
 ELSEWHERE = "†"

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject
 from aucstudio.gui.background import Background
 from aucstudio.gui.roc.sentences import roc_sentence
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.experiment import Band
-from aucstudio.project.job import Job
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.work.job import Job
 
 _LONG = 20_000  # held-out scores of all runs, which are compared in some 20 ms
 _WAIT = "Comparing the runs…"

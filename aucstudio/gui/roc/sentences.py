@@ -10,9 +10,9 @@ from aucstudio.gui.curves import band_words, run_curves
 from aucstudio.gui.roc.faces import Face
 from aucstudio.gui.roc.lines import shapes_of
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.project.experiment import Band
-from aucstudio.project.record import RunRecord
-from aucstudio.project.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words, interval_words, p_words
 
 FEW_NEGATIVES = 20

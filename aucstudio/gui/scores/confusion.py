@@ -9,8 +9,8 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from aucstudio.gui.widgets import label, named
-from aucstudio.project.distribution import Confusion
-from aucstudio.project.operating import (
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating import (
     CASES,
     amount_words,
     binomial_interval,

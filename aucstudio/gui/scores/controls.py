@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QP
 
 from aucstudio.gui.scores.plot import COUNTS, DENSITY
 from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, named
-from aucstudio.project.distribution import Distribution
+from aucstudio.project.results.distribution import Distribution
 
 _DECIMALS = 4
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor
 from aucstudio.gui.plotting import faded, make_plot, pen
 from aucstudio.gui.scores.axis import HeightAxis
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.distribution import Distribution
+from aucstudio.project.results.distribution import Distribution
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from PySide6.QtGui import QFontMetrics
 from aucstudio.gui.curves import band_words
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.distribution import Confusion
-from aucstudio.project.experiment import Band
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.runs.experiment import Band
 
 _NAME_WIDTH = 112
 

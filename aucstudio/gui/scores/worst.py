@@ -19,8 +19,8 @@ from aucstudio.gui.scores.confusion import CARD_WIDTH
 from aucstudio.gui.scores.words import number
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
-from aucstudio.project.record import SplitResult
-from aucstudio.project.table import Table
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.record import SplitResult
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

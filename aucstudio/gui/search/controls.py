@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel
 
 from aucstudio.gui.search.standing import Setting, over_splits
 from aucstudio.gui.widgets import follow_check, named
-from aucstudio.project.tuning import Search
+from aucstudio.project.runs.tuning import Search
 
 _ALL_SPLITS = -1
 

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor
 from aucstudio.gui.plotting import dress_plot, make_plot
 from aucstudio.gui.search.standing import Setting
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.tuning import METRICS, PAUC, Search
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.tuning import METRICS, PAUC, Search
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

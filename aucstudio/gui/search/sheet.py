@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 
 from aucstudio.gui.search.standing import Setting, Standing
 from aucstudio.gui.sheet_model import Row, SheetModel
-from aucstudio.project.tuning import METRICS, Candidate
+from aucstudio.project.runs.tuning import METRICS, Candidate
 from aucstudio.project.words import figure_words
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from aucstudio.engine.params import Param, declared_params
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.experiment import Experiment
-from aucstudio.project.tuning import Candidate, Search
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.tuning import Candidate, Search
 from aucstudio.project.words import power_words
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from aucstudio.engine import METHODS
 from aucstudio.gui.search.standing import Setting, Standing, Subject, times_chosen
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
+from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
 from aucstudio.project.words import figure_words
 
 

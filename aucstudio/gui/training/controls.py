@@ -12,7 +12,7 @@ from aucstudio.gui.session import Session
 from aucstudio.gui.training.course import ITERATION, SECONDS
 from aucstudio.gui.training.plots import DISTANCE, OBJECTIVE
 from aucstudio.gui.view import View
-from aucstudio.project.experiment import Band
+from aucstudio.project.runs.experiment import Band
 
 AUC, PAUC = "auc", "pauc"
 ALL = -1

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import ShownRun
-from aucstudio.project.experiment import Band
-from aucstudio.project.trajectory import Stage, Standing
-from aucstudio.project.watch import Look
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.trajectory import Stage, Standing
+from aucstudio.project.runs.watch import Look
 
 Array = NDArray[np.float64]
 

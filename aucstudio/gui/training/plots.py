@@ -19,7 +19,7 @@ from aucstudio.gui.training.lines import Line, Lines
 from aucstudio.gui.training.stages import StageRegions
 from aucstudio.gui.training.steady import SteadyBox, sides_of
 from aucstudio.gui.training.words import area_name
-from aucstudio.project.experiment import Band
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import power_words
 
 DISTANCE, OBJECTIVE = "distance", "objective"

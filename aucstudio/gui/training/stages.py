@@ -8,7 +8,7 @@ import pyqtgraph as pg
 
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.theme import current_theme
-from aucstudio.project.trajectory import Stage
+from aucstudio.project.runs.trajectory import Stage
 
 _AIR = 8.0  # pixels
 

@@ -12,8 +12,8 @@ from aucstudio.engine import inference
 from aucstudio.gui.live import LiveRun
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.training.course import HELD, TRAIN, Array, Course
-from aucstudio.project.experiment import Band
-from aucstudio.project.record import STOPPED, SplitResult
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import STOPPED, SplitResult
 from aucstudio.project.words import figure_words, power_words, seconds_words
 
 _LEVEL = 0.05

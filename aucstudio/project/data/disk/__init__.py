@@ -1,0 +1,1 @@
+"""Tables that stay on disk, read in blocks."""

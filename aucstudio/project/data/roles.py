@@ -1,0 +1,119 @@
+"""Sensible guesses: what a column is good for, which one is the label, which class is positive."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+
+from aucstudio.project.data.columns import Column
+
+MAX_CLASSES = 20
+
+_ID_WORDS = {"id", "ids", "identifier", "uuid", "guid"}
+_ID_ENDINGS = _ID_WORDS | {"nr", "no", "number", "key", "index", "idx", "row", "rowid"}
+_LABEL_NAMES = {
+    "label", "labels", "class", "target", "outcome", "y", "diagnosis", "status", "response",
+    "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
+    "dead", "died", "disease", "is_fraud", "isfraud",
+}  # fmt: skip
+_LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
+_POSITIVE_WORDS = {
+    "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
+    "abnormal", "sick", "ill", "bad", "fraud", "spam", "dead", "died", "default", "present",
+}  # fmt: skip
+
+# Text with more different values than this share of its rows cannot be learnt from.
+_MOSTLY_DISTINCT = 0.5
+_FEW_LEVELS = 50
+_LONG_TEXT = 60
+
+
+def guess_role(column: Column) -> Column:
+    """Give a column the role of a feature, or "ignore" with the reason why."""
+    why = _useless(column)
+    role = "ignore" if why else natural_role(column)
+    return dataclasses.replace(column, role=role, why=why)
+
+
+def natural_role(column: Column) -> str:
+    """Name the role of a feature that holds what the column holds."""
+    return "number" if column.kind == "number" else "category"
+
+
+def _useless(column: Column) -> str:
+    name, known = column.name, len(column.values) - column.missing
+    if not known:
+        return f"column {name} is empty and is ignored"
+    if column.distinct == 1:
+        return f"column {name} has the same value in all rows and is ignored"
+    if _is_identifier(column, known):
+        return f"column {name} looks like an identifier and is ignored"
+    if column.kind == "text" and column.distinct > max(_FEW_LEVELS, _MOSTLY_DISTINCT * known):
+        return f"column {name} has {column.distinct} different texts in {known} rows and is ignored"
+    if column.kind == "text" and _is_prose(column):
+        return f"column {name} looks like free text and is ignored"
+    return ""
+
+
+def _is_identifier(column: Column, known: int) -> bool:
+    if column.distinct < known or not (column.kind == "text" or column.is_integer()):
+        return False
+    words = _words(column.name)
+    return bool(words) and (
+        words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
+    )
+
+
+def _words(name: str) -> list[str]:
+    parts = re.findall(r"[^\W\d_A-Z]*[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+", name)
+    return [part.lower() for part in parts]
+
+
+def _is_prose(column: Column) -> bool:
+    cells = [cell for cell in column.values[:1000].tolist() if cell is not None]
+    sentences = [cell for cell in cells if cell.count(" ") > 3]
+    return column.distinct > MAX_CLASSES and sum(map(len, sentences)) > _LONG_TEXT * len(cells)
+
+
+def guess_label(columns: Sequence[Column]) -> str | None:
+    """Name the column that is most likely the label; None if none is likely.
+
+    One that is called like a label; else the last column if it has two values, else the first
+    that has; else the last column if it has few values.
+    """
+    candidates = [column for column in columns if column.role != "ignore"]
+    binary = [column for column in candidates if column.distinct == 2]
+    last = [column for column in candidates[-1:] if column is columns[-1]]
+    ranking = [
+        *(column for column in binary if _is_named_label(column.name)),
+        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
+        *(column for column in last if column.distinct == 2),
+        *binary,
+        *(column for column in last if _has_few(column)),
+    ]
+    return ranking[0].name if ranking else None
+
+
+def _is_named_label(name: str) -> bool:
+    return _names_label(name) or _words(name)[-1:] in [[word] for word in _LABEL_ENDINGS]
+
+
+def _names_label(name: str) -> bool:
+    return name.strip().lower() in _LABEL_NAMES
+
+
+def _has_few(column: Column) -> bool:
+    known = len(column.values) - column.missing
+    return 2 <= column.distinct <= min(MAX_CLASSES, known // 2)
+
+
+def guess_positive(classes: Mapping[str, int]) -> str | None:
+    """Name the positive one of two classes: the rarer one; None if there are not two."""
+    if len(classes) != 2:
+        return None
+    first, second = sorted(classes)
+    if classes[first] != classes[second]:
+        return min(classes, key=lambda name: classes[name])
+    speaks = [name for name in (first, second) if name.lower() in _POSITIVE_WORDS]
+    return speaks[0] if len(speaks) == 1 else second

@@ -1,0 +1,1 @@
+"""The example studies, and how their tables are drawn."""

@@ -1,0 +1,1 @@
+"""What the pictures say of a model: importance, effects, trees, single pairs."""

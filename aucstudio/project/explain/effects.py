@@ -1,0 +1,225 @@
+"""What a model makes of each column: its weights over the splits, and its score curves.
+
+Symbols: x prepared row, w weights of a linear scorer, F_k the term of feature k in an additive
+one; f score; x_{-k} a row without column k.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
+from aucstudio.engine.splines import AdditiveScorer
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.explain.importance import column_groups
+from aucstudio.project.geometry.planes import evenly
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import SplitResult
+
+Array = NDArray[np.float64]
+
+GRID = 120
+ROWS = 200  # that a dependence is averaged over
+_TAIL = 0.01
+_ROUGH_GRID, _ROUGH_ROWS = 6, 60
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Coefficients:
+    """Weights of a linear scorer, feature by feature and split by split.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Prepared features, those with the largest mean |w| first.
+    weights : ndarray of shape (splits, features)
+        For one standard deviation of a number, for a level as against none; NaN where a split
+        did not see the level.
+    scales : ndarray of shape (features,)
+        Mean standard deviation in the column's own unit; 1 for a level.
+    is_level : ndarray of bool, shape (features,)
+    """
+
+    names: tuple[str, ...]
+    weights: Array
+    scales: Array
+    is_level: NDArray[np.bool_]
+
+    @property
+    def mean(self) -> Array:
+        """Mean over the splits, shape (features,)."""
+        means: Array = np.nanmean(self.weights, axis=0)
+        return means
+
+    @property
+    def same_sign(self) -> Array:
+        """Share of the splits whose weight has the sign of the mean, shape (features,)."""
+        known = ~np.isnan(self.weights)
+        agree = (np.sign(self.weights) == np.sign(self.mean)) & known
+        share: Array = agree.sum(axis=0) / known.sum(axis=0)
+        return share
+
+
+def coefficients(splits: Sequence[SplitResult]) -> Coefficients | None:
+    """Gather the weights of a run; None if its scorers are not linear."""
+    found: list[tuple[Preparation, Array]] = []
+    for split in splits:
+        if split.coef is None:
+            return None
+        found.append((split.model.preparation, split.coef))
+    return gather_weights(found)
+
+
+def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
+    """Gather weights, given with the preparation whose features they are of."""
+    names = list(dict.fromkeys(name for learnt, _ in found for name in learnt.feature_names))
+    place = {name: k for k, name in enumerate(names)}
+    weights, scales = (np.full((len(found), len(names)), np.nan) for _ in range(2))
+    numbers: set[str] = set()
+    for s, (learnt, w) in enumerate(found):
+        at = [place[name] for name in learnt.feature_names]
+        weights[s, at] = w
+        scales[s, at] = np.concatenate([learnt.scales, np.ones(len(w) - len(learnt.scales))])
+        numbers.update(learnt.feature_names[: len(learnt.numbers)])
+    order = np.argsort(-np.abs(np.nanmean(weights, axis=0)), kind="stable")
+    return Coefficients(
+        tuple(names[k] for k in order),
+        weights[:, order],
+        np.nanmean(scales, axis=0)[order],
+        np.array([names[k] not in numbers for k in order], dtype=bool),
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoreCurve:
+    """The score as one column changes.
+
+    Attributes
+    ----------
+    column : str
+    levels : tuple of str
+        Of a category; empty for a number.
+    x : ndarray of shape (points,)
+        In the column's own unit, or 0, 1, ... for levels.
+    y : ndarray of shape (points,)
+        Its mean over the points is taken off, as a score has no zero of its own.
+    exact : bool
+        Whether the score is this curve plus a function of the other columns; else it is a mean
+        over rows.
+    """
+
+    column: str
+    levels: tuple[str, ...]
+    x: Array
+    y: Array
+    exact: bool
+
+    @property
+    def span(self) -> float:
+        """How far the score moves over the curve."""
+        return float(np.ptp(self.y)) if len(self.y) else 0.0
+
+
+def score_curve(
+    model: Model,
+    X: Array,
+    column: str,
+    *,
+    points: int = GRID,
+    most_rows: int = ROWS,
+    pulse: Callable[[str, float], None] = lambda _what, _fraction: None,
+) -> ScoreCurve:
+    """Compute how the score depends on a column.
+
+    For an additive scorer the term F_k itself, else the partial dependence: the mean of
+    f(x_k = v, x_{-k}) over rows (Friedman 2001, section 8.2). Numbers run from their 1 % to
+    their 99 % quantile in the rows given.
+
+    Parameters
+    ----------
+    model : Model
+    X : ndarray of shape (N, d)
+        Prepared rows.
+    column : str
+        Of the table.
+    points, most_rows : int
+    pulse : callable
+        Hears of every chunk that is scored; may raise to stop.
+    """
+    preparation = model.preparation
+    features = column_groups(preparation)[column]
+    grid, levels = _grid(preparation, X, features, points)
+    scorer = model.scorer
+    if isinstance(scorer, AdditiveScorer):
+        terms = range(features.start, features.stop)
+        y = np.sum([scorer.component(k, grid[:, k - features.start]) for k in terms], axis=0)
+    else:
+        y = _dependence(scorer, X[evenly(np.arange(len(X)), most_rows)], features, grid, pulse)
+    y = y - y.mean()
+    exact = is_additive(scorer, features)
+    if levels:
+        return ScoreCurve(column, levels, np.arange(len(levels), dtype=float), y, exact)
+    k = features.start
+    x = grid[:, 0] * preparation.scales[k] + preparation.means[k]
+    # Scaling there and back leaves some 1e-16 where a cell is 0.
+    x[np.abs(x) < 1e-12 * np.abs(x).max()] = 0.0
+    return ScoreCurve(column, (), x, y, exact)
+
+
+def is_additive(scorer: Scorer, features: slice) -> bool:
+    """Tell whether the score is a term of some features plus a function of the others."""
+    if not isinstance(scorer, EnsembleScorer):
+        return scorer.kind in ("additive", "linear")
+    # A tree that asks them must ask nothing else; nodes of a tree stand together.
+    inner = scorer.left != np.arange(len(scorer.left))
+    asks = (scorer.feature >= features.start) & (scorer.feature < features.stop)
+    tree = np.searchsorted(np.sort(scorer.roots), np.arange(len(inner)), "right")
+    return not np.intersect1d(tree[inner & asks], tree[inner & ~asks]).size
+
+
+def _dependence(
+    scorer: Scorer, rows: Array, features: slice, grid: Array, pulse: Callable[[str, float], None]
+) -> Array:
+    stacked = np.repeat(rows[None], len(grid), axis=0)
+    stacked[:, :, features] = grid[:, None, :]
+    scores = score_rows(scorer, stacked.reshape(-1, rows.shape[1]), pulse)
+    mean: Array = scores.reshape(len(grid), -1).mean(axis=1)
+    return mean
+
+
+def rough_spans(model: Model, X: Array, pulse: Callable[[str, float], None]) -> dict[str, float]:
+    """Estimate how far each column moves the score; exact for additive scorers."""
+    return {
+        column: score_curve(
+            model,
+            X,
+            column,
+            points=GRID if model.scorer.kind == "additive" else _ROUGH_GRID,
+            most_rows=_ROUGH_ROWS,
+            pulse=pulse,
+        ).span
+        for column in column_groups(model.preparation)
+    }
+
+
+def _grid(
+    preparation: Preparation, X: Array, features: slice, points: int
+) -> tuple[Array, tuple[str, ...]]:
+    """Give the prepared values of a column along its axis, shape (points, width), and levels."""
+    n_numbers = len(preparation.numbers)
+    if features.start >= n_numbers:
+        levels = dict(zip(preparation.categories, preparation.levels, strict=True))
+        name = next(n for n, g in column_groups(preparation).items() if g == features)
+        return np.eye(len(levels[name])), levels[name]
+    values = X[:, features.start]
+    known = np.unique(values[~np.isnan(values)])
+    if not len(known):
+        return np.zeros((1, 1)), ()
+    if len(known) <= points:
+        return known[:, None], ()
+    low, high = np.quantile(values[~np.isnan(values)], (_TAIL, 1 - _TAIL))
+    return np.linspace(low, high, points)[:, None], ()

@@ -1,0 +1,218 @@
+"""How much ranking a run loses on held-out rows when a column is permuted.
+
+The importance of a column is the area with the column as it is, minus the area with its cells
+permuted among the rows, the model as it was trained (Breiman 2001, for the error rate). The
+columns that one category was encoded into are permuted together: it is the category that
+matters, not one of its levels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from aucstudio.engine import inference, roc
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.table import Table
+from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord, SplitResult
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MEASURES = ("auc", "pauc")
+REPEATS = 10
+MOST_ROWS = 20_000  # of a split; more tell the same and take longer
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Importance:
+    """What permuting each column costs.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Of the table; a category is one column.
+    drops : ndarray of shape (splits, repeats, columns, 2)
+        Loss of AUC and of partial AUC, the latter normalised by the band's width; NaN where a
+        stop came first.
+    areas : ndarray of shape (splits, 2)
+        AUC and partial AUC of the rows as they are; NaN where a stop came first.
+    test_fraction : float
+        Share of the rows in the test part.
+    rows, of_rows : int
+        How many held-out rows of a split were scored, and how many there are.
+    """
+
+    columns: tuple[str, ...]
+    drops: Array
+    areas: Array
+    test_fraction: float
+    rows: int
+    of_rows: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether no stop came before the end."""
+        return not bool(np.isnan(self.drops).any())
+
+    @property
+    def repeats(self) -> int:
+        """How many permutations there are in the most of the splits."""
+        return int((~np.isnan(self.drops[:, :, 0, 0])).sum(axis=1).max())
+
+    @property
+    def splits(self) -> int:
+        """How many splits have a permutation."""
+        return int((~np.isnan(self.drops[:, 0, 0, 0])).sum())
+
+    def per_split(self, measure: str) -> Array:
+        """Give the mean loss over permutations in each split that has any, (splits, columns)."""
+        drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
+        means: Array = np.nanmean(drops, axis=1)
+        return means
+
+    def summary(self, measure: str, level: float = LEVEL) -> tuple[Array, Array, Array]:
+        """Give the mean loss of each column with the bounds of its interval.
+
+        Over several splits the interval is the corrected resampled t, over one split the t
+        interval of the mean over permutations, which says nothing of other rows. With a single
+        value the bounds are NaN.
+
+        Returns
+        -------
+        value, low, high : ndarray of shape (columns,)
+        """
+        values = self.per_split(measure)
+        if len(values) > 1:
+            found = [
+                inference.splits_interval(v, level, self.test_fraction, bounds=(-1.0, 1.0))
+                for v in values.T
+            ]
+            low, high = np.array([[one.low, one.high] for one in found]).T
+            return values.mean(axis=0), low, high
+        drops = self.drops[0, : self.repeats, :, MEASURES.index(measure)]
+        reach = np.full(drops.shape[1], np.nan)
+        if len(drops) > 1:
+            t = float(stdtrit(len(drops) - 1, (1 + level) / 2))
+            reach = t * drops.std(axis=0, ddof=1) / np.sqrt(len(drops))
+        mean = drops.mean(axis=0)
+        return mean, mean - reach, mean + reach
+
+
+def column_groups(preparation: Preparation) -> dict[str, slice]:
+    """Give the prepared features of each column of the table."""
+    groups = {name: slice(k, k + 1) for k, name in enumerate(preparation.numbers)}
+    place = len(preparation.numbers)
+    for name, levels in zip(preparation.categories, preparation.levels, strict=True):
+        groups[name] = slice(place, place + len(levels))
+        place += len(levels)
+    return groups
+
+
+def permutation_importance(
+    record: RunRecord,
+    table: Table,
+    band: Band,
+    *,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    listen: Callable[[float], bool] = lambda _fraction: False,
+    most_rows: int = MOST_ROWS,
+) -> Importance:
+    """Permute each column of the held-out rows, split by split, and score anew.
+
+    A permutation depends on the seed, split, repeat and column alone: fewer repeats give the
+    first of more.
+
+    Parameters
+    ----------
+    record : RunRecord
+    table : Table
+        The table of the held-out rows: the test file's, where the run was tested on one.
+    band : (float, float)
+        The FPR range of the partial AUC.
+    repeats, seed : int
+    listen : callable
+        Hears the share that is done; a true answer stops, what is finished is kept.
+    most_rows : int
+        Of a split; of more as many are taken evenly.
+
+    Raises
+    ------
+    InputError
+        If the table lacks columns of the model.
+    Stopped
+        If the stop comes before one permutation of all columns is finished.
+    """
+    columns = tuple(column_groups(record.splits[0].model.preparation))
+    shape = (len(record.splits), repeats, len(columns), len(MEASURES))
+    drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
+    total, rows = len(record.splits) * repeats, 0
+    try:
+        for k, split in enumerate(record.splits):
+            held = _HeldOut(split, table, band, most_rows, listen)
+            rows, held.done = len(held.X), k * repeats / total
+            areas[k] = held.areas(held.X)
+            for r in range(repeats):
+                held.done, held.share = (k * repeats + r) / total, 1 / total
+                drops[k, r] = areas[k] - held.permuted((seed, k, r))
+    except Stopped:
+        if np.isnan(drops[0, 0]).any():
+            raise
+    first = record.splits[0]
+    test, train = len(first.test_rows), len(first.train_rows)
+    return Importance(columns, drops, areas, test / (test + train), rows, test)
+
+
+class _HeldOut:
+    """The held-out rows of a split; ``done`` and ``share`` place its work within the whole."""
+
+    def __init__(
+        self,
+        split: SplitResult,
+        table: Table,
+        band: Band,
+        most_rows: int,
+        listen: Callable[[float], bool],
+    ) -> None:
+        kept = thinned(split.test_positive, most_rows)
+        preparation = split.model.preparation
+        self.X = preparation.apply(table, split.test_rows[kept])
+        self._positive = split.test_positive[kept]
+        self._groups = list(column_groups(preparation).values())
+        self._scorer: Scorer = split.model.scorer
+        self._band, self._listen = band, listen
+        self.done = self.share = 0.0
+
+    def areas(self, X: Array, part: float = 0.0) -> Array:
+        """Give AUC and partial AUC of rows; ``part`` of this permutation is done before."""
+
+        def pulse(_what: str, _fraction: float) -> None:
+            if self._listen(self.done + self.share * part):
+                raise Stopped("permuting")
+
+        scores = score_rows(self._scorer, X, pulse)
+        partial = roc.partial_auc(self._positive, scores, *self._band).normalized
+        return np.array([roc.auc(self._positive, scores), partial])
+
+    def permuted(self, seed: tuple[int, int, int]) -> Array:
+        """Give the areas with each column permuted in turn, shape (columns, 2)."""
+        areas = np.empty((len(self._groups), len(MEASURES)))
+        for c, features in enumerate(self._groups):
+            order = np.random.default_rng((*seed, c)).permutation(len(self.X))
+            kept = self.X[:, features].copy()
+            self.X[:, features] = kept[order]
+            try:
+                areas[c] = self.areas(self.X, c / len(self._groups))
+            finally:
+                self.X[:, features] = kept
+        return areas

@@ -1,0 +1,223 @@
+"""Decision trees of a model, read for people: who comes where, and which features they ask.
+
+Symbols: p a node; n_L, n_R rows it sends left and right; f what the tree adds to a row's score.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.explain.importance import column_groups
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a tree with what comes to it.
+
+    Attributes
+    ----------
+    index : int
+        In the arrays of the scorer.
+    depth : int
+        0 for the root.
+    positives, negatives : int
+        Rows that come to it.
+    value : float
+        What a leaf adds to the score; NaN for other nodes.
+    condition : str
+        The question in the column's own unit; rows that answer yes go left. Empty for a leaf.
+    gaps_left : bool
+        Where rows go whose cell is not known.
+    leaves : int
+        Leaves under it; 1 for a leaf.
+    left, right : Node or None
+    """
+
+    index: int
+    depth: int
+    positives: int
+    negatives: int
+    value: float
+    condition: str
+    gaps_left: bool
+    leaves: int
+    left: Node | None = None
+    right: Node | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.left is None
+
+
+def read_tree(
+    scorer: EnsembleScorer, tree: int, preparation: Preparation, X: Array, positive: Mask
+) -> Node:
+    """Read one tree with the rows that come to each node.
+
+    Parameters
+    ----------
+    scorer : EnsembleScorer
+    tree : int
+        Which of its trees.
+    preparation : Preparation
+        What the features stand for.
+    X : ndarray of shape (N, d)
+        Prepared rows to count.
+    positive : ndarray of bool, shape (N,)
+    """
+    counts = node_counts(scorer, tree, X, positive)
+    # Children stand after their parents: made last to first, both exist when a parent is made.
+    order = _reached(scorer, int(scorer.roots[tree]))
+    depth = {int(scorer.roots[tree]): 0}
+    for p in order:
+        for child in {int(scorer.left[p]), int(scorer.right[p])} - {p}:
+            depth[child] = depth[p] + 1
+    made: dict[int, Node] = {}
+    for p in reversed(order):
+        leaf = scorer.left[p] == p
+        left, right = (None, None) if leaf else (made[scorer.left[p]], made[scorer.right[p]])
+        made[p] = Node(
+            p,
+            depth[p],
+            *counts[p],
+            float(scorer.value[p]) if leaf else np.nan,
+            "" if leaf else condition(preparation, int(scorer.feature[p]), scorer.threshold[p]),
+            bool(scorer.gaps_left[p]),
+            1 if left is None or right is None else left.leaves + right.leaves,
+            left,
+            right,
+        )
+    return made[order[0]]
+
+
+def node_counts(
+    scorer: EnsembleScorer, tree: int, X: Array, positive: Mask
+) -> dict[int, tuple[int, int]]:
+    """Count the positives and negatives that come to each node of a tree."""
+    found: dict[int, tuple[int, int]] = {}
+    rows = {int(scorer.roots[tree]): np.arange(len(X))}
+    for p in _reached(scorer, int(scorer.roots[tree])):
+        here = rows.pop(p)
+        m = int(np.count_nonzero(positive[here]))
+        found[p] = m, len(here) - m
+        if scorer.left[p] != p:
+            goes_left = sent_left(scorer, p, X[here])
+            rows[int(scorer.left[p])] = here[goes_left]
+            rows[int(scorer.right[p])] = here[~goes_left]
+    return found
+
+
+def sent_left(scorer: EnsembleScorer, p: int, X: Array) -> Mask:
+    """Mark the rows that node p sends left."""
+    cells = X[:, scorer.feature[p]]
+    left: Mask = cells <= scorer.threshold[p]
+    if scorer.gaps_left[p]:
+        left |= np.isnan(cells)
+    return left
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FeatureUse:
+    """How much an ensemble asks of each column.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    splits : ndarray of int, shape (columns,)
+        Nodes that ask it.
+    gain : ndarray of shape (columns,)
+        Share of the variance of the trees' outputs that its nodes make; sums to 1, or is 0
+        where no tree tells rows apart.
+    """
+
+    columns: tuple[str, ...]
+    splits: NDArray[np.intp]
+    gain: Array
+
+
+def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> FeatureUse:
+    """Compute what each column does for an ensemble, on prepared rows X.
+
+    A node's gain is n_L n_R / (n_L + n_R) (mean of f on the left - mean of f on the right)^2;
+    the gains of a tree sum to the sum of squares of f about its mean.
+    """
+    groups = column_groups(preparation)
+    column = np.concatenate([np.full(g.stop - g.start, c) for c, g in enumerate(groups.values())])
+    splits, gain = np.zeros(len(groups), dtype=np.intp), np.zeros(len(groups))
+    for root in scorer.roots:
+        for p, share in _gains(scorer, int(root), X):
+            splits[column[scorer.feature[p]]] += 1
+            gain[column[scorer.feature[p]]] += share
+    total = gain.sum()
+    return FeatureUse(tuple(groups), splits, gain / total if total > 0 else gain)
+
+
+def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float]]:
+    order = _reached(scorer, root)
+    sizes = {p: sum(pair) for p, pair in _sizes(scorer, root, X).items()}
+    sums, gains = {}, []
+    for p in reversed(order):
+        left, right = int(scorer.left[p]), int(scorer.right[p])
+        if left == p:
+            sums[p] = sizes[p] * float(scorer.value[p])
+            continue
+        sums[p] = sums[left] + sums[right]
+        n, m = sizes[left], sizes[right]
+        apart = sums[left] / n - sums[right] / m if n and m else 0.0
+        gains.append((p, n * m / (n + m) * apart**2 if n + m else 0.0))
+    return gains
+
+
+def _sizes(scorer: EnsembleScorer, root: int, X: Array) -> dict[int, tuple[int, int]]:
+    tree = int(np.flatnonzero(scorer.roots == root)[0])
+    return node_counts(scorer, tree, X, np.zeros(len(X), dtype=bool))
+
+
+def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
+    """List the nodes of a tree, parents before their children."""
+    order, at = [root], 0
+    while at < len(order):
+        p = order[at]
+        if scorer.left[p] != p:
+            order += [int(scorer.left[p]), int(scorer.right[p])]
+        at += 1
+    return order
+
+
+def condition(preparation: Preparation, feature: int, threshold: float) -> str:
+    """Say in the column's own unit what sends a row left."""
+    name = preparation.feature_names[feature]
+    n_numbers = len(preparation.numbers)
+    if feature >= n_numbers:
+        # A level is 0 or 1, and the left side has the 0.
+        column, level = _level_of(preparation, feature - n_numbers)
+        return f"{column} ≠ {level}"
+    value = threshold * preparation.scales[feature] + preparation.means[feature]
+    return f"{name} ≤ {plain_number(value)}"
+
+
+def plain_number(value: float, digits: int = 4) -> str:
+    """Write a cell's value with some four digits and a true minus, if it can be without power."""
+    size = abs(value)
+    if size and not 1e-4 <= size < 1e9:
+        return f"{value:.{digits - 1}g}".replace("-", "−")
+    decimals = digits - 1 - int(np.floor(np.log10(size))) if size else 0
+    text = f"{value:,.{max(0, decimals)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")
+
+
+def _level_of(preparation: Preparation, place: int) -> tuple[str, str]:
+    for column, levels in zip(preparation.categories, preparation.levels, strict=True):
+        if place < len(levels):
+            return column, levels[place]
+        place -= len(levels)
+    raise ValueError("the preprocessing has no such feature")

@@ -1,0 +1,1 @@
+"""The geometry of the pictures: planes, directions, differences, score maps."""

@@ -1,0 +1,1 @@
+"""Figures of runs with their uncertainty, comparisons, operating points, reports."""

@@ -1,0 +1,310 @@
+"""Runs against each other: figures of each, a test of every pair, and who wins how often.
+
+One held-out part is compared by DeLong's paired test (for the partial AUC, by its components);
+several splits by the corrected resampled t test on the differences split by split. The p-values
+are corrected over all pairs that can be compared. Tests of pairs know nothing of each other:
+where they are heavy, workers may make them.
+
+Splits of one table share rows, so their ranks are described (a mean) and not tested: Friedman's
+and Nemenyi's tests take the tables they rank over to be independent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from aucstudio.engine import METHODS, inference
+from aucstudio.engine.params import declared_params
+from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.results.summary import (
+    LEVEL,
+    Summary,
+    auc_summary,
+    number,
+    pauc_summary,
+    same_rows,
+    train_auc,
+)
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.workers import Workers
+
+Named = tuple[str, RunRecord]
+Progress = Callable[[float], object]
+
+AUC, PAUC = "auc", "pauc"
+HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
+_CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
+    HOLM: inference.holm,
+    BONFERRONI: inference.bonferroni,
+    UNCORRECTED: iter,
+}
+_DECIMALS = 12  # beyond these equal areas may differ by rounding
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFigures:
+    """The row of one run.
+
+    Attributes
+    ----------
+    name : str
+    auc, pauc : Summary
+        Held out; the partial AUC is normalised by the band's width.
+    train_auc : float
+    fit_seconds : float
+    splits : int
+    trained_for : (float, float) or None
+        The FPR range that the method was set to; None where it takes none.
+    """
+
+    name: str
+    auc: Summary
+    pauc: Summary
+    train_auc: float
+    fit_seconds: float
+    splits: int
+    trained_for: Band | None = None
+
+    @property
+    def gap(self) -> float:
+        """By how much the AUC is higher on the training rows."""
+        return self.train_auc - self.auc.value
+
+    def measured(self, measure: str) -> Summary:
+        """Give one of the two areas."""
+        return self.auc if measure == AUC else self.pauc
+
+    def trained_elsewhere(self, band: Band) -> bool:
+        """Tell whether the method was set to another FPR range than ``band``."""
+        return self.trained_for is not None and not np.allclose(
+            self.trained_for, band, rtol=0, atol=1e-9
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class PairComparison:
+    """Two runs on the same rows, or why they cannot be compared.
+
+    Attributes
+    ----------
+    a, b : str
+    difference, low, high : float
+        Measure of ``a`` minus that of ``b`` with its 95 % interval.
+    p, p_corrected : float
+        Two-sided; the second corrected for all pairs compared at once.
+    refused : str
+        The reason where nothing was computed; the numbers are NaN then.
+    correction : {"holm", "bonferroni", "none"}
+    """
+
+    a: str
+    b: str
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    p_corrected: float = math.nan
+    refused: str = ""
+    correction: str = HOLM
+
+    @property
+    def settled(self) -> bool:
+        """Whether the difference stands after the correction."""
+        return self.p_corrected < 1 - LEVEL
+
+    @property
+    def better(self) -> str:
+        """Name of the run that ranks better."""
+        return self.a if self.difference >= 0 else self.b
+
+    def turned(self) -> PairComparison:
+        """Give the same comparison from the other run's side."""
+        return dataclasses.replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the comparison as plain data; the corrected p is named after its correction."""
+        values = dataclasses.asdict(self)
+        correction, p = values.pop("correction"), values.pop("p_corrected")
+        if correction != UNCORRECTED:
+            values[f"p_{correction}"] = p
+        return {k: number(v) if isinstance(v, float) else v for k, v in values.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """How one run does against all others.
+
+    Attributes
+    ----------
+    wins, ties, losses : int
+        Pairs settled for it, tested and not settled, and settled against it.
+    mean_rank : float
+        Over splits, among the runs scored on the same rows; 1 is best, and equal areas share
+        their mean. NaN where there is no other such run.
+    """
+
+    wins: int
+    ties: int
+    losses: int
+    mean_rank: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Runs with every pair of them, in the order of :func:`itertools.combinations`.
+
+    Attributes
+    ----------
+    runs : sequence of RunFigures
+    pairs : sequence of PairComparison
+    measure : {"auc", "pauc"}
+        What the pairs and the ranks are about.
+    """
+
+    runs: Sequence[RunFigures]
+    pairs: Sequence[PairComparison]
+    measure: str = AUC
+
+    def places(self) -> Iterator[tuple[int, int, PairComparison]]:
+        """Give every pair with the places of its two runs."""
+        places = itertools.combinations(range(len(self.runs)), 2)
+        return ((i, j, pair) for (i, j), pair in zip(places, self.pairs, strict=True))
+
+    def standings(self) -> list[Standing]:
+        """Count wins, ties and losses of each run, and rank it over the splits."""
+        count = len(self.runs)
+        tally = np.zeros((count, 3), dtype=int)
+        peers = np.eye(count, dtype=bool)
+        for i, j, pair in self.places():
+            peers[i, j] = peers[j, i] = not pair.refused
+            if pair.settled:
+                won, lost = (i, j) if pair.difference >= 0 else (j, i)
+                tally[won, 0] += 1
+                tally[lost, 2] += 1
+            elif not math.isnan(pair.p):
+                tally[[i, j], 1] += 1
+        ranks = [self._mean_rank(k, np.flatnonzero(peers[k])) for k in range(count)]
+        return [
+            Standing(int(wins), int(ties), int(losses), rank)
+            for (wins, ties, losses), rank in zip(tally, ranks, strict=True)
+        ]
+
+    def _mean_rank(self, k: int, peers: NDArray[np.intp]) -> float:
+        if len(peers) < 2:
+            return math.nan
+        values = np.array([self.runs[j].measured(self.measure).per_split for j in peers])
+        ranks = rankdata(-np.round(values, _DECIMALS), axis=0)
+        return float(ranks[peers.tolist().index(k)].mean())
+
+
+def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
+    """Compute the figures of one run from its stored scores."""
+    return RunFigures(
+        name,
+        auc_summary(record),
+        pauc_summary(record, band),
+        train_auc(record),
+        record.fit_seconds,
+        len(record.splits),
+        trained_for(record),
+    )
+
+
+def trained_for(record: RunRecord) -> Band | None:
+    """Give the FPR range that a run's method was set to, or None where it takes none."""
+    declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    low, high = record.params.get("fpr_range", declared.default)
+    return float(low), float(high)
+
+
+def compare_runs(
+    runs: Sequence[Named],
+    band: Band,
+    measure: str = AUC,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
+) -> list[PairComparison]:
+    """Compare every run with every later one.
+
+    Parameters
+    ----------
+    runs : sequence of (name, record)
+        Each with at least one finished split.
+    band : (float, float)
+    measure : {"auc", "pauc"}
+        Which area; the partial one is normalised by the band's width.
+    progress : callable, optional
+        Hears the fraction done after every pair; returning True stops.
+    workers : Workers, optional
+        Who makes the tests, where these are worth sending; by default they are made here.
+
+    Raises
+    ------
+    Stopped
+        If ``progress`` returned True.
+    WorkersLostError
+        If the workers were lost.
+    """
+    band = (0.0, 1.0) if measure == AUC else band
+    pairs = list(itertools.combinations(runs, 2))
+    refusals = [_refusal(a, b) for (_, a), (_, b) in pairs]
+    sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
+    tests = iter(pair_tests(sound, band, progress, workers))
+    found = [
+        PairComparison(a, b, refused=refused) if refused else PairComparison(a, b, *next(tests))
+        for ((a, _), (b, _)), refused in zip(pairs, refusals, strict=True)
+    ]
+    return corrected(found)
+
+
+def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:
+    """Correct the p-values of all pairs at once; those without one do not count.
+
+    Parameters
+    ----------
+    pairs : sequence of PairComparison
+    correction : {"holm", "bonferroni", "none"}
+    """
+    values = _CORRECT[correction]([pair.p for pair in pairs])
+    return [
+        dataclasses.replace(pair, p_corrected=float(p), correction=correction)
+        for pair, p in zip(pairs, values, strict=True)
+    ]
+
+
+def _refusal(a: RunRecord, b: RunRecord) -> str:
+    if same_rows(a, b):
+        return ""
+    if a.experiment.data.sha256 != b.experiment.data.sha256:
+        return "trained on different tables"
+    first, second = (record.experiment.validation.describe() for record in (a, b))
+    if first != second:
+        return f"split differently ({first} against {second})"
+    if len(a.splits) != len(b.splits):
+        return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
+    try:
+        for one, other in zip(a.splits, b.splits, strict=True):
+            inference.check_same_rows(
+                one.test_rows, one.test_positive, other.test_rows, other.test_positive
+            )
+    except inference.NotSameRows as reason:
+        return str(reason)
+    return "scored on different rows"

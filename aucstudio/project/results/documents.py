@@ -1,0 +1,96 @@
+"""Runs and comparisons as plain data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aucstudio.project.data.table import Table
+from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
+from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.work.workers import Workers
+
+
+def result_document(
+    table: Table, records: Sequence[RunRecord], band: Band, model: str | None = None
+) -> dict[str, Any]:
+    """Give what ``train --json`` prints."""
+    positives = int(table.is_positive().sum())
+    return {
+        "data": {
+            "file": str(table.path),
+            "rows": table.rows,
+            "features": len(table.features),
+            "label": table.label,
+            "positive": table.positive,
+            "positives": positives,
+            "unlabelled": table.unlabelled,
+            "rejected_rows": table.rejected_rows,
+            "sha256": table.sha256,
+        },
+        "runs": [run_as_json(record, band, model) for record in records],
+    }
+
+
+def results_table(records: Sequence[RunRecord], band: Band) -> str:
+    """Lay out the figures of runs as text."""
+    title = f"pAUC [{band[0]:g}, {band[1]:g}]"
+    rows = [("method", "AUC", "95 % interval", title, "95 % interval", "s per fit")]
+    for record in records:
+        area, part = auc_summary(record), pauc_summary(record, band)
+        rows.append(
+            (
+                record.experiment.title,
+                f"{area.value:.4f}",
+                f"{area.low:.3f} … {area.high:.3f}",
+                f"{part.value:.4f}",
+                f"{part.low:.3f} … {part.high:.3f}",
+                f"{record.fit_seconds:.3g}",
+            )
+        )
+    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def named_runs(project: str | Path) -> tuple[list[tuple[str, RunRecord]], Band]:
+    """Read the listed runs of a project that have results, by the names they go by.
+
+    Raises
+    ------
+    InputError
+        If it is no project.
+    """
+    file = ProjectFile.open(project)
+    window = file.plan().get("window", {})
+    looks = window.get("looks", {})
+    named = []
+    for record in file.runs():
+        look = looks.get(record.id, {})
+        if record.splits and not look.get("removed"):
+            experiment = record.experiment
+            name = experiment.name or f"{experiment.title} {record.id}"
+            named.append((look.get("name") or name, record))
+    if "band" in window:
+        return named, (float(window["band"][0]), float(window["band"][1]))
+    return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+
+
+def comparison_document(
+    named: Sequence[tuple[str, RunRecord]], band: Band, workers: Workers | None = None
+) -> dict[str, Any]:
+    """Give the runs with their figures, and every pair of them with its tests, as plain data."""
+    pairs = {
+        measure: [pair.as_json() for pair in compare_runs(named, band, measure, workers=workers)]
+        for measure in (AUC, PAUC)
+    }
+    runs = [{"name": name, **run_as_json(record, band)} for name, record in named]
+    return {"fpr_range": list(band), "runs": runs, "pairs": pairs}

@@ -1,0 +1,145 @@
+"""An operating point of a scorer: what it gets right and wrong, what that costs, how sure it is.
+
+Symbols: prior the share of positives where the scorer will be used; miss the cost of one false
+negative, with that of one false positive as the unit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from aucstudio.engine import roc
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import RunRecord, SplitResult
+
+Array = NDArray[np.float64]
+
+CASES = 10_000
+_DRAWS = 100, 500
+_ROWS_DRAWN = 20_000_000  # at most, before draws are saved
+LEAST_PRIOR = 1e-6
+
+
+def data_prior(record: RunRecord, table: Table | None = None) -> float:
+    """Give the share of positives of the table that a run is of; else of its first split."""
+    data = record.experiment.data
+    if table is not None and table.sha256 == data.sha256 and table.label == data.label:
+        return table.classes[data.positive] / sum(table.classes.values())
+    split = record.splits[0]
+    return float(np.append(split.train_positive, split.test_positive).mean())
+
+
+def vertex_of(curve: roc.Curve, threshold: float) -> int:
+    """Find the vertex that a threshold reaches: its rows are those with score > threshold."""
+    ascending = curve.thresholds[::-1]
+    return len(ascending) - int(np.searchsorted(ascending, threshold, "right")) - 1
+
+
+def binomial_interval(count: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
+    tail = (1 - level) / 2
+    low = betaincinv(count, trials - count + 1, tail) if count else 0.0
+    high = betaincinv(count + 1, trials - count, 1 - tail) if count < trials else 1.0
+    return float(low), float(high)
+
+
+def case_counts(tpr: float, fpr: float, prior: float) -> tuple[float, float, float, float]:
+    """Count TP, FN, FP and TN that :data:`CASES` cases hold on average."""
+    m, n = CASES * prior, CASES * (1 - prior)
+    return m * tpr, m * (1 - tpr), n * fpr, n * (1 - fpr)
+
+
+def point_measures(tpr: float, fpr: float, prior: float) -> dict[str, float]:
+    """Compute precision, F1 and accuracy at a prior; NaN where nothing is called positive."""
+    skew = roc.skew_of(prior)
+    measures = {"precision": roc.precision, "f1": roc.f_measure, "accuracy": roc.accuracy}
+    return {name: float(measure(tpr, fpr, skew)) for name, measure in measures.items()}
+
+
+def expected_cost(tpr: Array | float, fpr: Array | float, prior: float, miss: float) -> Array:
+    """Compute the expected cost of :data:`CASES` cases, in false positives; elementwise."""
+    return np.asarray(CASES * ((1 - prior) * fpr + miss * prior * (1 - tpr)), np.float64)
+
+
+def draws_for(rows: int) -> int:
+    """Tell how many resamples of so many rows are worth waiting for."""
+    return int(np.clip(_ROWS_DRAWN // rows, *_DRAWS))
+
+
+def model_at(split: SplitResult, threshold: float) -> Model:
+    """Give the model of a split, calling positive what scores above a threshold there.
+
+    A threshold that is the very score of a row moves off it, towards the next score above: else
+    rounding would say on which side of the new zero that row lies.
+    """
+    number = f"{threshold:.6g}".replace("-", "−")
+    words = f"where its held-out scores exceed {number}, chosen in the picture"
+    scores, model = split.test_scores, split.model
+    if (scores == threshold).any():
+        above = scores[scores > threshold]
+        step = 1e-9 * max(abs(threshold), 1.0)
+        threshold += min(step, float(above.min() - threshold) / 2) if len(above) else step
+    return dataclasses.replace(model, intercept=model.intercept - threshold, threshold=words)
+
+
+# ----------------------------------------------------------------- words
+
+_ONE_IN = re.compile(r"(?:1|one)\s*(?:in|of|:|/)\s*(.+)", re.IGNORECASE)
+
+
+def read_share(text: str) -> float:
+    """Read a share of positives: ``0.0002``, ``0.02 %`` or ``1 in 5000``.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or not between 1 in a million and 0.999999.
+    """
+    plain = text.strip()
+    one_in = _ONE_IN.fullmatch(plain)
+    try:
+        if one_in:
+            share = 1 / float(re.sub(r"[ ,]", "", one_in[1]))
+        elif plain.endswith("%"):
+            share = float(plain[:-1]) / 100
+        else:
+            share = float(plain)
+    except (ValueError, ZeroDivisionError) as error:
+        raise _no_share(text) from error
+    # "1 in 1000000" may be less than the bound by rounding alone.
+    if not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
+        raise _no_share(text)
+    return share
+
+
+def _no_share(text: str) -> InputError:
+    return InputError(
+        f"a share of positives is a number such as 0.0002, 0.02 % or 1 in 5000, from 1 in 1000000 "
+        f"to 0.999999; it is {text!r}",
+        setting="prior",
+    )
+
+
+def share_words(share: float) -> str:
+    """Write a share as 37.3 %, and below a hundredth as 1 in 5,000."""
+    if share >= 0.01:
+        return f"{100 * share:.3g} %" if share < 0.999 else f"{100 * share:.6g} %"
+    return f"1 in {float(f'{1 / share:.4g}'):,.0f}"
+
+
+def amount_words(count: float) -> str:
+    """Write an average count with three digits, whole from 100 on."""
+    if math.isnan(count):
+        return "–"
+    if count >= 99.95 or count == 0:
+        return f"{count:,.0f}"
+    return f"{count:.1f}" if count >= 9.995 else f"{count:.2g}"

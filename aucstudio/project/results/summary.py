@@ -1,0 +1,222 @@
+"""Figures of a run with their uncertainty, always computed from its stored scores.
+
+One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
+resampled t interval, because training sets that overlap are not independent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import inference, roc
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord, SplitResult
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+WHOLE: Band = (0.0, 1.0)
+_REMEMBERED = 64  # bands that a drag passes through
+
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """A measure of one run.
+
+    Attributes
+    ----------
+    value, low, high : float
+        NaN where there is nothing to compute it from.
+    per_split : tuple of float
+    """
+
+    value: float
+    low: float
+    high: float
+    per_split: tuple[float, ...]
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's length."""
+        return (self.high - self.low) / 2
+
+
+def _remembered(
+    compute: Callable[Concatenate[RunRecord, Rest], Result],
+) -> Callable[Concatenate[RunRecord, Rest], Result]:
+    """Compute each figure of a record once, and forget it with the record.
+
+    Records are frozen, and told apart by identity: two studies may hold runs of the same id.
+    """
+    known: WeakKeyDictionary[RunRecord, dict[Hashable, Result]] = WeakKeyDictionary()
+
+    @functools.wraps(compute)
+    def look_up(record: RunRecord, /, *rest: Rest.args, **options: Rest.kwargs) -> Result:
+        figures = known.setdefault(record, {})
+        key = (rest, tuple(sorted(options.items())))
+        if key not in figures:
+            if len(figures) >= _REMEMBERED:
+                figures.clear()
+            figures[key] = compute(record, *rest, **options)
+        return figures[key]
+
+    return look_up
+
+
+@_remembered
+def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
+    """Summarise the held-out AUC."""
+    return _summarise(
+        record,
+        lambda s: roc.auc(s.test_positive, s.test_scores),
+        lambda s: inference.delong_interval(s.test_positive, s.test_scores, level),
+        level,
+    )
+
+
+@_remembered
+def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary:
+    """Summarise the held-out partial AUC, normalised by the band's width."""
+    return _summarise(
+        record,
+        lambda s: roc.partial_auc(s.test_positive, s.test_scores, *band).normalized,
+        lambda s: inference.pauc_interval(s.test_positive, s.test_scores, *band, level=level),
+        level,
+    )
+
+
+def _summarise(
+    record: RunRecord,
+    measure: Callable[[SplitResult], float],
+    interval: Callable[[SplitResult], inference.Interval],
+    level: float,
+) -> Summary:
+    values = tuple(measure(split) for split in record.splits)
+    if not values:
+        return Summary(np.nan, np.nan, np.nan, ())
+    if len(values) == 1:
+        found = interval(record.splits[0])
+    else:
+        train, test = len(record.splits[0].train_rows), len(record.splits[0].test_rows)
+        found = inference.splits_interval(values, level, test / (train + test))
+    return Summary(float(np.mean(values)), found.low, found.high, values)
+
+
+@_remembered
+def measures(record: RunRecord, band: Band) -> dict[str, float]:
+    """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
+    found = [roc.describe(s.test_positive, s.test_scores, band) for s in record.splits]
+    return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
+
+
+def work_out(record: RunRecord) -> None:
+    """Compute the figures that are shown of every run, so that who shows them need not wait.
+
+    They do not depend on a band, which is dragged.
+    """
+    auc_summary(record)
+    measures(record, WHOLE)
+    train_auc(record)
+
+
+@_remembered
+def train_auc(record: RunRecord) -> float:
+    """Give the mean AUC on the training parts."""
+    values = [roc.auc(s.train_positive, s.train_scores) for s in record.splits]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def band_negatives(record: RunRecord, band: Band) -> int:
+    """Tell how many held-out negatives decide the band, in the smallest split."""
+    return min(
+        (roc.partial_auc(s.test_positive, s.test_scores, *band).negatives for s in record.splits),
+        default=0,
+    )
+
+
+def same_rows(a: RunRecord, b: RunRecord) -> bool:
+    """Tell whether two runs were scored on the same rows, split by split."""
+    if a.experiment.data.sha256 != b.experiment.data.sha256 or len(a.splits) != len(b.splits):
+        return False
+    if a.experiment.validation != b.experiment.validation:
+        return False
+    return all(
+        np.array_equal(x.test_rows, y.test_rows)
+        and np.array_equal(x.test_positive, y.test_positive)
+        for x, y in zip(a.splits, b.splits, strict=True)
+    )
+
+
+def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:
+    """Give a run as ``train --json`` prints it."""
+    first = record.splits[0] if record.splits else None
+    area = auc_summary(record)
+    document = {
+        "id": record.id,
+        "method": record.experiment.method,
+        "params": {n: list(v) if isinstance(v, tuple) else v for n, v in record.params.items()},
+        "status": record.status,
+        "seed": record.experiment.validation.seed,
+        "validation": record.experiment.validation.as_json(),
+        "auc": {
+            "value": number(area.value),
+            "low": number(area.low),
+            "high": number(area.high),
+            "per_split": list(area.per_split),
+        },
+        "pauc": _pauc_json(record, band),
+        "measures": {name: number(value) for name, value in measures(record, band).items()},
+        "train_auc": number(train_auc(record)),
+        "objective": [split.objective for split in record.splits],
+        "gap": [split.gap for split in record.splits],
+        "converged": all(split.converged for split in record.splits),
+        "fit_seconds": number(record.fit_seconds),
+        "n_train": 0 if first is None else len(first.train_rows),
+        "n_test": 0 if first is None else len(first.test_rows),
+        "model": model,
+    }
+    if record.experiment.tuning is not None:
+        document["tuning"] = {
+            **dataclasses.asdict(record.experiment.tuning),
+            "chosen": [dict(search.chosen) for search in record.searches],
+            "searches": [search.as_json() for search in record.searches],
+        }
+    if record.notes:
+        document["notes"] = list(record.notes)
+    if record.error:
+        document["error"] = record.error
+    return document
+
+
+def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
+    areas = [roc.partial_auc(s.test_positive, s.test_scores, *band) for s in record.splits]
+    summary = pauc_summary(record, band)
+
+    def mean(values: list[float]) -> float | None:
+        return number(float(np.mean(values))) if values else None
+
+    return {
+        "range": list(band),
+        "raw": mean([area.raw for area in areas]),
+        "normalized": number(summary.value),
+        "mcclish": mean([area.mcclish for area in areas]),
+        "low": number(summary.low),
+        "high": number(summary.high),
+        "negatives": band_negatives(record, band),
+        "per_split": list(summary.per_split),
+    }
+
+
+def number(value: float) -> float | None:
+    """Give a finite number, or None: JSON has no NaN."""
+    return value if np.isfinite(value) else None

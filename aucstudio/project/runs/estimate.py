@@ -1,0 +1,122 @@
+"""What runs will take of memory, told before they start."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.cost import NUMBER, Cost
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.project.data.prepare import MAX_LEVELS
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.tuning import Candidate, candidates, settings_words
+from aucstudio.project.words import bytes_words
+
+_MOST_OF_MEMORY = 0.8
+
+
+def check_size(experiment: Experiment, table: Table) -> None:
+    """Refuse, before it starts, a run whose training part would not fit in memory.
+
+    Raises
+    ------
+    InvalidSetting
+        With what it would take and what to use instead.
+    """
+    (cost, candidate), memory = largest_fit(experiment, table), machine_memory()
+    if cost.bytes > _MOST_OF_MEMORY * memory:
+        which = f" of the search ({settings_words(candidate)})" if candidate else ""
+        raise InvalidSetting(
+            cost.setting,
+            f"one fit{which} would take about {bytes_words(cost.bytes)} of memory, and this "
+            f"machine has {bytes_words(memory)}: {cost.advice}",
+        )
+
+
+def check_size_at_once(experiments: Sequence[Experiment], table: Table, processes: int) -> None:
+    """Refuse runs that would not fit in memory beside each other, each with its own table.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    table : Table
+    processes : int
+        How many runs go on at once.
+
+    Raises
+    ------
+    InputError
+        With what it would take.
+    """
+    fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
+    together = sorted(fits, reverse=True)[:processes]
+    taken = sum(together) + len(together) * NUMBER * table.rows * len(table.columns)
+    memory = machine_memory()
+    if taken > _MOST_OF_MEMORY * memory:
+        raise InputError(
+            f"{len(together)} runs at once would take about {bytes_words(taken)} of memory, and "
+            f"this machine has {bytes_words(memory)}: run fewer at once",
+            setting="jobs",
+        )
+
+
+def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
+    """Estimate the largest fit of a run.
+
+    Returns
+    -------
+    cost : Cost
+    candidate : mapping
+        The candidate of the search that it belongs to; empty without a search.
+
+    Raises
+    ------
+    InvalidSetting
+        If the method refuses the table's size with every candidate.
+    """
+    size = training_size(experiment.validation, table, experiment.data.positive)
+    method, params = METHODS[experiment.method], experiment.params
+    tuning = experiment.tuning
+    tried: list[Candidate] = [{}]
+    if tuning is not None:
+        tried = [*candidates(method, params, tuning.seed)]
+    fits: list[tuple[Cost, Candidate]] = []
+    refusals = []
+    for candidate in tried:
+        fit = method(**{**params, **candidate})
+        try:
+            fit.check_size(*size)
+        except InvalidSetting as refusal:
+            refusals.append(refusal)
+        else:
+            fits.append((fit.estimate(*size), candidate))
+    if not fits:
+        raise refusals[0]
+    return max(fits, key=lambda fit: fit[0].bytes)
+
+
+def training_size(validation: Validation, table: Table, positive: str) -> tuple[int, int, int]:
+    """Give positives, negatives and features of what one fit trains on."""
+    share, positives = validation.train_share, table.classes[positive]
+    negatives = sum(table.classes.values()) - positives
+    features = sum(
+        1 if column.role == "number" else min(column.distinct, MAX_LEVELS)
+        for column in table.features
+    )
+    return max(1, round(share * positives)), max(1, round(share * negatives)), features
+
+
+def machine_memory() -> float:
+    """Give the bytes of memory that the machine has; infinite where it does not say.
+
+    All of it, not what is free: much of what is taken at a moment is a cache that gives way.
+    """
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return math.inf

@@ -1,0 +1,361 @@
+"""The one way to run an experiment: split, tune, prepare, fit, score, record."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.monitor import Step, Stopped
+from aucstudio.project.data.disk.stream_rows import TableBlocks, fit, learn, prepared, score
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import (
+    DONE,
+    FAILED,
+    STOPPED,
+    RunRecord,
+    SplitResult,
+)
+from aucstudio.project.runs.search import check_found, search
+from aucstudio.project.runs.tuning import Search, few_negatives_note
+from aucstudio.project.runs.watch import Listener, Progress, Watch
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+_LEAVE_PAIR_OUT_NOTES = (
+    "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
+    "two. A row's score is its place among the negatives in these pairs; gaps and scales were "
+    "learnt from all rows.",
+)
+
+
+def execute(
+    experiment: Experiment,
+    table: Table,
+    test_table: Table | None = None,
+    listen: Listener | None = None,
+) -> RunRecord:
+    """Run an experiment to its record; failures are recorded, not raised.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    table : Table
+        The table that ``experiment.data`` refers to.
+    test_table : Table, optional
+        The table of the scheme ``"file"``.
+    listen : callable, optional
+        Called with :class:`Progress`; a true answer stops the run, which keeps what is finished.
+    """
+    return _finish(_Run(experiment, listen), table, test_table)
+
+
+def execute_split(
+    experiment: Experiment,
+    table: Table,
+    test_table: Table | None,
+    k: int,
+    searched: Search | None = None,
+) -> RunRecord:
+    """Run the k-th split of an experiment to a record of it alone; failures are recorded.
+
+    The split is the very one that :func:`execute` makes: it knows how many there are, and its
+    numbers do not depend on the others. ``searched`` is its search where that was done before.
+    """
+    return _finish(_Run(experiment, None, k, searched), table, test_table)
+
+
+def training_rows(experiment: Experiment, table: Table, k: int) -> Rows:
+    """Give the rows of the table that the k-th split trains on."""
+    split = draw_splits(table.is_positive(), experiment.validation)[k]
+    return np.flatnonzero(table.labelled())[split.train]
+
+
+def failure(experiment: Experiment, error: Exception) -> RunRecord:
+    """Record what ended a run, called where it is handled; finished splits are not in it."""
+    return _Run(experiment, None).record(FAILED, _sentence(error), traceback.format_exc())
+
+
+def _finish(run: _Run, table: Table, test_table: Table | None) -> RunRecord:
+    try:
+        run.go(run.experiment.data.seen(table), test_table)
+    except Stopped as stop:
+        run.searches += [found for found in stop.args if isinstance(found, Search)]
+        return run.record(STOPPED)
+    except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
+        return run.record(FAILED, _sentence(error), traceback.format_exc())
+    return run.record(STOPPED if run.stopped else DONE)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this method on this table"
+    if isinstance(error, ValueError):
+        # Ours say what is wrong; other errors are not made for people.
+        return str(error)
+    return f"the method failed unexpectedly ({type(error).__name__}: {error})"
+
+
+class _Run:
+    """The state of one execution: what is finished, and whether to stop.
+
+    ``only`` is the one split to make, where not all are wanted; ``searched`` is its search, where
+    that was done elsewhere.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        listen: Listener | None,
+        only: int | None = None,
+        searched: Search | None = None,
+    ) -> None:
+        self.experiment = experiment
+        self.listen = listen
+        self.only = only
+        self.searched = searched
+        self.stopped = False
+        self.finished: list[SplitResult] = []
+        self.searches: list[Search] = []
+        self.created = RunRecord.now()
+        self.began = time.perf_counter()
+
+    def go(self, table: Table, test_table: Table | None) -> None:
+        splits = draw_splits(table.is_positive(), self.experiment.validation)
+        keep_gaps = METHODS[self.experiment.method].takes_gaps
+        for k, split in enumerate(splits):
+            if self.only not in (None, k):
+                continue
+            part = _make_part(split, table, test_table, keep_gaps=keep_gaps)
+            result = self._fit_split(k, len(splits), part, table)
+            # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
+            if not self.stopped or not self.finished or result.converged:
+                self.finished.append(result)
+            if self.stopped:
+                return
+
+    def _fit_split(self, k: int, count: int, part: _Part, table: Table) -> SplitResult:
+        params, warning = self._settle(k, count, part, table)
+        # With leave-pair-out every row trains: a picture of them would flatter.
+        in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
+        train = part.train, part.train_positive
+        held = None if in_sample else (part.test, part.test_positive)
+        watch = Watch(self.tell, k, count, part.preparation, train, held)
+        method: AUCClassifier = METHODS[self.experiment.method](**params)
+        fit(method, part.train, part.train_positive, watch)
+        seconds = watch.seconds()
+        test_scores, notes = self._held_out_scores(method, part, watch)
+        rows = f"{len(part.train_rows)} rows"
+        rows += f" (split {k + 1} of {count})" if count > 1 else ""
+        model = _model(self.experiment, table, part.preparation, method, rows)
+        notes = (*warning, *notes)
+        result = _result(part, method, model, test_scores, watch, seconds, notes)
+        watch.tell_finished(result)
+        return result
+
+    def _settle(
+        self, k: int, count: int, part: _Part, table: Table
+    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """Give the settings to fit with, searched on the training part where that is asked for.
+
+        Beside them, what there is to warn of.
+        """
+        experiment = self.experiment
+        if experiment.tuning is None:
+            return experiment.params, ()
+        began = time.perf_counter()
+
+        def report(found: Search) -> bool:
+            seconds = time.perf_counter() - began
+            return self.tell(Progress(k, count, None, seconds, part.preparation, search=found))
+
+        if self.searched is not None:
+            found = check_found(self.searched)
+        else:
+            found = search(
+                experiment.method,
+                experiment.params,
+                experiment.tuning,
+                table,
+                part.train_rows,
+                experiment.band,
+                report,
+            )
+        self.searches.append(found)
+        negatives = int(np.count_nonzero(~part.train_positive))
+        warning = few_negatives_note(found, negatives, experiment.band)
+        return {**experiment.params, **found.chosen}, (warning,) if warning else ()
+
+    def _held_out_scores(
+        self, method: AUCClassifier, part: _Part, watch: Watch
+    ) -> tuple[Array, tuple[str, ...]]:
+        if self.experiment.validation.scheme != LEAVE_PAIR_OUT or self.stopped:
+            return score(method.scorer_, part.test, watch.pulse) + method.intercept_, ()
+        assert isinstance(part.train, np.ndarray)  # a table on disk is refused
+        (outcome,) = method.leave_pair_out(part.train, part.train_positive, callback=watch)
+        return outcome.placements(part.train_positive), _LEAVE_PAIR_OUT_NOTES
+
+    def tell(self, message: Progress) -> bool:
+        """Pass a message on; answers whether to stop."""
+        if self.listen is not None and self.listen(message):
+            self.stopped = True
+        return self.stopped
+
+    def record(self, status: str, error: str = "", trace: str = "") -> RunRecord:
+        seconds = time.perf_counter() - self.began
+        return RunRecord.made(
+            self.experiment,
+            status,
+            self.finished,
+            self.created,
+            seconds,
+            error,
+            trace,
+            self.searches,
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Part:
+    """One split with its prepared matrices; rows are numbers of the table (or test file)."""
+
+    split: Split
+    preparation: Preparation
+    train_rows: Rows
+    train_positive: Mask
+    train: Array | TableBlocks
+    test_rows: Rows
+    test_positive: Mask
+    test: Array | TableBlocks
+
+
+def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gaps: bool) -> _Part:
+    positive = table.is_positive()
+    labelled = np.flatnonzero(table.labelled())
+    train_rows = labelled[split.train]
+    preparation = learn(table, train_rows, keep_gaps=keep_gaps)
+    if test_table is None:
+        held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
+    else:
+        held, test_rows = test_table, np.flatnonzero(test_table.labelled())
+        test_positive = test_table.is_positive()
+    return _Part(
+        split,
+        preparation,
+        train_rows,
+        positive[split.train],
+        prepared(preparation, table, train_rows),
+        test_rows,
+        test_positive,
+        prepared(preparation, held, test_rows),
+    )
+
+
+def _model(
+    experiment: Experiment,
+    table: Table,
+    preparation: Preparation,
+    method: AUCClassifier,
+    trained_on: str,
+) -> Model:
+    others = [name for name in table.classes if name != table.positive]
+    return Model(
+        preparation,
+        method.scorer_,
+        float(method.intercept_),
+        experiment.method,
+        {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in method.get_params(deep=False).items()
+        },
+        experiment.data.label,
+        experiment.data.positive,
+        others[0] if len(others) == 1 else "the rest",
+        f"{trained_on} of {table.path.name}",
+    )
+
+
+def _result(
+    part: _Part,
+    method: AUCClassifier,
+    model: Model,
+    test_scores: Array,
+    watch: Watch,
+    seconds: float,
+    notes: tuple[str, ...],
+) -> SplitResult:
+    pairs = method.support_pairs_
+    support = np.empty((2, 0), dtype=np.intp) if pairs is None else part.train_rows[np.array(pairs)]
+    return SplitResult(
+        repeat=part.split.repeat,
+        fold=part.split.fold,
+        train_rows=part.train_rows,
+        test_rows=part.test_rows,
+        train_positive=part.train_positive,
+        test_positive=part.test_positive,
+        train_scores=method.train_scores_,
+        test_scores=test_scores,
+        model=model,
+        curve=watch.curve(),
+        fit_seconds=seconds,
+        objective=float(method.objective_),
+        gap=None if method.gap_ is None else float(method.gap_),
+        n_iter=getattr(method, "n_iter_", None),
+        converged=bool(method.converged_),
+        support_pairs=support.astype(np.int64),
+        notes=(*method.notes_, *notes),
+        trajectory=watch.trajectory(method.train_scores_, test_scores),
+    )
+
+
+def refit(experiment: Experiment, table: Table, listen: Listener | None = None) -> Model:
+    """Train on all labelled rows, tuned again if that was so, for a model to take away.
+
+    Raises
+    ------
+    Stopped
+        If ``listen`` asked to stop: half a model is not taken away.
+    """
+    rows = np.flatnonzero(table.labelled())
+    keep_gaps = METHODS[experiment.method].takes_gaps
+    preparation = learn(table, rows, keep_gaps=keep_gaps)
+
+    def told(step: Step | None, found: Search | None = None) -> bool:
+        return listen is not None and bool(
+            listen(Progress(0, 1, step, 0.0, preparation, search=found))
+        )
+
+    def callback(step: Step) -> bool:
+        if told(dataclasses.replace(step, scorer=None)):
+            raise Stopped("refit")
+        return False
+
+    params = dict(experiment.params)
+    if experiment.tuning is not None:
+        report = functools.partial(told, None)
+        params |= search(
+            experiment.method,
+            params,
+            experiment.tuning,
+            table,
+            rows,
+            experiment.band,
+            report,
+        ).chosen
+    method: AUCClassifier = METHODS[experiment.method](**params)
+    fit(method, prepared(preparation, table, rows), table.is_positive(), callback)
+    return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

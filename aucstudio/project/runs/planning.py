@@ -1,0 +1,157 @@
+"""From what a person asks for to a checked experiment, before anything is trained."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aucstudio.engine import METHODS, AUCClassifier
+from aucstudio.engine.params import check_settings, declared_params
+from aucstudio.project.data.disk.stream import StreamedTable
+from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.stream_plan import check_stream
+from aucstudio.project.runs.tuning import Tuning, check_tuning
+
+
+def plan_experiment(
+    data: DataReference,
+    method: str,
+    settings: Mapping[str, Any],
+    validation: Validation,
+    band: Band = (0.0, 0.1),
+    tuning: Tuning | None = None,
+) -> Experiment:
+    """Check a plan and freeze it, with the defaults filled in.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown, the band is no range within [0, 1], or method, validation and
+        tuning do not go together.
+    InvalidSetting
+        If a setting is unknown or out of range.
+    """
+    known = METHODS.get(method)
+    if known is None:
+        raise InputError(
+            f"unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
+        )
+    check_settings(known, settings)
+    check_band(band)
+    defaults = {name: declared.default for name, declared in declared_params(known).items()}
+    params = defaults | dict(settings)
+    if tuning is not None:
+        check_tuning(known, params, tuning)
+    _check_validation(known, validation, tuning)
+    return Experiment(data, validation, method, params, band, tuning)
+
+
+def _check_validation(
+    method: type[AUCClassifier], validation: Validation, tuning: Tuning | None
+) -> None:
+    if validation.scheme != LEAVE_PAIR_OUT:
+        return
+    if not method.leaves_pairs_out:
+        able = [other.title for other in METHODS.values() if other.leaves_pairs_out]
+        raise InputError(
+            f"leave-pair-out would train {method.title} once for every pair; it is for methods "
+            f"with a closed form ({', '.join(able)}): choose another scheme",
+            setting="validation",
+        )
+    if tuning is not None:
+        raise InputError(
+            "leave-pair-out would judge settings on the pairs they were chosen by: choose "
+            "another scheme to tune, or give the settings",
+            setting="validation",
+        )
+
+
+def check_band(band: Band) -> None:
+    """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
+    alpha, beta = band
+    if not 0.0 <= alpha < beta <= 1.0:
+        raise InputError(
+            f"the false-positive range must satisfy 0 ≤ α < β ≤ 1; it is [{alpha:g}, {beta:g}]",
+            setting="fpr_range",
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """An experiment with its tables in memory."""
+
+    experiment: Experiment
+    table: Table
+    test_table: Table | None
+
+
+def plan_run(
+    data: str | Path,
+    method: str,
+    assignments: Sequence[str],
+    *,
+    label: str | None = None,
+    positive: str | None = None,
+    ignore: Sequence[str] = (),
+    validation: Validation,
+    band: Band,
+    tuning: Tuning | None = None,
+    read: Callable[..., Table] = read_table,
+) -> Plan:
+    """Read the tables and check everything before anything is trained.
+
+    Parameters
+    ----------
+    assignments : sequence of "NAME=VALUE"
+    read : callable
+        What reads the table, or opens one that stays on disk.
+
+    Raises
+    ------
+    InputError, InvalidSetting
+    """
+    settings = read_settings(method, assignments, band)
+    table = read(data, label=label, positive=positive, ignore=ignore)
+    data_reference = DataReference.to_table(table)
+    experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
+    if isinstance(table, StreamedTable):
+        check_stream(experiment)
+    else:
+        check_size(experiment, table)
+    return Plan(experiment, table, read_test_table(experiment))
+
+
+def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:
+    """Read settings as a command line gives them; a method's own range follows the band."""
+    if method not in METHODS:
+        raise InputError(
+            f"unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
+        )
+    known = declared_params(METHODS[method])
+    settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise InputError(f"--set takes NAME=VALUE; it is {assignment!r}", setting=name)
+        if name not in known:
+            raise InputError(
+                f"{method} has no setting {name!r}; it has " + ", ".join(known), setting=name
+            )
+        settings[name] = known[name].parse(text)
+    return settings
+
+
+def read_test_table(experiment: Experiment) -> Table | None:
+    """Read the test file of the scheme ``"file"``; None for other schemes."""
+    if experiment.validation.scheme != "file":
+        return None
+    data = experiment.data
+    table = read_table(experiment.validation.test_file, label=data.label, positive=data.positive)
+    table.require_two_classes()
+    return table

@@ -1,0 +1,206 @@
+"""What came out of a run, frozen; every figure shown is computed from the scores kept here."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from numpy.typing import NDArray
+
+from aucstudio import __version__
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.trajectory import Stage, Trajectory
+from aucstudio.project.runs.tuning import Search
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+DONE, STOPPED, FAILED = "done", "stopped", "failed"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TrainingCurve:
+    """The steps of one fit; arrays of equal length.
+
+    Attributes
+    ----------
+    iteration : ndarray of int
+    seconds, objective, gap : ndarray of float
+        ``gap`` is NaN where the method gave no certificate.
+    stages : tuple of Stage
+        Empty in records of earlier programs.
+    """
+
+    iteration: NDArray[np.int64]
+    seconds: Array
+    objective: Array
+    gap: Array
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SplitResult:
+    """One fit and its held-out scores.
+
+    Attributes
+    ----------
+    repeat, fold : int
+    train_rows, test_rows : ndarray of int
+        Row numbers in the table (in the test file, where there is one).
+    train_positive, test_positive : ndarray of bool
+    train_scores, test_scores : ndarray of float
+    model : Model
+    curve : TrainingCurve
+    fit_seconds : float
+        Time inside the fit, without watching it.
+    objective : float
+    gap : float or None
+    n_iter : int or None
+    converged : bool
+    support_pairs : ndarray of int, shape (2, n)
+        Row numbers (positive, negative) of the pairs that carry the solution.
+    notes : tuple of str
+    trajectory : Trajectory or None
+        Scores on the way; None in records of earlier programs.
+    """
+
+    repeat: int
+    fold: int
+    train_rows: Rows
+    test_rows: Rows
+    train_positive: NDArray[np.bool_]
+    test_positive: NDArray[np.bool_]
+    train_scores: Array
+    test_scores: Array
+    model: Model
+    curve: TrainingCurve
+    fit_seconds: float
+    objective: float
+    gap: float | None
+    n_iter: int | None
+    converged: bool
+    support_pairs: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
+    trajectory: Trajectory | None = None
+
+    @property
+    def coef(self) -> Array | None:
+        """The direction of a linear scorer on the prepared features, else None."""
+        weights: Array | None = getattr(self.model.scorer, "weights", None)
+        return weights if self.model.scorer.kind == "linear" else None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RunRecord:
+    """A run that ended, however it ended.
+
+    Attributes
+    ----------
+    id : str
+    experiment : Experiment
+    status : {"done", "stopped", "failed"}
+    splits : tuple of SplitResult
+        What was finished.
+    created : str
+        When the run began, ISO 8601 with offset.
+    seconds : float
+        Wall-clock time of the whole run.
+    versions : dict
+    error : str
+        One sentence, where it failed.
+    traceback : str
+        For a bug report, where it failed unexpectedly.
+    searches : tuple of Search
+        Where settings were tuned: what each split's search found; the last one may be unfinished.
+    """
+
+    id: str
+    experiment: Experiment
+    status: str
+    splits: tuple[SplitResult, ...]
+    created: str
+    seconds: float
+    versions: dict[str, str]
+    error: str = ""
+    traceback: str = ""
+    searches: tuple[Search, ...] = ()
+
+    @staticmethod
+    def now() -> str:
+        """The present time as ``created`` holds it."""
+        return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+    @classmethod
+    def made(
+        cls,
+        experiment: Experiment,
+        status: str,
+        splits: Sequence[SplitResult],
+        created: str,
+        seconds: float,
+        error: str = "",
+        trace: str = "",
+        searches: Sequence[Search] = (),
+    ) -> RunRecord:
+        """Make the record of a run of this very program."""
+        return cls(
+            experiment.id,
+            experiment,
+            status,
+            tuple(splits),
+            created,
+            seconds,
+            versions(),
+            error,
+            trace,
+            tuple(searches),
+        )
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Settings of the model where there is one, found by tuning or given; else those given."""
+        chosen = self.searches[0].chosen if len(self.searches) == 1 else {}
+        return {**self.experiment.params, **chosen}
+
+    @property
+    def fit_seconds(self) -> float:
+        """Mean time of one fit; NaN where none finished."""
+        times = [split.fit_seconds for split in self.splits]
+        return float(np.mean(times)) if times else float("nan")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Each sentence the fits left, once."""
+        return tuple(dict.fromkeys(note for split in self.splits for note in split.notes))
+
+    def header(self) -> dict[str, Any]:
+        """Give what is not an array as plain data."""
+        return {
+            "id": self.id,
+            "experiment": self.experiment.as_json(),
+            "status": self.status,
+            "created": self.created,
+            "seconds": self.seconds,
+            "versions": self.versions,
+            "error": self.error,
+            "traceback": self.traceback,
+            "searches": [search.as_json() for search in self.searches],
+        }
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that shapes the numbers."""
+    return {
+        "aucstudio": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

@@ -1,0 +1,295 @@
+"""The walk of a search: every candidate, fold by fold, on the training rows alone.
+
+:func:`search` walks here and now. Its steps are tasks that know nothing of each other, so that
+they may as well be done elsewhere and in any order: the areas come out the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from aucstudio.engine import METHODS, roc
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.monitor import Step, Stopped
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.scorers import score_rows
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.tuning import (
+    LEAVE_PAIR_OUT,
+    PAUC,
+    Candidate,
+    Search,
+    Tuning,
+    candidates,
+)
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Part = tuple[Array, NDArray[np.bool_]]
+
+Report = Callable[[Search], bool]
+Tell = Callable[[], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A fold, and candidates that are fitted on it one after the other.
+
+    Attributes
+    ----------
+    fold : int
+    group : tuple of int
+        Numbers of candidates that share work, in their order; often just one.
+    """
+
+    fold: int
+    group: tuple[int, ...]
+
+
+def search(
+    method: str,
+    params: Mapping[str, Any],
+    tuning: Tuning,
+    table: Table,
+    rows: Rows,
+    band: tuple[float, float],
+    report: Report,
+) -> Search:
+    """Judge every candidate on the given rows of a table.
+
+    Parameters
+    ----------
+    method : str
+    params : mapping
+        Every setting; those that are searched are overridden.
+    tuning : Tuning
+    table : Table
+    rows : ndarray of int
+        Labelled rows, the training part of a split.
+    band : (float, float)
+    report : callable
+        Hears of the search as it stands; True stops it.
+
+    Raises
+    ------
+    Stopped
+        With the search so far as its argument.
+    InputError
+        If no candidate could be judged; the sentence of the first is given.
+    """
+    judge = Judge(method, params, tuning, table, rows, band)
+    standing = Standing(judge)
+    began = time.perf_counter()
+
+    def tell() -> None:
+        standing.seconds = time.perf_counter() - began
+        if report(standing.so_far()):
+            raise Stopped(standing.so_far())
+
+    for task in judge.tasks():
+        for k, found in judge.outcomes(task, tell, standing.problems):
+            standing.take(task.fold, k, found)
+            tell()
+    return check_found(standing.so_far())
+
+
+def check_found(found: Search) -> Search:
+    """Give the search back, or raise InputError if no candidate could be judged."""
+    if found.best is None:
+        reason = next(iter(found.problems.values()), "no candidate gave an area")
+        raise InputError(f"nothing could be tuned: {reason}", setting="tune")
+    return found
+
+
+class Judge:
+    """Judges candidates on folds of the training rows; arguments as for :func:`search`.
+
+    Attributes
+    ----------
+    metric : str
+    candidates : tuple of mappings
+    folds : int
+    """
+
+    def __init__(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        tuning: Tuning,
+        table: Table,
+        rows: Rows,
+        band: tuple[float, float],
+    ) -> None:
+        self._method, self._params, self._tuning = METHODS[method], params, tuning
+        self._table, self._rows, self._band = table, rows, band
+        labelled = np.flatnonzero(table.labelled())
+        self._positive = table.is_positive()[np.searchsorted(labelled, rows)]
+        self._at_hand: tuple[int, Part, Part] | None = None
+        self.metric = tuning.metric
+        self.candidates = tuple(candidates(self._method, params, tuning.seed))
+        self.folds = 1 if tuning.metric == LEAVE_PAIR_OUT else self._fold_count()
+
+    def _fold_count(self) -> int:
+        fewest = int(min(self._positive.sum(), (~self._positive).sum()))
+        if fewest < 2:
+            raise InputError(
+                f"tuning needs two training rows of each class; the smaller has {fewest}",
+                setting="tune",
+            )
+        return min(self._tuning.folds, fewest)
+
+    def tasks(self) -> list[Task]:
+        """List what there is to do, fold by fold."""
+        pairs_out = self.metric == LEAVE_PAIR_OUT
+        shared = "regularization" if pairs_out else self._method.path_setting
+        groups = _runs_along(shared, self.candidates)
+        return [Task(fold, tuple(group)) for fold in range(self.folds) for group in groups]
+
+    def outcomes(
+        self, task: Task, tell: Tell = lambda: None, known: Collection[int] = ()
+    ) -> Iterator[tuple[int, float | str]]:
+        """Do one task.
+
+        Parameters
+        ----------
+        task : Task
+        tell : callable, optional
+            Called at every step of a fit; raises what is to end it.
+        known : collection of int
+            Candidates that need not be tried again.
+
+        Yields
+        ------
+        (int, float or str)
+            Number of a candidate, and its area or why there is none.
+        """
+        group = [k for k in task.group if k not in known]
+        if group:
+            walk = self._pairs_out if self.metric == LEAVE_PAIR_OUT else self._on_fold
+            yield from walk(task.fold, group, tell)
+
+    def _on_fold(
+        self, fold: int, group: Sequence[int], tell: Tell
+    ) -> Iterator[tuple[int, float | str]]:
+        (X, y), (Z, held) = self._parts(fold)
+        path = self._path(group, X, y, tell)
+        for k in group:
+            try:
+                fitted = next(path)
+            except (InvalidSetting, MemoryError) as error:
+                words = str(error) or "there is not enough memory for it"
+                for rest in group[group.index(k) :]:
+                    yield rest, words
+                return
+            scores = score_rows(fitted.scorer_, Z, lambda *_: tell())
+            yield k, self._area(held, scores)
+
+    def _parts(self, fold: int) -> tuple[Part, Part]:
+        """Prepare the rows to train on and those held out; of the last fold they are at hand."""
+        if self._at_hand is None or self._at_hand[0] != fold:
+            self._at_hand = None
+            folds = StratifiedKFold(self.folds, shuffle=True, random_state=self._tuning.seed)
+            parts = itertools.islice(folds.split(self._rows, self._positive), fold, None)
+            train, test = next(parts)
+            keep_gaps = self._method.takes_gaps
+            learnt = learn_preparation(self._table, self._rows[train], keep_gaps=keep_gaps)
+            trained, held = (
+                (learnt.apply(self._table, self._rows[part]), self._positive[part])
+                for part in (train, test)
+            )
+            self._at_hand = fold, trained, held
+        return self._at_hand[1:]
+
+    def _path(
+        self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: Tell
+    ) -> Iterator[AUCClassifier]:
+        """Fit some candidates that differ in one setting only."""
+        first = self._method(**{**self._params, **self.candidates[group[0]]})
+        name = self._method.path_setting
+        values = [self.candidates[k][name] for k in group] if name else [None]
+        return first.fit_path(X, y, name, values, callback=_callback(tell))
+
+    def _area(self, positive: NDArray[np.bool_], scores: Array) -> float:
+        if self.metric == PAUC:
+            return roc.partial_auc(positive, scores, *self._band).normalized
+        return roc.auc(positive, scores)
+
+    def _pairs_out(
+        self, _fold: int, group: Sequence[int], tell: Tell
+    ) -> Iterator[tuple[int, float | str]]:
+        prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_gaps)
+        X = prepared.apply(self._table, self._rows)
+        method = self._method(**{**self._params, **self.candidates[group[0]]})
+        values = [self.candidates[k]["regularization"] for k in group]
+        found = method.leave_pair_out(
+            X, self._positive, regularizations=values, callback=_callback(tell)
+        )
+        yield from zip(group, (outcome.auc for outcome in found), strict=True)
+
+
+class Standing:
+    """What came of the tasks of a search so far, in whatever order they end.
+
+    Attributes
+    ----------
+    seconds : float
+        For whoever keeps time.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._metric, self._candidates = judge.metric, judge.candidates
+        self._areas = np.full((len(judge.candidates), judge.folds), np.nan)
+        self._problems: dict[int, tuple[int, str]] = {}
+        self.seconds = 0.0
+
+    @property
+    def problems(self) -> dict[int, str]:
+        """Why candidates could not be judged, by their number."""
+        return {k: words for k, (_, words) in sorted(self._problems.items())}
+
+    def take(self, fold: int, k: int, found: float | str) -> None:
+        """Take in the area of candidate ``k`` on a fold, or why there is none."""
+        if not isinstance(found, str):
+            self._areas[k, fold] = found
+        elif fold <= self._problems.get(k, (fold, ""))[0]:
+            self._problems[k] = fold, found
+
+    def so_far(self) -> Search:
+        """Give the search as it stands.
+
+        A candidate is not tried again after the first fold that it fails on: areas that others
+        found on later ones meanwhile are left out.
+        """
+        areas = self._areas.copy()
+        for k, (fold, _) in self._problems.items():
+            areas[k, fold:] = np.nan
+        return Search(self._metric, self._candidates, areas, self.problems, self.seconds)
+
+
+def _callback(tell: Tell) -> Callable[[Step], bool]:
+    def callback(_step: Step) -> bool:
+        tell()
+        return False
+
+    return callback
+
+
+def _runs_along(setting: str, found: Sequence[Candidate]) -> list[list[int]]:
+    """Group candidates that differ in one setting only; each alone if the setting is not there."""
+    if not found or setting not in found[0]:
+        return [[k] for k in range(len(found))]
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for k, candidate in enumerate(found):
+        others = tuple(value for name, value in candidate.items() if name != setting)
+        groups.setdefault(others, []).append(k)
+    return list(groups.values())

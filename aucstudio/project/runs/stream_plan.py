@@ -1,0 +1,125 @@
+"""When a table stays on disk, and what can be done with it then."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from aucstudio.engine import METHODS
+from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
+from aucstudio.project.data.parquet import is_parquet
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.estimate import machine_memory
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.words import bytes_words
+
+# The table, the prepared training rows, and what reading or training adds to either.
+_TIMES_IN_MEMORY = 3.0
+_MOST_OF_MEMORY = 0.8
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_LEAST_BLOCK = 1_000
+
+
+def read_size(text: str) -> int:
+    """Read a size such as 64M, in bytes.
+
+    Raises
+    ------
+    InputError
+        If it is none, or less than 1 kB.
+    """
+    found = re.fullmatch(r"([0-9]+)([KMG]?)B?", text.strip().upper())
+    size = int(found[1]) * _UNITS[found[2]] if found else 0
+    if size < _LEAST_BLOCK:
+        raise InputError(
+            f"a block size is a number of bytes such as 64M, and at least 1K; it is {text!r}",
+            setting="block_size",
+        )
+    return size
+
+
+def table_reader(
+    path: str | Path, method: str | None, stream: bool, block_size: str | None
+) -> tuple[Callable[..., Table], str]:
+    """Choose how a table is read, and say so in a sentence if it was not asked for.
+
+    Parameters
+    ----------
+    path : str or Path
+    method : str or None
+        The method to be trained; None for rows to be scored.
+    stream : bool
+        Whether it is to stay on disk, whatever its size.
+    block_size : str or None
+        Size of a block, for a table that stays on disk.
+
+    Raises
+    ------
+    InputError
+        If the method needs all rows in memory, and the table must or shall stay on disk.
+    """
+    block_bytes = BLOCK_BYTES if block_size is None else read_size(block_size)
+    needed, memory, said = 0.0, machine_memory(), ""
+    if not stream and block_size is None:
+        needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
+        if needed <= _MOST_OF_MEMORY * memory:
+            return read_table, ""
+        said = (
+            f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
+            f"{bytes_words(memory)}"
+        )
+    if method in METHODS and not METHODS[method].adds_up:
+        able = ", ".join(key for key, other in METHODS.items() if other.adds_up)
+        reason = f"{said}: " if said else ""
+        raise InputError(
+            f"{reason}{method} needs all rows in memory at once; for a table that stays on disk "
+            f"take one of {able}, or train on a sample of the rows",
+            file=str(path),
+            setting="method",
+        )
+    reader = functools.partial(open_stream, block_bytes=block_bytes)
+    return reader, f"{said}: it stays on disk and is read in blocks" if said else ""
+
+
+def _cell_bytes(path: Path) -> float:
+    """Guess what the cells of a table take in memory, from little of the file."""
+    try:
+        size = float(path.stat().st_size)
+        if not is_parquet(path):
+            return size  # a cell of text is about as long as a double
+        with duckdb.connect() as connection:
+            name = literal(glob.escape(str(path.absolute())))
+            found = connection.execute(
+                f"SELECT sum(num_values) FROM parquet_metadata({name})"
+            ).fetchone()
+    except (OSError, duckdb.Error):
+        return 0.0  # whoever reads it says what is wrong
+    return 8.0 * float(found[0] or 0) if found else 0.0
+
+
+def check_stream(experiment: Experiment) -> None:
+    """Refuse what cannot be done with a table that stays on disk.
+
+    Raises
+    ------
+    InputError
+    """
+    what, setting = "", ""
+    if experiment.tuning is not None:
+        what, setting = "settings cannot be searched", "tune"
+    if experiment.validation.scheme == LEAVE_PAIR_OUT:
+        what, setting = "pairs cannot be left out", "validation"
+    if what:
+        raise InputError(
+            f"{what} on a table that stays on disk: do so on a sample of its rows, and give the "
+            "settings found",
+            setting=setting,
+        )

@@ -1,0 +1,47 @@
+"""The model of a run that a person takes away."""
+
+from __future__ import annotations
+
+from aucstudio.engine.roc import ThresholdRule
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.execute import refit
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.scoring import scores_of
+
+
+def take_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None = None) -> Model:
+    """Give the model to take away.
+
+    The model that was validated, where there is one; after several splits there is none, and
+    the method is trained once more on all labelled rows. A threshold is chosen on held-out rows
+    in the first case, on the training rows in the second.
+    """
+    if len(record.splits) == 1:
+        return validated_model(record, 0, rule)
+    return rethresholded(refit(plan.experiment, plan.table), plan.table, rule)
+
+
+def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -> Model:
+    """Give a model of a run, with its threshold moved on its held-out rows if there is a rule.
+
+    With leave-pair-out no row is held out from the model itself: its training rows decide.
+    """
+    result = record.splits[split]
+    if rule is None:
+        return result.model
+    if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+        rows = result.train_positive, result.train_scores, "the training rows"
+    else:
+        rows = result.test_positive, result.test_scores, "the held-out rows"
+    return result.model.with_threshold(rule, *rows)
+
+
+def rethresholded(model: Model, table: Table, rule: ThresholdRule | None) -> Model:
+    """Move the threshold of a model on the labelled rows of a table, if there is a rule."""
+    if rule is None:
+        return model
+    scores = scores_of(model, table)[table.labelled()]
+    return model.with_threshold(rule, table.is_positive(), scores, "the training rows")

@@ -1,0 +1,285 @@
+"""What a run tells while it goes: steps, and looks at the scorer that cost next to nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.monitor import Step
+from aucstudio.engine.scorers import Scorer
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.runs.record import SplitResult, TrainingCurve
+from aucstudio.project.runs.trajectory import StageLog, Standing, Thinned, Trajectory, sample_rows
+from aucstudio.project.runs.tuning import Search
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A look at the scorer costs a pass over some rows: at most 1/26 of the time goes there. Within
+# that it comes 15 times a second, at the beginning of a fit more often; what is passed on is
+# never more than that. A look of less than 3.8 ms is so passed on ten times a second or more.
+_LOOK_EVERY = 1 / 15
+_LOOK_SHARE = 25.0
+_EARLY = 1 / 32  # of the time so far
+_HELD_ROWS, _TRAIN_ROWS = 2_000, 1_000
+# Of thousands of steps a second most go untold; the curve keeps them all.
+_TELL_EVERY = 1 / 500
+_MOST_LOOKS = 64
+_RECORD_BYTES = 16_000_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Look:
+    """The scorer as it stands, on (a sample of) the held-out rows.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray of float
+    scorer : Scorer
+    iteration : int
+    seconds : float
+        Time in this fit so far, without watching it.
+    train_positive, train_scores : ndarray
+        The same of a sample of the training rows.
+    """
+
+    positive: Mask
+    scores: Array
+    scorer: Scorer
+    iteration: int = 0
+    seconds: float = 0.0
+    train_positive: Mask = dataclasses.field(default_factory=lambda: np.empty(0, dtype=bool))
+    train_scores: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+
+
+@dataclasses.dataclass(frozen=True)
+class Elsewhere:
+    """How far a run is whose fits are done by workers, several at a time.
+
+    Attributes
+    ----------
+    fraction : float
+        Share of its tasks that have ended.
+    finished : int
+        Splits that have.
+    where : str
+        Such as "on 2 workers of tcp://…".
+    """
+
+    fraction: float
+    finished: int
+    where: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Progress:
+    """What a run tells while it goes.
+
+    Attributes
+    ----------
+    split, splits : int
+        Which fit is under way (from 0), and how many there are.
+    step : Step or None
+        The engine's step, without its scorer.
+    seconds : float
+        Time in this fit so far, without watching it.
+    look : Look or None
+        Present now and then.
+    finished : SplitResult or None
+        Present once at the end of each fit.
+    preparation : Preparation or None
+        None where fits are under way elsewhere.
+    search : Search or None
+        Present while settings are searched: what was found so far.
+    elsewhere : Elsewhere or None
+        Present where the fits are spread over workers.
+    """
+
+    split: int
+    splits: int
+    step: Step | None
+    seconds: float
+    preparation: Preparation | None
+    look: Look | None = None
+    finished: SplitResult | None = None
+    search: Search | None = None
+    elsewhere: Elsewhere | None = None
+
+
+Listener = Callable[[Progress], object]
+Tell = Callable[[Progress], bool]
+
+
+class Rows(Protocol):
+    """Rows of a fit, in memory or not, some of which can be had by their numbers."""
+
+    def __getitem__(self, numbers: NDArray[np.intp], /) -> Array:
+        """Give some rows."""
+
+
+class Watch:
+    """The engine's callback: keeps the course, looks at the scorer at times, passes a stop on.
+
+    The course is every step, and the scores of the same rows at no more than 64 looks: of at most
+    2,000 held-out rows and 1,000 training rows in single precision, 0.8 MB a fit. A run of many
+    fits keeps fewer looks at each, so that its record holds 16 MB of scores at most (beyond some
+    650 fits two looks each).
+
+    Parameters
+    ----------
+    tell : callable
+        Passes a :class:`Progress` on; answers whether to stop.
+    k, count : int
+        Which fit of how many.
+    preparation : Preparation
+    train : (X, positive)
+        Rows of the fit.
+    held : (X, positive) or None
+        Held-out rows; None where every row trains: no look is then passed on, for it would
+        flatter.
+    """
+
+    def __init__(
+        self,
+        tell: Tell,
+        k: int,
+        count: int,
+        preparation: Preparation,
+        train: tuple[Rows, Mask],
+        held: tuple[Rows, Mask] | None,
+    ) -> None:
+        self._say, self._k, self._count, self._preparation = tell, k, count, preparation
+        self._samples = _Samples(train, held)
+        self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
+        self._stages = StageLog()
+        self._steps: list[tuple[int, float, float, float]] = []
+        self._began = time.perf_counter()
+        self._watching = 0.0
+        self._next_look = self._next_show = self._next_tell = 0.0
+
+    def __call__(self, step: Step) -> bool:
+        entered = time.perf_counter()
+        seconds = self.seconds()
+        self._stages.hear(step, seconds)
+        if step.iteration > 0 and step.objective is not None:
+            gap = np.nan if step.gap is None else step.gap
+            self._steps.append((step.iteration, seconds, step.objective, gap))
+        look = self._look(step, seconds) if entered >= self._next_look else None
+        stop = False
+        if look is not None or step.iteration == 0 or entered >= self._next_tell:
+            self._next_tell = entered + _TELL_EVERY
+            stop = self._tell(dataclasses.replace(step, scorer=None), seconds, look)
+        self._watching += time.perf_counter() - entered
+        return stop
+
+    def _look(self, step: Step, seconds: float) -> Look | None:
+        if step.scorer is None:
+            return None
+        began = time.perf_counter()
+        scorer, samples = step.scorer(), self._samples
+        held, train = samples.split(scorer(samples.rows))
+        self._looks.add(_Scored(step.iteration, seconds, _single(train), _single(held)))
+        took = time.perf_counter() - began
+        is_due = began >= self._next_show
+        if is_due:
+            self._next_show = began + _LOOK_EVERY
+        wanted = min(began + _EARLY * seconds, self._next_show)
+        self._next_look = max(wanted, began + (_LOOK_SHARE + 1.0) * took)
+        if not is_due or not len(held):
+            return None
+        shown = samples.held_positive, held, scorer, step.iteration, seconds
+        return Look(*shown, samples.train_positive, train)
+
+    def _tell(
+        self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
+    ) -> bool:
+        message = Progress(self._k, self._count, step, seconds, self._preparation, look, done)
+        return self._say(message)
+
+    def pulse(self, stage: str, fraction: float) -> None:
+        """Tell of the scoring that follows the fit."""
+        self._tell(Step(0, stage=stage, fraction=fraction), self.seconds(), None)
+
+    def tell_finished(self, result: SplitResult) -> None:
+        """Tell of the end of the fit."""
+        self._tell(None, result.fit_seconds, None, result)
+
+    def seconds(self) -> float:
+        """Time since the fit began, without the time spent watching it."""
+        return time.perf_counter() - self._began - self._watching
+
+    def curve(self) -> TrainingCurve:
+        """Give the steps so far."""
+        columns = np.array(self._steps, dtype=np.float64).reshape(-1, 4)
+        iteration = columns[:, 0].astype(np.int64)
+        stages = self._stages.stages()
+        return TrainingCurve(iteration, columns[:, 1], columns[:, 2], columns[:, 3], stages)
+
+    def trajectory(self, train_scores: Array, held_scores: Array) -> Trajectory:
+        """Give the looks, and last the scorer that came out, whose scores are known.
+
+        Parameters
+        ----------
+        train_scores, held_scores : ndarray
+            Of all rows.
+        """
+        samples = self._samples
+        iteration, seconds = self._steps[-1][:2] if self._steps else (1, self.seconds())
+        scored = [look for look in self._looks if look.iteration < iteration]
+        train, held = train_scores[samples.train], held_scores[samples.held]
+        scored.append(_Scored(iteration, seconds, _single(train), _single(held)))
+        return Trajectory(
+            np.array([look.iteration for look in scored], dtype=np.int64),
+            np.array([look.seconds for look in scored]),
+            Standing(samples.train_positive, np.stack([look.train for look in scored])),
+            Standing(samples.held_positive, np.stack([look.held for look in scored])),
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Scored:
+    """What is kept of a look."""
+
+    iteration: int
+    seconds: float
+    train: NDArray[np.float32]
+    held: NDArray[np.float32]
+
+
+class _Samples:
+    """The rows that the scorer is looked at on, held-out rows first.
+
+    ``train`` and ``held`` are their places among all rows of either part.
+    """
+
+    def __init__(self, train: tuple[Rows, Mask], held: tuple[Rows, Mask] | None) -> None:
+        X, positive = train
+        self.train = sample_rows(positive, _TRAIN_ROWS)
+        self.train_positive = positive[self.train]
+        self.held = np.empty(0, dtype=np.intp)
+        self.held_positive = np.empty(0, dtype=bool)
+        self.rows = X[self.train]
+        if held is not None:
+            Z, outcome = held
+            self.held = sample_rows(outcome, _HELD_ROWS)
+            self.held_positive = outcome[self.held]
+            self.rows = np.concatenate([Z[self.held], self.rows])
+
+    def split(self, scores: Array) -> tuple[Array, Array]:
+        """Part the scores of ``rows`` into those of the held-out rows and of training rows."""
+        return scores[: len(self.held)], scores[len(self.held) :]
+
+    def most_looks(self, fits: int) -> int:
+        """Tell how many looks one of so many fits may keep."""
+        each = np.dtype(np.float32).itemsize * len(self.rows)
+        return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
+
+
+def _single(scores: Array) -> NDArray[np.float32]:
+    return scores.astype(np.float32)

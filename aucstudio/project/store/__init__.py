@@ -1,0 +1,1 @@
+"""Files of ours: projects, models, the program's own folder."""

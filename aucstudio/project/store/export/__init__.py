@@ -1,0 +1,101 @@
+"""Models for other programs: a Python script, an ONNX graph, plain JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.model import Model
+from aucstudio.project.store.export import formulas, graph, script
+from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.model_file import model_to_bytes
+
+__all__ = ["FORMATS", "NATIVE", "Format", "export_model"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """A way to write a model.
+
+    Attributes
+    ----------
+    key, title : str
+        What the command line and the window call it.
+    ending : str
+        Of its files, with the dot.
+    about : str
+        What the file is good for.
+    write : callable
+        Gives the content of the file; raises InputError where it cannot.
+    """
+
+    key: str
+    title: str
+    ending: str
+    about: str
+    write: Callable[[Model], bytes]
+
+
+NATIVE = Format(
+    "aucmodel",
+    "AUC Studio model",
+    ".aucmodel",
+    "The file holds arrays and JSON, preprocessing included; loading it runs no code. "
+    "Score a new table with: aucstudio score MODEL TABLE",
+    model_to_bytes,
+)
+FORMATS = {
+    made.key: made
+    for made in (
+        Format(
+            "script",
+            "Python script",
+            ".py",
+            "One Python file, preprocessing included, that needs numpy and nothing else. "
+            "Score a new table with: python FILE TABLE -o SCORES",
+            script.write_script,
+        ),
+        Format(
+            "onnx",
+            "ONNX",
+            ".onnx",
+            "A graph for ONNX runtimes, preprocessing included: one input for each column, in "
+            "double precision; outputs score and label.",
+            graph.write_graph,
+        ),
+        Format(
+            "json",
+            "JSON",
+            ".json",
+            "All numbers of the model and its preprocessing, and in words how a score is "
+            "computed from them.",
+            formulas.write_document,
+        ),
+    )
+}
+
+
+def export_model(model: Model, key: str, path: str | Path) -> None:
+    """Write a model in another format, wholly or not at all.
+
+    Parameters
+    ----------
+    model : Model
+    key : str
+        Of :data:`FORMATS`.
+    path : str or Path
+
+    Raises
+    ------
+    InputError
+        If there is no such format, if it cannot hold this kind of model, if a package for it is
+        missing, or if the file cannot be written.
+    """
+    if key not in FORMATS:
+        raise InputError(
+            f"there is no format {key!r} to export to; choose one of {', '.join(FORMATS)}",
+            setting="to",
+        )
+    write_atomically(Path(path), FORMATS[key].write(model))

@@ -1,0 +1,125 @@
+"""A model as plain JSON with its formula in words.
+
+Symbols: x prepared row; w weights; z_l points; k kernel; a coefficients of a cubic piece.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from aucstudio import __version__
+from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.runs.model import Model
+from aucstudio.project.store.export.refusal import require_kind
+
+FORMAT = 1
+
+_PREPARING = (
+    "A prepared row x has one number for each number column, in order, then one for each level of "
+    "each category column, in order.",
+    "A number becomes (cell - mean) / scale; a gap is median before that, or stays a gap if "
+    "keep_gaps is true.",
+    "A level is 1 where the cell is that text, else 0; a gap counts as the text "
+    f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits.",
+    "The row is called positive where its score exceeds 0.",
+    "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
+)
+_SCORING = {
+    "linear": ("score = intercept + sum over k of weights[k] * x[k]",),
+    "kernel": (
+        "score = intercept + sum over l of weights[l] * k(points[l], x)",
+        "k(z, x) is sum(z * x) for kind 'linear', exp(-gamma * sum((z - x)^2)) for 'rbf', and "
+        "(gamma * sum(z * x) + coef0)^degree for 'poly'",
+    ),
+    "fourier": (
+        "score = intercept + sum over l of weights[l] * cos(sum over k of frequencies[l][k] * x[k] "
+        "+ phases[l])",
+    ),
+    "trees": (
+        "score = intercept + base + sum over roots of value[p], p the leaf that x comes to",
+        "from the root, node p leads to left[p] if x[feature[p]] <= threshold[p], else to "
+        "right[p]; if x[feature[p]] is a gap, to left[p] where gaps_left[p] is true; a leaf "
+        "leads to itself",
+    ),
+    "additive": (
+        "score = intercept + sum over c of F_c(x[feature[c]]); F_c of a gap is 0",
+        "F_c has the next n_breaks[c] of the breaks, and one more of the origins and of the "
+        "coefficients; with q the number of its breaks that are below x, t = x - origins[q] and "
+        "a = coefficients[q], it is a[0] + a[1] t + a[2] t^2 + a[3] t^3",
+    ),
+}
+
+
+def write_document(model: Model) -> bytes:
+    """Write a model as JSON that reads back to the same numbers.
+
+    Raises
+    ------
+    InputError
+        If the kind of scorer has no formula here.
+    """
+    require_kind(model, _SCORING, "JSON")
+    # One line for each part: readable, and quick to read where the arrays are long.
+    lines = (f"{json.dumps(name)}: {_dumps(part)}" for name, part in _document(model).items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _document(model: Model) -> dict[str, Any]:
+    scorer = model.scorer
+    return {
+        "format": FORMAT,
+        "program": f"AUC Studio {__version__}",
+        "how": [*_PREPARING, *_SCORING[scorer.kind]],
+        "method": model.method,
+        "params": dict(model.params),
+        "label": model.label,
+        "positive": model.positive,
+        "negative": model.negative,
+        "trained_on": model.trained_on,
+        "threshold": model.threshold,
+        "preparation": _preparation(model),
+        "scorer": {"kind": scorer.kind, **_flat(scorer.settings()), **scorer.arrays()},
+        "intercept": model.intercept,
+    }
+
+
+def _preparation(model: Model) -> dict[str, Any]:
+    learnt = model.preparation
+    numbers = zip(learnt.numbers, learnt.medians, learnt.means, learnt.scales, strict=True)
+    return {
+        "numbers": [
+            {"name": name, "median": median, "mean": mean, "scale": scale}
+            for name, median, mean, scale in numbers
+        ],
+        "keep_gaps": learnt.keep_gaps,
+        "categories": [
+            {"name": name, "levels": list(levels)}
+            for name, levels in zip(learnt.categories, learnt.levels, strict=True)
+        ],
+    }
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Keep the kernel's kind apart from the scorer's."""
+    return {"kernel": settings} if "kind" in settings else settings
+
+
+def _dumps(part: Any) -> str:
+    return json.dumps(_plain(part), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(part: Any) -> Any:
+    """Turn arrays into lists, and numbers that JSON lacks into text."""
+    if isinstance(part, np.ndarray | np.generic):
+        return _plain(part.tolist())
+    if isinstance(part, dict):
+        return {name: _plain(inner) for name, inner in part.items()}
+    if isinstance(part, list | tuple):
+        return [_plain(inner) for inner in part]
+    if isinstance(part, float) and not math.isfinite(part):
+        return str(part)
+    return part

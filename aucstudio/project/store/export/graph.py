@@ -1,0 +1,280 @@
+"""A model as an ONNX graph in double precision, preprocessing included.
+
+Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
+a gap. Outputs are ``score`` and ``label``, each of shape (rows,).
+
+Symbols: X prepared rows; Z points about their centre; K kernel values.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio import __version__
+from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.model import Model
+from aucstudio.project.store.export.refusal import require_kind
+
+Array = NDArray[np.float64]
+
+OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
+
+_ML = "ai.onnx.ml"
+_OUTPUTS = ("score", "label")
+
+
+def write_graph(model: Model) -> bytes:
+    """Write a model as the bytes of an ONNX file.
+
+    Raises
+    ------
+    InputError
+        If the package ``onnx`` is not installed, or the kind of scorer has no graph.
+    """
+    require_kind(model, _SCORERS, "ONNX")
+    learnt = model.preparation
+    graph = _Graph([*learnt.numbers, *learnt.categories])
+    X = _prepare(graph, model)
+    raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
+    score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
+    is_positive = graph.add("Greater", score, graph.constant(0.0))
+    classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
+    graph.add("Where", is_positive, *map(graph.constant, classes), name="label")
+    content: bytes = _finished(graph, model).SerializeToString()
+    return content
+
+
+def _import_onnx() -> Any:
+    try:
+        return importlib.import_module("onnx")
+    except ImportError as error:
+        raise InputError(
+            "export to ONNX needs the package onnx, which is not installed: "
+            "pip install 'aucstudio[onnx]'",
+            setting="to",
+        ) from error
+
+
+class _Graph:
+    """Nodes and constants in the making.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names are the names of the inputs, as far as these are free.
+    """
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.onnx = _import_onnx()
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._taken = set(_OUTPUTS)
+        self.inputs = [self._free(name) for name in columns]
+
+    def _free(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> str:
+        """Add an operation; returns the name of its result."""
+        result = name or self._free(f"{op}_{len(self.nodes)}")
+        self.nodes.append(
+            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
+        )
+        return result
+
+    def tensor(self, value: Any, name: str = "tensor") -> Any:
+        """Make a tensor of an array; texts come as objects."""
+        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
+
+    def constant(self, value: Any) -> str:
+        """Add a constant; returns its name."""
+        name = self._free(f"constant_{len(self.constants)}")
+        self.constants.append(self.tensor(value, name))
+        return name
+
+
+def _prepare(graph: _Graph, model: Model) -> str:
+    """Add the preprocessing; returns X."""
+    learnt = model.preparation
+    count = len(learnt.numbers)
+    parts = []
+    if count:
+        cells = graph.add("Concat", *graph.inputs[:count], axis=1)
+        if not learnt.keep_gaps:
+            gaps = graph.add("IsNaN", cells)
+            cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
+        centred = graph.add("Sub", cells, graph.constant(learnt.means))
+        parts.append(graph.add("Div", centred, graph.constant(learnt.scales)))
+    parts += [
+        _encode(graph, name, levels)
+        for name, levels in zip(graph.inputs[count:], learnt.levels, strict=True)
+    ]
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _encode(graph: _Graph, name: str, levels: Sequence[str]) -> str:
+    """Make columns of 0 and 1; "" stands for a gap, and other texts are no level."""
+    places = {level: place for place, level in enumerate(levels)}
+    places.setdefault("", places.get(MISSING, -1))
+    level = graph.add(
+        "LabelEncoder",
+        name,
+        domain=_ML,
+        keys_strings=list(places),
+        values_int64s=list(places.values()),
+        default_int64=-1,
+    )
+    is_level = graph.add("Equal", level, graph.constant(np.arange(len(levels))[None]))
+    return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
+
+
+# ------------------------------------------------------------------ scorers
+
+
+def _linear(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    return graph.add("MatMul", X, graph.constant(given["weights"]))
+
+
+def _kernel(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    points, weights, kind = given["points"], given["weights"], given["kind"]
+    if not len(points):
+        # An empty product comes out as anything; a point without weight adds 0.
+        points, weights = np.zeros((1, points.shape[1])), np.zeros(1)
+    if kind == "rbf":
+        K = _gaussian(graph, X, points, given["gamma"])
+    elif kind == "poly":
+        # Runtimes fuse a product with a factor behind it, in single precision.
+        products = graph.add("MatMul", X, graph.constant(given["gamma"] * points.T))
+        shifted = graph.add("Add", products, graph.constant(float(given["coef0"])))
+        K = graph.add("Pow", shifted, graph.constant(float(given["degree"])))
+    else:
+        K = graph.add("MatMul", X, graph.constant(points.T))
+    return graph.add("MatMul", K, graph.constant(weights))
+
+
+def _fourier(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    turned = graph.add("MatMul", X, graph.constant(given["frequencies"].T))
+    angles = graph.add("Add", turned, graph.constant(given["phases"]))
+    return graph.add("MatMul", graph.add("Cos", angles), graph.constant(given["weights"]))
+
+
+def _gaussian(graph: _Graph, X: str, points: Array, gamma: float) -> str:
+    # Distances are taken about a point of the data, where they keep their digits.
+    centre = points.mean(axis=0)
+    Z = points - centre
+    x = graph.add("Sub", X, graph.constant(centre))
+    products = graph.add("MatMul", x, graph.constant(-2.0 * Z.T))
+    squares = graph.add("Mul", x, x)
+    lengths = graph.add("ReduceSum", squares, graph.constant(np.array([1])), keepdims=1)
+    partial = graph.add("Add", products, graph.constant((Z**2).sum(axis=1)))
+    distances = graph.add("Add", partial, lengths)
+    above = graph.add("Max", distances, graph.constant(0.0))
+    return graph.add("Exp", graph.add("Mul", above, graph.constant(-float(gamma))))
+
+
+def _trees(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
+    left, right = given["left"], given["right"]
+    nodes = np.arange(len(left))
+    is_leaf = (left == nodes) & (right == nodes)
+    values = graph.add(
+        "TreeEnsemble",
+        X,
+        domain=_ML,
+        n_targets=1,
+        tree_roots=given["roots"].tolist(),
+        nodes_featureids=given["feature"].tolist(),
+        nodes_splits=graph.tensor(given["threshold"]),
+        nodes_modes=graph.tensor(np.zeros(len(nodes), dtype=np.uint8)),
+        nodes_missing_value_tracks_true=given["gaps_left"].astype(int).tolist(),
+        nodes_truenodeids=left.tolist(),
+        nodes_trueleafs=is_leaf[left].astype(int).tolist(),
+        nodes_falsenodeids=right.tolist(),
+        nodes_falseleafs=is_leaf[right].astype(int).tolist(),
+        leaf_targetids=[0] * len(nodes),
+        leaf_weights=graph.tensor(given["value"]),
+    )
+    summed = graph.add("Squeeze", values, graph.constant(np.array([1])))
+    return graph.add("Add", summed, graph.constant(given["base"]))
+
+
+def _additive(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    """Add the functions side by side: which piece of each, then the cubic there."""
+    n_breaks, first = given["n_breaks"], np.cumsum(given["n_breaks"]) - given["n_breaks"]
+    # No number is above the breaks that fill up the shorter lists.
+    breaks = np.full((len(n_breaks), max([1, *n_breaks])), np.inf)
+    for c, (start, count) in enumerate(zip(first, n_breaks, strict=True)):
+        breaks[c, :count] = given["breaks"][start : start + count]
+    x = graph.add("Gather", X, graph.constant(given["feature"].astype(np.int64)), axis=1)
+    column = graph.add("Unsqueeze", x, graph.constant(np.array([2])))
+    is_above = graph.add("Greater", column, graph.constant(breaks))
+    counted = graph.add("Cast", is_above, to=graph.onnx.TensorProto.INT64)
+    place = graph.add("ReduceSum", counted, graph.constant(np.array([2])), keepdims=0)
+    piece = graph.add("Add", place, graph.constant(first + np.arange(len(first))))
+    t = graph.add("Sub", x, _at(graph, given["origins"], piece))
+    *lower, value = (_at(graph, part, piece) for part in given["coefficients"].T)
+    for part in reversed(lower):
+        value = graph.add("Add", graph.add("Mul", value, t), part)
+    zero, axis = graph.constant(0.0), graph.constant(np.array([1]))
+    known = graph.add("Where", graph.add("IsNaN", x), zero, value)
+    return graph.add("ReduceSum", known, axis, keepdims=0)
+
+
+def _at(graph: _Graph, values: Array, places: str) -> str:
+    return graph.add("Gather", graph.constant(values), places, axis=0)
+
+
+_SCORERS: dict[str, Callable[[_Graph, str, dict[str, Any]], str]] = {
+    "linear": _linear,
+    "kernel": _kernel,
+    "fourier": _fourier,
+    "trees": _trees,
+    "additive": _additive,
+}
+
+
+# ------------------------------------------------------------------ model
+
+
+def _finished(graph: _Graph, model: Model) -> Any:
+    helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
+    numbers = len(model.preparation.numbers)
+    inputs = [
+        helper.make_tensor_value_info(
+            name, tensor.DOUBLE if k < numbers else tensor.STRING, ["rows", 1]
+        )
+        for k, name in enumerate(graph.inputs)
+    ]
+    outputs = [
+        helper.make_tensor_value_info(name, kind, ["rows"])
+        for name, kind in zip(_OUTPUTS, (tensor.DOUBLE, tensor.STRING), strict=True)
+    ]
+    versions = {"": OPSET, _ML: ML_OPSET}
+    used = {node.domain for node in graph.nodes}
+    made = helper.make_model(
+        helper.make_graph(graph.nodes, "scores", inputs, outputs, graph.constants),
+        opset_imports=[helper.make_opsetid(domain, versions[domain]) for domain in sorted(used)],
+        ir_version=IR_VERSION,
+        producer_name="AUC Studio",
+        producer_version=__version__,
+        doc_string=f"Scores for class {model.positive!r} of {model.label!r}; a row is called that "
+        "where its score exceeds 0. Numbers are doubles, NaN for a gap; texts are '' for a gap.",
+    )
+    helper.set_model_props(made, _properties(model))
+    return made
+
+
+def _properties(model: Model) -> dict[str, str]:
+    names = ("method", "label", "positive", "negative", "trained_on", "threshold")
+    properties = {name: str(getattr(model, name)) for name in names}
+    return properties | {"params": json.dumps(dict(model.params), default=str)}

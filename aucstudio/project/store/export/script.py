@@ -1,0 +1,121 @@
+"""A model as one Python file that needs numpy and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import re
+import textwrap
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio import __version__
+from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.resources import resource_path
+from aucstudio.project.runs.model import Model
+from aucstudio.project.store.arrays import array_to_bytes
+from aucstudio.project.store.export.refusal import require_kind
+
+KINDS = ("linear", "kernel", "fourier", "trees", "additive")
+
+_MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
+_MOST_READABLE = 200
+_WIDTH = 98
+
+
+def write_script(model: Model) -> bytes:
+    """Write the script: the program in ``resources/export``, with this model in it.
+
+    All that comes from the model goes in as literals, so that no name in it can become code.
+
+    Raises
+    ------
+    InputError
+        If the script has no function for the kind of scorer.
+    """
+    require_kind(model, KINDS, "a Python script")
+    program = resource_path("export", "model_script.py").read_text(encoding="utf-8")
+    head, *rest = _MARK.split(program)
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    constants = "\n".join(_constants(model))
+    parts = [_described(head, model), sections[model.scorer.kind], sections["command"]]
+    if "unpack(" in constants:
+        parts.append(sections["packed"])
+    else:
+        parts[0] = re.sub(r"^import (base64|io|zlib)\n", "", parts[0], flags=re.MULTILINE)
+    return "".join([*parts, constants, "\n\n\n", sections["end"]]).encode()
+
+
+def _described(head: str, model: Model) -> str:
+    """Put a docstring that says what this is in the place of the program's own."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in model.params.items())
+    words = f"""\
+Scores rows for class {model.positive!r} (against {model.negative!r}) of {model.label!r}.
+
+A model of AUC Studio {__version__}: method {model.method} ({settings}), trained on \
+{model.trained_on}. A row is called {model.positive!r} where its score exceeds 0 (threshold: \
+{model.threshold}).
+
+Needs Python 3.10 or newer and numpy. On a CSV file, by the names of its columns:
+
+    python THIS_FILE TABLE.csv -o SCORES.csv
+
+From Python, ``score(columns)`` takes a dict of lists and returns an array.
+"""
+    lines = (textwrap.fill(_harmless(line), 100, **_UNBROKEN) for line in words.splitlines())
+    return '"""' + "\n".join(lines) + '\n"""' + head.split('"""', 2)[2]
+
+
+_UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+def _harmless(text: str) -> str:
+    """Escape what could end a docstring or is not printable."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in quoted)
+
+
+def _constants(model: Model) -> Iterable[str]:
+    learnt = model.preparation
+    figures = zip(learnt.medians, learnt.means, learnt.scales, strict=True)
+    numbers = dict(zip(learnt.numbers, (tuple(map(float, f)) for f in figures), strict=True))
+    yield f"POSITIVE = {model.positive!r}"
+    yield f"NEGATIVE = {model.negative!r}"
+    yield f"INTERCEPT = {float(model.intercept)!r}"
+    yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by."
+    yield _mapping("NUMBERS", numbers)
+    yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
+    yield "# Name: its levels; any other text is none of them."
+    yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))
+    yield f"MISSING = {MISSING!r}"
+    yield f"TEXT_GAPS = {_set(MISSING_TEXT)}"
+    yield f"NUMBER_GAPS = {_set(MISSING_NUMBER)}"
+    given = {name: repr(value) for name, value in model.scorer.settings().items()}
+    given |= {name: _array(value) for name, value in model.scorer.arrays().items()}
+    yield f"rank = functools.partial(\n    {model.scorer.kind},"
+    yield from (f"    {name}={value}," for name, value in given.items())
+    yield ")"
+
+
+def _mapping(name: str, entries: dict[str, Any]) -> str:
+    lines = "".join(f"    {key!r}: {value!r},\n" for key, value in entries.items())
+    return f"{name} = {{\n{lines}}}" if entries else f"{name} = {{}}"
+
+
+def _set(words: Iterable[str]) -> str:
+    return "{" + ", ".join(map(repr, sorted(words))) + "}"
+
+
+def _array(array: NDArray[Any]) -> str:
+    """Write an array as literals that can be read, or packed where it is long."""
+    if array.size <= _MOST_READABLE and np.isfinite(array).all() and array.size:
+        rows = textwrap.wrap(repr(array.tolist()), _WIDTH - 8, **_UNBROKEN)
+        return "np.array(\n" + textwrap.indent("\n".join(rows), " " * 8) + "\n    )"
+    little = array.astype(array.dtype.newbyteorder("<"))
+    packed = base64.b64encode(zlib.compress(array_to_bytes(little), 9)).decode()
+    lines = "\n".join(packed[k : k + _WIDTH] for k in range(0, len(packed), _WIDTH))
+    return f'unpack("""\n{lines}\n""")'
