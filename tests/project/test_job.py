@@ -6,7 +6,7 @@ import pytest
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.results.summary import WHOLE, measures
+from aucstudio.project.results.summary import WHOLE, measures, work_out
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
@@ -100,7 +100,7 @@ def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
     asked = []
     whole = roc.describe
     monkeypatch.setattr(roc, "describe", lambda *data: asked.append(1) or whole(*data))
-    job = run_job(plan("auc-rls"), table)
+    job = run_job(plan("auc-rls"), table, afterwards=work_out)
     job.start()
     assert job.wait(PATIENCE)
     assert len(asked) == 1
