@@ -1,0 +1,167 @@
+"""Processes that are killed: while they run an experiment, and while they make a project."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+from tests.torture.world import Ended, Tally, World, ended, figures
+
+_WAIT = 60.0
+
+
+def of_run(folder: Path, tries: int, seed: int = 0) -> Tally:
+    """SIGKILL ``aucstudio run`` at random moments; runs that were committed must stay."""
+    tally, drawn = Tally("SIGKILL of run"), random.Random(seed)
+    world = World(folder)
+    project = str(folder / "killed.aucproj")
+    began = time.monotonic()
+    whole = world.command("run", "study.toml", "--project", project, "--json")
+    length = time.monotonic() - began
+    if whole.status:
+        tally.lost += 1
+        tally.note(f"the first run failed: {whole.err.strip()[-300:]}")
+        return tally
+    kept = _listed(world, project, tally)
+    for k in range(tries):
+        jobs = ["--jobs", "2"] if k % 2 else []
+        process = world.start("run", "study.toml", "--project", project, "--json", *jobs)
+        _wait(process, drawn.uniform(0.2, 1.1 * length))
+        seen = _committed(project)
+        process.send_signal(signal.SIGKILL)
+        end = ended(process)
+        tally.tries += 1
+        tally.tracebacks += end.traceback
+        tally.orphans += len(world.orphans())
+        if k % 10 == 9 or k == tries - 1:
+            kept = _check(world, project, tally, kept)
+        lost = seen - _committed(project)
+        tally.lost += len(lost)
+    _swept(world, project, tally)
+    return tally
+
+
+def _wait(process: object, seconds: float) -> None:
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit and process.poll() is None:  # type: ignore[attr-defined]
+        time.sleep(0.005)
+
+
+def _committed(project: str) -> set[str]:
+    """Read the ids of the runs in the file, as any reader could."""
+    try:
+        with sqlite3.connect(f"file:{project}?mode=ro", uri=True, timeout=10) as database:
+            return {row[0] for row in database.execute("SELECT id FROM runs")}
+    except sqlite3.Error:
+        return set()
+
+
+def _listed(world: World, project: str, tally: Tally) -> dict[str, tuple[object, ...]]:
+    end = world.command("compare", project, "--json")
+    tally.tracebacks += end.traceback
+    if end.status:
+        tally.lost += 1
+        tally.note(f"compare: {end.err.strip()[-300:]}")
+        return {}
+    return figures(json.loads(end.out))
+
+
+def _check(
+    world: World, project: str, tally: Tally, kept: dict[str, tuple[object, ...]]
+) -> dict[str, tuple[object, ...]]:
+    now = _listed(world, project, tally)
+    tally.lost += len(set(kept) - set(now))
+    tally.silent += sum(now[run] != kept[run] for run in kept if run in now)
+    return now
+
+
+def _swept(world: World, project: str, tally: Tally) -> None:
+    """What a killed program could not take away, the next one does."""
+    end = world.command("inspect", "study.csv", "--json")
+    tally.tracebacks += end.traceback
+    left = world.left()
+    tally.left += len(left)
+    beside = [p.name for p in Path(project).parent.iterdir() if _is_ours(p, project)]
+    tally.left += len(beside)
+    for name in [*left, *beside][:3]:
+        tally.note(f"left behind: {name}")
+
+
+def _is_ours(path: Path, project: str) -> bool:
+    """Whether a file beside the project is none of those that belong there."""
+    belongs = {"study.csv", "study.toml", "home", "tmp", Path(project).name}
+    return path.name not in belongs and not path.name.endswith(("-journal", "-wal", "-shm"))
+
+
+def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
+    """SIGKILL a process that makes a project; there is then none, or a whole one."""
+    from aucstudio.project.store.project_file import ProjectFile, open_or_create
+
+    tally, drawn = Tally("SIGKILL inside creation"), random.Random(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    length = _creation_seconds(folder)
+    for k in range(tries):
+        path = folder / f"made{k}.aucproj"
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            try:
+                ProjectFile.create(path).set_plan({"window": {}})
+            finally:
+                os._exit(0)
+        time.sleep(drawn.uniform(0.0, 1.2 * length))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        tally.tries += 1
+        try:
+            if path.exists():
+                ProjectFile.open(path).plan()
+            open_or_create(path).plan()
+        except Exception as error:  # noqa: BLE001  (whatever it is, it is counted)
+            tally.lost += 1
+            tally.note(f"{type(error).__name__}: {error}")
+        path.unlink(missing_ok=True)
+    left = sorted(p.name for p in folder.iterdir() if not p.name.endswith(".aucproj"))
+    # One that is killed cannot take its part away; it must be hidden and small.
+    shown = [name for name in left if not name.startswith(".")]
+    tally.left += len(shown)
+    tally.notes += [f"left behind: {name}" for name in shown[:3]]
+    return tally
+
+
+def _creation_seconds(folder: Path) -> float:
+    from aucstudio.project.store.project_file import ProjectFile
+
+    began = time.monotonic()
+    for k in range(5):
+        ProjectFile.create(folder / f"timed{k}.aucproj").set_plan({"window": {}})
+    seconds = (time.monotonic() - began) / 5
+    for k in range(5):
+        (folder / f"timed{k}.aucproj").unlink()
+    return seconds
+
+
+def of_parent(folder: Path, tries: int, seed: int = 0) -> Tally:
+    """SIGTERM and SIGKILL of a program with several processes at work: none may live on."""
+    tally, drawn = Tally("SIGTERM, SIGKILL with 2 jobs"), random.Random(seed)
+    world = World(folder, rows=400)
+    for k in range(tries):
+        process = world.start("run", "study.toml", "--jobs", "2", "--json")
+        _wait(process, drawn.uniform(0.5, 4.0))
+        process.send_signal(signal.SIGTERM if k % 2 else signal.SIGKILL)
+        end: Ended = ended(process)
+        tally.tries += 1
+        tally.tracebacks += end.traceback
+        found = world.orphans()
+        tally.orphans += len(found)
+    end = world.command("inspect", "study.csv", "--json")
+    tally.tracebacks += end.traceback
+    left = world.left()
+    tally.left += len(left)
+    tally.notes += [f"left behind: {name}" for name in left[:3]]
+    return tally

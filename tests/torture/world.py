@@ -1,0 +1,183 @@
+"""What every trial needs: a small study, the command line in a process, and what it left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import write_table
+
+MARK = "AUCSTUDIO_TORTURE"
+PATIENCE = 120.0  # seconds that any command may take on a loaded machine
+_ENDING = 10.0  # seconds in which processes must be gone after their parent
+
+EXPERIMENT = """
+[data]
+file = "study.csv"
+label = "outcome"
+positive = "yes"
+
+[validation]
+scheme = "folds"
+folds = 3
+
+{runs}
+"""
+METHODS = ("auc-rls", "svm-auc", "logistic", "rank-svm", "auc-svm", "rls")
+
+
+@dataclasses.dataclass
+class Tally:
+    """What came of the trials of one kind.
+
+    Attributes
+    ----------
+    what : str
+    tries : int
+    lost : int
+        Runs that had been finished and are gone.
+    silent : int
+        Answers that differ from the true ones without a word.
+    tracebacks, orphans, left : int
+        Tracebacks shown, processes that outlived their parent, files left behind.
+    notes : list of str
+        How the trials ended, and the first of what went wrong.
+    """
+
+    what: str
+    tries: int = 0
+    lost: int = 0
+    silent: int = 0
+    tracebacks: int = 0
+    orphans: int = 0
+    left: int = 0
+    notes: list[str] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing went wrong."""
+        return not (self.lost or self.silent or self.tracebacks or self.orphans or self.left)
+
+    def note(self, text: str) -> None:
+        """Keep what went wrong, the first few times."""
+        if len(self.notes) < 12:
+            self.notes.append(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """A command that ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def traceback(self) -> bool:
+        """Whether somebody saw a traceback."""
+        return "Traceback (most recent call last)" in self.err + self.out
+
+
+class World:
+    """A folder with a table, an experiment file, a home and a temporary folder of its own."""
+
+    def __init__(self, folder: Path, methods: Iterable[str] = METHODS, rows: int = 120) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir(exist_ok=True)
+        self.token = f"{os.getpid()}-{time.monotonic_ns()}"
+        write_table(folder / "study.csv", rows=rows)
+        runs = "\n".join(f'[[runs]]\nmethod = "{method}"\n' for method in methods)
+        (folder / "study.toml").write_text(EXPERIMENT.format(runs=runs), encoding="utf-8")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the commands run in."""
+        return {
+            **os.environ,
+            MARK: self.token,
+            "TMPDIR": str(self.temporary),
+            "AUCSTUDIO_HOME": str(self.folder / "home"),
+            "QT_QPA_PLATFORM": "offscreen",
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def start(self, *words: str, more: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        """Start the command line."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "aucstudio", *words],
+            cwd=self.folder,
+            env={**self.environment, **(more or {}), "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+
+    def command(self, *words: str, more: Mapping[str, str] | None = None) -> Ended:
+        """Run the command line to its end."""
+        return ended(self.start(*words, more=more))
+
+    def orphans(self) -> list[int]:
+        """List the processes of this world that live on, after a moment to end in."""
+        limit = time.monotonic() + _ENDING
+        while (alive := _marked(self.token)) and time.monotonic() < limit:
+            time.sleep(0.05)
+        for process in alive:
+            os.kill(process, signal.SIGKILL)
+        return alive
+
+    def left(self) -> list[str]:
+        """List what is in the temporary folder, and take it away."""
+        found = sorted(self.temporary.rglob("*"), reverse=True)
+        names = [str(path.relative_to(self.temporary)) for path in found]
+        for path in found:
+            path.rmdir() if path.is_dir() else path.unlink()
+        return names
+
+
+def ended(process: subprocess.Popen[str]) -> Ended:
+    """Wait for a command."""
+    try:
+        out, err = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        return Ended(-999, out, err + "\n[it hung]")
+    return Ended(process.returncode, out, err)
+
+
+def _marked(token: str) -> list[int]:
+    """List living processes whose environment bears the token."""
+    wanted = f"{MARK}={token}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            if state not in "ZX" and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def figures(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Give what must not change of every run in ``compare --json``, by the run's id."""
+    return {
+        run["id"]: (run["method"], run["status"], json.dumps(run["auc"], sort_keys=True))
+        for run in document["runs"]
+    }
