@@ -67,7 +67,14 @@ class _TileBar(QTabBar):
         left = event.button() == Qt.MouseButton.LeftButton
         self._pressed = event.position().toPoint() if left else None
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        self._pressed = None
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        # A tool tip, a menu or another window may have taken the release.
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._pressed = None
         if self._pressed is None:
             return
         way = (event.position().toPoint() - self._pressed).manhattanLength()

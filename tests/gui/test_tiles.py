@@ -1,6 +1,8 @@
 """A narrow tile: its tabs, its least size, and the legends of the pictures in it."""
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from aucstudio.gui.app import make_application
@@ -112,3 +114,41 @@ def test_two_tiles_ask_for_no_more_than_a_small_window_has(qtbot):
     pages[0].setMinimumHeight(700)
     QApplication.processEvents()
     assert column.minimumSizeHint().height() == 600
+
+
+@pytest.fixture
+def dragged(tile, monkeypatch):
+    """Numbers of the tabs whose drag began."""
+    begun = []
+    monkeypatch.setattr(tile.bar, "_drag", begun.append)
+    return begun
+
+
+def far_along(tile, index):
+    centre = tile.bar.tabRect(index).center()
+    return centre, centre + QPoint(4 * QApplication.startDragDistance(), 0)
+
+
+def test_hovering_after_a_click_drags_nothing(tile, dragged):
+    centre, away = far_along(tile, 1)
+    QTest.mouseClick(tile.bar, Qt.MouseButton.LeftButton, pos=centre)
+    QTest.mouseMove(tile.bar, away)
+    assert tile.currentIndex() == 1
+    assert dragged == []
+
+
+def test_a_tab_is_dragged_while_the_button_is_down(tile, dragged):
+    centre, away = far_along(tile, 1)
+    QTest.mousePress(tile.bar, Qt.MouseButton.LeftButton, pos=centre)
+    QTest.mouseMove(tile.bar, away)
+    QTest.mouseRelease(tile.bar, Qt.MouseButton.LeftButton, pos=away)
+    assert dragged == [1]
+
+
+def test_a_release_that_went_elsewhere_leaves_no_drag_behind(tile, dragged):
+    centre, away = far_along(tile, 1)
+    QTest.mousePress(tile.bar, Qt.MouseButton.LeftButton, pos=centre)
+    # The release goes to another window: all that the bar sees is a hover without a button.
+    QTest.mouseRelease(tile, Qt.MouseButton.LeftButton)
+    QTest.mouseMove(tile.bar, away)
+    assert dragged == []
