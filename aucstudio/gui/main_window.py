@@ -257,9 +257,9 @@ class MainWindow(QMainWindow):
 
     def open_path(self, path: str | Path) -> None:
         """Open a table, a project or an experiment file, by its ending."""
-        if Path(path).suffix == ".aucproj":
+        if Path(path).suffix.lower() == ".aucproj":
             self.open_project(path)
-        elif Path(path).suffix == ".toml":
+        elif Path(path).suffix.lower() == ".toml":
             self.open_experiments(path)
         else:
             self.open_data(path)
@@ -313,7 +313,7 @@ class MainWindow(QMainWindow):
         if not path:
             return
         try:
-            self.session.save_as(Path(path).with_suffix(".aucproj"))
+            self.session.save_as(prompts.with_ending(path, ".aucproj"))
         except InputError as error:
             prompts.show_error(self, str(error))
         self._refresh_state()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.widgets import dialog_buttons, name_buttons, named
+from aucstudio.project.errors import InputError
 
 _BUTTON = QDialogButtonBox.StandardButton
 
@@ -28,6 +32,27 @@ def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> 
     """Ask where to save; None if there is no answer."""
     path, _ = QFileDialog.getSaveFileName(parent, title, suggested, filters)
     return path or None
+
+
+def with_ending(path: str, ending: str) -> Path:
+    """Give the path to save to: the one that was typed, with the ending added if it has another.
+
+    Raises
+    ------
+    InputError
+        If that names a file which is there: the dialog has asked about the typed name only.
+    """
+    typed = Path(path)
+    if typed.name.lower().endswith(ending):
+        return typed
+    ended = typed.with_name(typed.name + ending)
+    if os.path.lexists(ended):
+        raise InputError(
+            f"{ended} exists already, and nothing was saved: choose another name, or type "
+            f"{ended.name} to replace it",
+            file=str(ended),
+        )
+    return ended
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
 from aucstudio.gui.runner import Runner
 from aucstudio.gui.stakes import Stakes
-from aucstudio.gui.study import PlanKeeper, Study, plan_document, read_study
+from aucstudio.gui.study import PlanKeeper, ProjectHandle, Study, plan_document, read_study
 from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import Turns, delayed
 from aucstudio.project.data.table import Table, read_table
@@ -34,7 +34,8 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.files import same_file
+from aucstudio.project.store.project_file import ProjectFile, write_project
 from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
 from aucstudio.project.work.job import Job, Outcome, RunJob, run_job
 from aucstudio.project.work.training_process import TrainingProcess
@@ -80,11 +81,11 @@ class Session(QObject):
         super().__init__(parent)
         self._training = training
         self.table: Table | None = None
-        self.project: ProjectFile | None = None
+        self._home: ProjectHandle | None = None
+        self._flight_home: ProjectHandle | None = None
         self.is_saved = False
         self.plan = Plan()
         self.records: dict[str, RunRecord] = {}
-        self.unsaved: dict[str, str] = {}
         self.selected: str | None = None
         self._beside: str | None = None
         self._alone = False
@@ -117,6 +118,16 @@ class Session(QObject):
     def run(self, run: str | None) -> ShownRun | None:
         """Give one run of the list by its id."""
         return next((shown for shown in self.shown_runs() if shown.record.id == run), None)
+
+    @property
+    def project(self) -> ProjectFile | None:
+        """The file that runs and plan are kept in; None before there is something to keep."""
+        return None if self._home is None else self._home.file
+
+    @property
+    def unsaved(self) -> Mapping[str, str]:
+        """By id, why a run could not be written into the file."""
+        return {} if self._home is None else self._home.unsaved
 
     @property
     def compared(self) -> str | None:
@@ -281,13 +292,13 @@ class Session(QObject):
     def _start_study(self, table: Table) -> None:
         self._forget_runs()
         self.table = table
-        self.project, self.is_saved = None, False
         self.table_changed.emit()
 
     def _forget_runs(self) -> None:
         self.stop()
         self._flush_now()
-        self.records, self.unsaved = {}, {}
+        self._home, self.is_saved = None, False
+        self.records = {}
         self.undo_stack.clear()
         self.selected = self._beside = None
         self._alone = False
@@ -312,7 +323,8 @@ class Session(QObject):
         """
         study: Study = self._load(lambda _report: read_study(Path(path)))
         self._forget_runs()
-        self.project, self.is_saved = study.file, not is_unsaved(study.file.path)
+        self._home = ProjectHandle(study.file, study.records)
+        self.is_saved = not is_unsaved(study.file.path)
         self.table = study.table
         self.records = {record.id: record for record in study.records}
         self.put_plan(study.plan(self.plan))
@@ -325,29 +337,33 @@ class Session(QObject):
         return study.warnings
 
     def save_as(self, path: str | Path) -> None:
-        """Save the project under a name and go on in that file.
+        """Save the project under a name and go on in that file, runs under way included.
+
+        It is written from what is here: the file of before may be gone or damaged.
 
         Raises
         ------
         InputError
             If it cannot be written; everything stays as it was.
         """
-        if self.project is None:
-            self.project = new_unsaved_project(self.table.path if self.table else None)
-        self._flush_now()
-        old = self.project
-        saved = old.copy_to(path)
-        for run in list(self.unsaved):
-            record = saved.add_run(self.records[run])
-            del self.unsaved[run]
-            self.records[run] = dataclasses.replace(record, id=run)
-        self.project = saved
-        if not self.is_saved and is_unsaved(old.path):
+        self._keeper.wait()
+        path, old = Path(path), self.project
+        document = plan_document(self.plan, self.table)
+        if self._home is None:
+            self._home = ProjectHandle(write_project(path, (), document))
+        else:
+            self._home.move_to(path, document)
+        self._flush.stop()
+        if (
+            old is not None
+            and not self.is_saved
+            and is_unsaved(old.path)
+            and not same_file(old.path, path)
+        ):
             with contextlib.suppress(OSError):
                 old.path.unlink()
         self.is_saved = True
-        self._write_plan()
-        remember_recent(saved.path)
+        remember_recent(path)
         self.told.emit(self.status)
         self.runs_changed.emit()
 
@@ -427,8 +443,8 @@ class Session(QObject):
         test_table = self._get_ready(experiment)
         assert self.table is not None
         tables = self.table, test_table
-        workers = self.cluster.workers
-        return run_job(experiment, *tables, self.project, workers, self._training, work_out)
+        workers, self._flight_home = self.cluster.workers, self._home
+        return run_job(experiment, *tables, self._home, workers, self._training, work_out)
 
     def _get_ready(self, experiment: Experiment) -> Table | None:
         """Make the project file and read the test table, where there is need; off this thread."""
@@ -440,8 +456,8 @@ class Session(QObject):
             return self.project or new_unsaved_project(data), read_test_table(experiment)
 
         made: tuple[ProjectFile, Table | None] = self._load(work)
-        if self.project is None:
-            self.project = made[0]
+        if self._home is None:
+            self._home = ProjectHandle(made[0])
             self._write_plan()
         return made[1]
 
@@ -462,12 +478,11 @@ class Session(QObject):
         self.cluster.close()
 
     def _take_in(self, outcome: Outcome, live: LiveRun) -> None:
-        record = outcome.record
-        if outcome.unsaved:
-            self.unsaved[record.id] = outcome.unsaved
-            self.failed.emit(outcome.unsaved, "")
-        if live.experiment.data.sha256 != getattr(self.table, "sha256", None):
-            # The table was replaced meanwhile: the run is in its own project, not in this one.
+        record, home = outcome.record, self._flight_home
+        if home is not None and record.id in home.unsaved:
+            self.failed.emit(home.unsaved[record.id], "")
+        if home is not self._home:
+            # Another study was opened meanwhile: the run is in its own project, not in this one.
             return
         self.records[record.id] = record
         # Not an edit: undo must never take a finished run away.

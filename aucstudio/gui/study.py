@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import threading
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.files import same_file
+from aucstudio.project.store.project_file import ProjectFile, free_id, write_project
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,6 +48,79 @@ class Study:
         else:
             plan = _first_plan(present, self.records)
         return _with_all_looks(plan, self.records)
+
+
+class ProjectHandle:
+    """Where the runs of one study are kept: its present project file, and all that ended.
+
+    A job holds the handle, not the file. When the study moves to another file, a run that is
+    under way ends there; and the new file is written from what the handle holds, so that it
+    does not matter what has become of the old one. Calls may come from any thread.
+
+    Parameters
+    ----------
+    file : ProjectFile
+    records : iterable of RunRecord
+        What the file holds.
+
+    Attributes
+    ----------
+    file : ProjectFile
+    unsaved : dict
+        By id, why a run could not be written into the file.
+    """
+
+    def __init__(self, file: ProjectFile, records: Iterable[RunRecord] = ()) -> None:
+        self.file = file
+        self.unsaved: dict[str, str] = {}
+        self._ended = {record.id: record for record in records}
+        self._flying: dict[str, Experiment] = {}
+        self._lock = threading.Lock()
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Note that a run is under way, in whichever file is the present one until it ends."""
+        with self._lock:
+            self._flying[experiment.id] = experiment
+            self.file.take_off(experiment)
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Keep a run; why it could not be written, if so, is in ``unsaved``.
+
+        Returns
+        -------
+        record
+            The same, with a free id if the study holds that experiment already.
+        """
+        with self._lock:
+            self._flying.pop(record.experiment.id, None)
+            kept = dataclasses.replace(record, id=free_id(self._ended, record.id))
+            try:
+                kept = self.file.add_run(kept)
+                if kept.id != record.experiment.id:
+                    self.file.land(record.experiment)
+            except InputError as error:
+                # Another dictionary, not another entry: the window may be reading this one.
+                self.unsaved = {**self.unsaved, kept.id: str(error)}
+            self._ended[kept.id] = kept
+        return kept
+
+    def move_to(self, path: Path, document: Mapping[str, Any]) -> None:
+        """Write all runs and a plan into a new file, and go on there.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; everything stays as it was.
+        """
+        with self._lock:
+            old = self.file
+            self.file = write_project(path, self._ended.values(), document)
+            self.unsaved = {}
+            for experiment in self._flying.values():
+                with contextlib.suppress(InputError):
+                    self.file.take_off(experiment)
+                    if old.path.is_file() and not same_file(old.path, path):
+                        old.land(experiment)
 
 
 class PlanKeeper:

@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 import threading
 
 import numpy as np
@@ -180,16 +181,20 @@ def test_a_file_that_cannot_be_read_leaves_everything(session, table_file, tmp_p
         session.open_data(tmp_path / "absent.csv")
 
 
-def test_a_disk_that_fails_keeps_the_run_and_says_so(session, table_file, qtbot, tmp_path):
+def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, tmp_path):
     session.open_data(table_file)
     told = []
     session.failed.connect(lambda sentence, _trace: told.append(sentence))
-    session.project = ProjectFile(tmp_path / "gone" / "p.aucproj")
-    session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    assert session.records[session.selected].status == DONE
+    kept = run("auc-rls")
+    shutil.rmtree(session.project.path.parent)
+    again = run("auc-rls")
+    assert again.status == DONE
     assert any("cannot read or write the project" in sentence for sentence in told)
-    assert "not saved" in session.status
+    assert "1 run(s) not saved" in session.status
+    assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
+    session.save_as(tmp_path / "rescued.aucproj")
+    assert session.status == "All runs saved in rescued.aucproj"
+    assert ids(session.project) == [kept.id, again.id]
 
 
 def test_a_plan_survives_json():
@@ -201,3 +206,130 @@ def test_a_plan_survives_json():
         {"a": RunLook("one", 3, False, True)},
     )
     assert Plan.from_json(plan.as_json()) == plan
+
+
+def ids(project):
+    """Of the runs that a project file holds."""
+    return [record.id for record in ProjectFile.open(project.path).runs()]
+
+
+class Held:
+    """A method that waits in its first fit until it is told to go on."""
+
+    def __init__(self, monkeypatch, method="auc-rls"):
+        self.reached, self.release = threading.Event(), threading.Event()
+        fit = METHODS[method]._fit
+
+        def held(estimator, X, positive, monitor):
+            self.reached.set()
+            assert self.release.wait(PATIENCE / 1000)
+            return fit(estimator, X, positive, monitor)
+
+        monkeypatch.setattr(METHODS[method], "_fit", held)
+
+
+@pytest.fixture
+def held(session, table_file, qtbot, monkeypatch):
+    """A run that is under way until it is released; always released in the end."""
+    session.open_data(table_file)
+    made = Held(monkeypatch)
+    session.run_planned()
+    qtbot.waitUntil(made.reached.is_set, timeout=PATIENCE)
+    yield made
+    made.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+
+
+def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, tmp_path):
+    unnamed = session.project.path
+    session.save_as(tmp_path / "first.aucproj")
+    session.save_as(tmp_path / "second.aucproj")
+    assert not unnamed.exists()
+    held.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert ids(session.project) == list(session.records) != []
+    assert session.status == "All runs saved in second.aucproj"
+    assert session.project.lost_in_flight() == []
+    # The named file of before stays, and does not wait for a run that ended elsewhere.
+    first = ProjectFile.open(tmp_path / "first.aucproj")
+    assert first.runs() == []
+    assert first.lost_in_flight() == []
+
+
+def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path):
+    session.save_as(tmp_path / "named.aucproj")
+    lost = ProjectFile.open(tmp_path / "named.aucproj").lost_in_flight()
+    assert [experiment.method for experiment in lost] == ["auc-rls"]
+
+
+def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
+    held.release.set()
+    assert session._runner._job.wait(PATIENCE / 1000)
+    assert session.records == {}
+    session.save_as(tmp_path / "named.aucproj")
+    assert len(ids(session.project)) == 1
+
+
+def test_a_late_run_stays_out_of_another_study_of_the_same_table(
+    session, held, table_file, tmp_path, qtbot
+):
+    session.save_as(tmp_path / "its own.aucproj")
+    own = session.project
+    session.open_data(table_file)
+    held.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.records == {}
+    assert len(ids(own)) == 1
+
+
+@pytest.mark.parametrize("harm", ["deleted", "empty", "truncated", "damaged", "folder gone"])
+def test_saving_as_rescues_what_a_broken_file_holds(session, run, table_file, tmp_path, harm):
+    session.open_data(table_file)
+    first = run("auc-rls")
+    (tmp_path / "place").mkdir()
+    path = tmp_path / "place" / "broken.aucproj"
+    session.save_as(path)
+    second = run("auc-svm")
+    session.set_look(first.id, "Rename run", name="mine")
+    whole = path.read_bytes()
+    if harm == "deleted":
+        path.unlink()
+    elif harm == "folder gone":
+        shutil.rmtree(path.parent)
+    else:
+        half = len(whole) // 2
+        path.write_bytes(
+            {
+                "empty": b"",
+                "truncated": whole[:half],
+                "damaged": whole[:4096] + b"\x5a" * (half - 4096) + whole[half:],
+            }[harm]
+        )
+    session.save_as(tmp_path / "rescued.aucproj")
+    assert session.open_project(tmp_path / "rescued.aucproj") == []
+    assert list(session.records) == [first.id, second.id]
+    assert session.plan.looks[first.id].name == "mine"
+    for before in (first, second):
+        again = session.records[before.id].splits[0]
+        np.testing.assert_array_equal(again.test_scores, before.splits[0].test_scores)
+
+
+def test_a_save_that_fails_leaves_everything(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    path = session.project.path
+    with pytest.raises(InputError, match="cannot save the project as"):
+        session.save_as(tmp_path / "no such folder" / "p.aucproj")
+    assert session.project.path == path
+    assert not session.is_saved
+    assert ids(session.project) == [record.id]
+
+
+def test_saving_onto_itself_keeps_the_file(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    session.save_as(session.project.path)
+    assert ids(session.project) == [record.id]
+    session.save_as(tmp_path / "named.aucproj")
+    session.save_as(tmp_path / "named.aucproj")
+    assert ids(session.project) == [record.id]

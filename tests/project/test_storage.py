@@ -13,7 +13,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.trajectory import Stage
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project_file import ProjectFile, write_project
 
 
 @pytest.fixture
@@ -126,15 +126,20 @@ def test_creating_never_overwrites(project):
         ProjectFile.create(project.path)
 
 
-def test_a_copy_is_whole_and_replaces_in_one_step(project, plan, table, tmp_path):
-    project.add_run(execute(plan(), table))
+def test_a_project_is_written_whole_and_replaces_in_one_step(plan, table, tmp_path):
+    records = [execute(plan(), table), execute(plan("auc-svm"), table)]
     target = tmp_path / "copy.aucproj"
     target.write_text("an older file")
-    assert len(project.copy_to(target).runs()) == 1
+    written = write_project(target, records, {"name": "größe"})
+    assert [run.id for run in written.runs()] == [record.id for record in records]
+    assert written.plan() == {"name": "größe"}
+    before = target.read_bytes()
     with pytest.raises(InputError, match="cannot save the project as"):
-        project.copy_to(tmp_path / "no such folder" / "copy.aucproj")
-    assert len(project.runs()) == 1
-    assert not list(tmp_path.glob(".*part"))
+        write_project(tmp_path / "no such folder" / "copy.aucproj", records, {})
+    with pytest.raises(TypeError):
+        write_project(target, records, {"name": object()})
+    assert target.read_bytes() == before
+    assert [path.name for path in tmp_path.glob(".*")] == []
 
 
 def test_a_full_disk_leaves_what_was_there(project, plan, table):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -231,11 +229,12 @@ class ExportModelDialog(QDialog):
         if not path:
             return
         try:
-            write_atomically(Path(path).with_suffix(chosen.ending), chosen.write(model))
+            target = prompts.with_ending(path, chosen.ending)
+            write_atomically(target, chosen.write(model))
         except InputError as error:
             tell(self.words, str(error), "error")
             return
-        self._session.told.emit(f"Saved {path}")
+        self._session.told.emit(f"Saved {target}")
         self.accept()
 
     def reject(self) -> None:

@@ -1,18 +1,34 @@
-"""Writing files so that they are there wholly or not at all."""
+"""Writing files so that they are there wholly or not at all.
+
+A path means what it means to a shell: a link is followed, a pipe or a device is written into, and
+a file that is there keeps its mode and its owner. What is replaced in one step is the file at the
+end of the links, never something that a name merely leads through.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import tempfile
+import re
+import secrets
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.errors import InputError
 
+STANDARD_OUTPUT = "-"
 
-def write_atomically(path: Path, data: bytes | str) -> None:
+_MOST_LINKS = 40
+_OPEN_FILE = re.compile(r"/proc/(\d+)/fd/(\d+)")
+_BINARY = getattr(os, "O_BINARY", 0)  # where there are text files, as on Windows
+_LONGEST_PREFIX = 40  # characters of the name that a temporary file takes over
+
+
+def write_atomically(path: str | Path, data: bytes | str) -> None:
     """Write beside the target and replace it in one step: a failure leaves the old file.
 
     Raises
@@ -25,31 +41,90 @@ def write_atomically(path: Path, data: bytes | str) -> None:
 
 
 @contextlib.contextmanager
-def written_atomically(path: Path) -> Iterator[BinaryIO]:
+def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
     """Give a file to write piece by piece, which takes the place of the target at the end.
+
+    Links are followed. What is no regular file, as a pipe or a device, is written straight
+    through.
 
     Raises
     ------
     InputError
         If the folder is missing, read-only or full.
     """
-    temporary: str | None = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
-        with os.fdopen(handle, "wb") as file:
+        with _opened(_end_of_links(path)) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+    except BrokenPipeError:
+        raise  # whoever read has seen enough: not a matter of the file
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+@contextlib.contextmanager
+def written_to(path: str) -> Iterator[BinaryIO]:
+    """Give the file that a command line names, ``-`` being the standard output."""
+    if path != STANDARD_OUTPUT:
+        with written_atomically(path) as file:
+            yield file
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give the name of a file to make beside the target, which replaces it at the end.
+
+    Links are followed; what is no regular file is never replaced. Mode and owner of a target that
+    is there are kept. Whatever fails, it stays as it was and nothing is left beside it.
+
+    Raises
+    ------
+    OSError
+    """
+    target = _end_of_links(target)
+    present = _present(target)
+    prefix = target.name[:_LONGEST_PREFIX]
+    partial = target.with_name(f".{prefix}.{secrets.token_hex(6)}.part")
+    try:
+        yield partial
+        if present is not None:
+            _make_like(partial, present)
+        os.replace(partial, target)
     finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
 
 
-def cannot_write(path: Path, error: OSError) -> InputError:
+def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> None:
+    """Refuse to write to a file that is read: by this name, another, a link or in other case.
+
+    Raises
+    ------
+    InputError
+    """
+    if output is None or str(output) == STANDARD_OUTPUT:
+        return
+    for read in inputs:
+        if read is not None and same_file(output, read):
+            raise InputError(
+                f"{output} is the file {read} that this command reads: it would be lost; give "
+                "another name to write to",
+                file=str(output),
+            )
+
+
+def same_file(one: str | Path, other: str | Path) -> bool:
+    """Tell whether two paths are one file; a file that is not there yet has its path alone."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def cannot_write(path: str | Path, error: OSError) -> InputError:
     """Make the sentence for a file that could not be written."""
     reason = error.strerror or str(error)
     return InputError(
@@ -59,7 +134,69 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     )
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+@contextlib.contextmanager
+def _opened(target: Path) -> Iterator[BinaryIO]:
+    descriptor = _open_descriptor(target)
+    if descriptor is not None:
+        # Opened anew, a file that a shell redirects to would be written from its beginning.
+        sys.stdout.flush()
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            yield file
+    elif target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+    else:
+        with _written_beside(target) as file:
+            yield file
+
+
+@contextlib.contextmanager
+def _written_beside(target: Path) -> Iterator[BinaryIO]:
+    present = _present(target)
+    # Nobody may read the new file who could not read the one it replaces.
+    mode = 0o666 if present is None else present.st_mode & 0o777
+    with replacing(target) as partial:
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _present(target: Path) -> os.stat_result | None:
+    """Give what a target is that is there; one that may not be written is not replaced either."""
+    if not target.exists():
+        return None
+    if not target.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file", str(target))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    return target.stat()
+
+
+def _make_like(partial: Path, present: os.stat_result) -> None:
+    """Give mode and owner, as far as this person and this file system can."""
+    if hasattr(os, "chown"):
+        # Only the superuser gives files away; a group can be kept by those who belong to it.
+        for owner in ((-1, present.st_gid), (present.st_uid, -1)):
+            with contextlib.suppress(OSError):
+                os.chown(partial, *owner)
+    with contextlib.suppress(OSError):
+        os.chmod(partial, stat.S_IMODE(present.st_mode))
+
+
+def _end_of_links(path: str | Path) -> Path:
+    """Follow links to where they end, or to a file that this process has open already."""
+    found = Path(path)
+    for _ in range(_MOST_LINKS):
+        found = Path(os.path.realpath(found.parent)) / found.name
+        if _open_descriptor(found) is not None or not found.is_symlink():
+            return found
+        found = found.parent / os.readlink(found)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
+def _open_descriptor(path: Path) -> int | None:
+    """Give the number of a file that this process has open, if a path names one (/dev/stdout)."""
+    found = _OPEN_FILE.fullmatch(str(path))
+    return int(found[2]) if found is not None and int(found[1]) == os.getpid() else None

@@ -16,9 +16,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search
+from aucstudio.project.store.files import replacing
 from aucstudio.project.store.split_arrays import split_blobs, split_from, split_values
 
 FORMAT = 1
@@ -101,16 +101,9 @@ class ProjectFile:
             The same, with a free id if the project held that experiment already.
         """
         with self._connected() as database, database:
-            kept = dataclasses.replace(record, id=_free_id(database, record.id))
-            header = kept.header() | {"splits": [split_values(s) for s in kept.splits]}
-            database.execute(
-                "INSERT INTO runs (id, document) VALUES (?, ?)", (kept.id, json.dumps(header))
-            )
-            for k, split in enumerate(kept.splits):
-                database.executemany(
-                    "INSERT INTO arrays VALUES (?, ?, ?, ?)",
-                    [(kept.id, k, name, data) for name, data in split_blobs(split)],
-                )
+            taken = {row[0] for row in database.execute("SELECT id FROM runs")}
+            kept = dataclasses.replace(record, id=free_id(taken, record.id))
+            _insert_run(database, kept)
             database.execute("DELETE FROM flight WHERE id = ?", (record.id,))
         return kept
 
@@ -166,25 +159,10 @@ class ProjectFile:
                 "INSERT OR REPLACE INTO plan VALUES (1, ?)", (json.dumps(dict(document)),)
             )
 
-    def copy_to(self, path: str | Path) -> ProjectFile:
-        """Write a consistent copy, replacing ``path`` only once the copy is whole."""
-        target = Path(path)
-        partial = target.with_name(f".{target.name}.part")
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
-        try:
-            with self._connected() as database, ProjectFile(partial)._connected() as copy:
-                database.backup(copy)
-            os.replace(partial, target)
-        except (OSError, InputError) as error:
-            with contextlib.suppress(OSError):
-                partial.unlink()
-            raise InputError(
-                f"cannot save the project as {target}: {_reason(error)}; choose another folder, or "
-                "free some space",
-                file=str(target),
-            ) from error
-        return ProjectFile(target)
+    def land(self, experiment: Experiment) -> None:
+        """Forget that a run is under way: it ends in another file."""
+        with self._connected() as database, database:
+            database.execute("DELETE FROM flight WHERE id = ?", (experiment.id,))
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -213,13 +191,52 @@ def open_or_create(project: str | Path) -> ProjectFile:
     return ProjectFile.open(path) if path.exists() else ProjectFile.create(path)
 
 
+def write_project(
+    path: str | Path, records: Iterable[RunRecord], plan: Mapping[str, Any]
+) -> ProjectFile:
+    """Write a project of these runs and this plan; it takes the place of ``path`` once it is whole.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; what was there stays.
+    """
+    target = Path(path)
+    try:
+        with replacing(target) as partial:
+            file = ProjectFile.create(partial)
+            with file._connected() as database, database:
+                for record in records:
+                    _insert_run(database, record)
+            file.set_plan(plan)
+    except (OSError, InputError) as error:
+        raise InputError(
+            f"cannot save the project as {target}: {_reason(error)}; choose another folder, or "
+            "free some space",
+            file=str(target),
+        ) from error
+    return ProjectFile(target)
+
+
+def _insert_run(database: sqlite3.Connection, record: RunRecord) -> None:
+    header = record.header() | {"splits": [split_values(s) for s in record.splits]}
+    database.execute(
+        "INSERT INTO runs (id, document) VALUES (?, ?)", (record.id, json.dumps(header))
+    )
+    for k, split in enumerate(record.splits):
+        database.executemany(
+            "INSERT INTO arrays VALUES (?, ?, ?, ?)",
+            [(record.id, k, name, data) for name, data in split_blobs(split)],
+        )
+
+
 def _reason(error: BaseException) -> str:
     cause = error.__cause__ or error
     return getattr(cause, "strerror", None) or str(cause)
 
 
-def _free_id(database: sqlite3.Connection, wanted: str) -> str:
-    taken = {row[0] for row in database.execute("SELECT id FROM runs")}
+def free_id(taken: Container[str], wanted: str) -> str:
+    """Give an id that no run has yet: the wanted one, or that with a number."""
     candidate, count = wanted, 1
     while candidate in taken:
         count += 1

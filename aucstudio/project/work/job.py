@@ -16,7 +16,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -29,7 +29,6 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Progress
-from aucstudio.project.store.project_file import ProjectFile
 from aucstudio.project.work.gather import execute_on
 from aucstudio.project.work.training_process import TrainingProcess
 from aucstudio.project.work.workers import Workers
@@ -139,6 +138,16 @@ class Job(Generic[Message, Result]):
                 self._ended.set()
 
 
+class RunStore(Protocol):
+    """Where runs are kept: a project file, or what stands for the present one of a window."""
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Note that a run is under way."""
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Keep a run that ended; gives it with the id it has there."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Outcome:
     """How a run ended, and whether it is on disk.
@@ -161,7 +170,7 @@ def run_job(
     experiment: Experiment,
     table: Table,
     test_table: Table | None = None,
-    project: ProjectFile | None = None,
+    project: RunStore | None = None,
     workers: Workers | None = None,
     process: TrainingProcess | None = None,
     afterwards: Callable[[RunRecord], object] = lambda _record: None,
@@ -217,7 +226,7 @@ def run_job(
     return job
 
 
-def _store(record: RunRecord, project: ProjectFile | None) -> Outcome:
+def _store(record: RunRecord, project: RunStore | None) -> Outcome:
     if project is None:
         return Outcome(record)
     try:

@@ -1,0 +1,72 @@
+"""Names that are typed into a save dialog: endings are added, and nothing is replaced unasked."""
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
+
+from aucstudio.gui import prompts
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project_file import ProjectFile
+from tests.gui.conftest import make_record, put
+
+
+@pytest.mark.parametrize(
+    ("typed", "saved"),
+    [
+        ("study", "study.aucproj"),
+        ("study.v2", "study.v2.aucproj"),
+        ("study.aucproj", "study.aucproj"),
+        ("STUDY.AUCPROJ", "STUDY.AUCPROJ"),
+        (".hidden", ".hidden.aucproj"),
+    ],
+)
+def test_the_ending_is_added_never_put_in_place_of_another(tmp_path, typed, saved):
+    assert prompts.with_ending(str(tmp_path / typed), ".aucproj") == tmp_path / saved
+
+
+def test_a_name_the_dialog_asked_about_may_be_replaced(tmp_path):
+    path = tmp_path / "study.aucproj"
+    path.write_text("older")
+    assert prompts.with_ending(str(path), ".aucproj") == path
+    with pytest.raises(InputError, match=r"study\.aucproj exists already, and nothing was saved"):
+        prompts.with_ending(str(tmp_path / "study"), ".aucproj")
+
+
+@pytest.mark.slow
+def test_save_as_never_replaces_a_project_unasked(window, table_file, answers, tmp_path):
+    window.open_data(table_file)
+    save_as = window.findChild(QAction, "action_save_project_as")
+    other = tmp_path / "study.aucproj"
+    ProjectFile.create(other).set_plan({"name": "another study"})
+    before = other.read_bytes()
+    answers.save_path = str(tmp_path / "study.v2")
+    save_as.trigger()
+    assert window.session.project.path == tmp_path / "study.v2.aucproj"
+    answers.save_path = str(tmp_path / "study")
+    save_as.trigger()
+    assert len(answers.errors) == 1
+    assert "study.aucproj exists already" in answers.errors[0]
+    assert window.session.project.path == tmp_path / "study.v2.aucproj"
+    assert other.read_bytes() == before
+
+
+def test_a_model_never_replaces_another_unasked(table_session, answers, tmp_path, qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    put(table_session, make_record(table_session.table))
+    other = tmp_path / "model.aucmodel"
+    other.write_text("another model")
+
+    def save_as(typed):
+        run = table_session.run(table_session.selected)
+        dialog = ExportModelDialog(table_session, run, parent)
+        answers.save_path = str(tmp_path / typed)
+        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+        return dialog.findChild(QLabel, "export_words").text()
+
+    assert save_as("model.v2") == ""
+    assert load_model(tmp_path / "model.v2.aucmodel").method == "auc-rls"
+    assert "model.aucmodel exists already" in save_as("model")
+    assert other.read_text() == "another model"
