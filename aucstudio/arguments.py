@@ -61,11 +61,19 @@ def command_parser() -> argparse.ArgumentParser:
     )
     score.add_argument("model", metavar="MODEL")
     score.add_argument("data", metavar="DATA")
-    score.add_argument("-o", "--output", metavar="SCORES.csv", help="write the scores here")
+    score.add_argument(
+        "-o",
+        "--output",
+        metavar="SCORES.csv",
+        type=_file_or_none,
+        help="write the scores here; - is the standard output",
+    )
     _add_stream_options(score)
     export.add_argument("model", metavar="MODEL")
     export.add_argument("--to", metavar="FORMAT", required=True, help="onnx, script or json")
-    export.add_argument("-o", "--output", metavar="FILE", required=True)
+    export.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="- is the standard output"
+    )
     compare.add_argument("project", metavar="PROJECT")
     _add_cluster_option(compare)
     demo.add_argument("--out", metavar="DIR", default="aucstudio-demo")
@@ -139,6 +147,11 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
     )
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
     _add_cluster_option(train)
+
+
+def _file_or_none(text: str) -> str | None:
+    """Give the file to write results to; - is where they go without one."""
+    return None if text == "-" else text
 
 
 def _positive_int(text: str) -> int:

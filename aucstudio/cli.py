@@ -6,6 +6,7 @@ Standard output carries results only; progress and complaints go to standard err
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import json
 import os
@@ -147,6 +148,7 @@ def _train(options: argparse.Namespace) -> int:
     from aucstudio.project.runs.take_model import take_model
     from aucstudio.project.store.model_file import save_model
 
+    _check_model_name(options)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     read = _table_reader(options, options.method)
     plan = plan_run(
@@ -176,6 +178,19 @@ def _train(options: argparse.Namespace) -> int:
         for note in record.notes:
             _print(f"note: {note}")
     return _outcome(record.status, record.error)
+
+
+def _check_model_name(options: argparse.Namespace) -> None:
+    """Refuse a name for the model before a run is made whose model could not be written."""
+    from aucstudio.project.errors import InputError
+    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input
+
+    if options.save_model == STANDARD_OUTPUT:
+        raise InputError(
+            "the results go to the standard output, so the model cannot: give --save-model a file",
+            setting="save-model",
+        )
+    refuse_own_input(options.save_model, options.data, options.test_file, options.project)
 
 
 def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., Table]:
@@ -240,8 +255,10 @@ def _outcome(status: str, error: str) -> int:
 
 def _score(options: argparse.Namespace) -> int:
     from aucstudio.project.data.disk.stream import StreamedTable
+    from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
+    refuse_own_input(options.output, options.model, options.data)
     model = load_model(options.model)
     table = _table_reader(options, None)(options.data, need_label=False)
     for rejected in table.rejected:
@@ -252,7 +269,7 @@ def _score(options: argparse.Namespace) -> int:
     predicted = np.where(scores > 0, model.positive, model.negative)
     rows = zip(range(1, len(scores) + 1), scores.tolist(), predicted.tolist(), strict=True)
     if options.output:
-        _write_scores_file(Path(options.output), rows)
+        _write_scores_file(options.output, rows)
     if options.json:
         document = _score_document(options, model, table)
         if not options.output:
@@ -286,7 +303,7 @@ def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTabl
         for k, score in enumerate(scores.tolist())
     )
     if options.output:
-        _write_scores_file(Path(options.output), rows)
+        _write_scores_file(options.output, rows)
     else:
         _write_scores(sys.stdout, rows)
     if options.json:
@@ -294,18 +311,15 @@ def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTabl
     return DONE
 
 
-def _write_scores_file(path: Path, rows: Any) -> None:
-    import io
-
+def _write_scores_file(path: str, rows: Any) -> None:
     from aucstudio.project.store.files import written_atomically
 
     with written_atomically(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        _write_scores(text, rows)
-        text.detach()
+        # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
+        _write_scores(codecs.getwriter("utf-8")(file), rows)
 
 
-def _write_scores(target: IO[str], rows: Any) -> None:
+def _write_scores(target: IO[str] | codecs.StreamWriter, rows: Any) -> None:
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(["row", "score", "predicted"])
     # repr of a float reads back to the same float.
@@ -314,8 +328,10 @@ def _write_scores(target: IO[str], rows: Any) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     from aucstudio.project.store.export import export_model
+    from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
+    refuse_own_input(options.output, options.model)
     export_model(load_model(options.model), options.to, options.output)
     return DONE
 

@@ -11,6 +11,7 @@ import csv
 import functools
 import io
 import math
+import os
 import re
 import sys
 import zlib
@@ -219,11 +220,14 @@ def main() -> int:
     parser.add_argument("--decimal", choices=".,", default=".", help="the decimal mark")
     options = parser.parse_args()
     try:
+        output = None if options.output == "-" else options.output
+        if output and os.path.exists(output) and os.path.samefile(output, options.table):
+            raise ValueError("the scores would replace this table: give another name to -o")
         scores = score(read_table(options.table, options.delimiter), options.decimal)
-        if options.output is None:
+        if output is None:
             write_scores(sys.stdout, scores)
         else:
-            with open(options.output, "w", encoding="utf-8", newline="") as file:
+            with open(output, "w", encoding="utf-8", newline="") as file:
                 write_scores(file, scores)
     except (ValueError, OSError, TypeError, csv.Error) as error:
         sys.stderr.write(f"{options.table}: {error}\n")

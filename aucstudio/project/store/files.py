@@ -45,13 +45,19 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
     """Give a file to write piece by piece, which takes the place of the target at the end.
 
     Links are followed. What is no regular file, as a pipe or a device, is written straight
-    through.
+    through. The text ``-``, as a command line gives it, is the standard output; a ``Path`` of that
+    name is a file.
 
     Raises
     ------
     InputError
         If the folder is missing, read-only or full.
     """
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     try:
         with _opened(_end_of_links(path)) as file:
             yield file
@@ -59,18 +65,6 @@ def written_atomically(path: str | Path) -> Iterator[BinaryIO]:
         raise  # whoever read has seen enough: not a matter of the file
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-@contextlib.contextmanager
-def written_to(path: str) -> Iterator[BinaryIO]:
-    """Give the file that a command line names, ``-`` being the standard output."""
-    if path != STANDARD_OUTPUT:
-        with written_atomically(path) as file:
-            yield file
-        return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
@@ -105,7 +99,7 @@ def refuse_own_input(output: str | Path | None, *inputs: str | Path | None) -> N
     ------
     InputError
     """
-    if output is None or str(output) == STANDARD_OUTPUT:
+    if output is None or output == STANDARD_OUTPUT:
         return
     for read in inputs:
         if read is not None and same_file(output, read):

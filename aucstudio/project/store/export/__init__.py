@@ -86,6 +86,7 @@ def export_model(model: Model, key: str, path: str | Path) -> None:
     key : str
         Of :data:`FORMATS`.
     path : str or Path
+        The text ``-`` is the standard output.
 
     Raises
     ------
@@ -98,4 +99,4 @@ def export_model(model: Model, key: str, path: str | Path) -> None:
             f"there is no format {key!r} to export to; choose one of {', '.join(FORMATS)}",
             setting="to",
         )
-    write_atomically(Path(path), FORMATS[key].write(model))
+    write_atomically(path, FORMATS[key].write(model))
