@@ -14,6 +14,7 @@ from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.runs import search as walk
 from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
 from aucstudio.project.runs.experiment import DataReference
@@ -433,3 +434,12 @@ def test_a_table_with_groups_goes_to_another_process(patients_file):
     stream.seek(0)
     assert np.array_equal(receive(stream).groups.codes, codes)
     assert dataclasses.replace(table).groups.count == table.groups.count
+
+
+def test_runs_that_group_otherwise_are_not_compared(patients_file):
+    tables = opened(patients_file), opened(patients_file, {"patient": "ignore"})
+    runs = [
+        (name, execute(planned(t, Validation()), t)) for name, t in zip("ab", tables, strict=True)
+    ]
+    (pair,) = compare_runs(runs, (0.0, 0.1))
+    assert pair.refused == "split differently (grouped by patient against not grouped)"

@@ -171,8 +171,9 @@ def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> lis
         numbers = fold_numbers(positive, validation.folds, validation.seed + repeat, groups)
         if numbers is None:
             raise InputError(
-                f"the groups of {groups.words if groups else ''} cannot be dealt out into "
-                f"{validation.folds} folds that each have both classes: choose fewer folds",
+                f"no way was found to deal the groups of {groups.words if groups else ''} out into "
+                f"{validation.folds} folds that each have both classes: choose "
+                f"{'fewer folds or ' if validation.folds > 2 else ''}hold-out",
                 setting="folds",
             )
         splits += [
