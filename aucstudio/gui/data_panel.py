@@ -163,6 +163,8 @@ def _facts(table: Table, keeps_gaps: bool) -> str:
         parts.append(_counted(categories, "category", "categories"))
     if ignored := roles.count("ignore"):
         parts.append(f"{ignored:,} ignored")
+    if table.groups is not None:
+        parts.append(table.groups.describe())
     what = "left to the method" if keeps_gaps else "filled with the training median"
     told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
     return " · ".join([*parts, told if gaps else "no gaps"])

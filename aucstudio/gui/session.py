@@ -31,6 +31,7 @@ from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs import experiment_file
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
@@ -405,6 +406,7 @@ class Session(QObject):
             data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
         )
         check_size(experiment, self.table)
+        check_groups(plan.validation, self.table)
         self._queue(experiment)
         self._runner.start_next()
 

@@ -22,6 +22,7 @@ from aucstudio.gui.widgets import (
     named,
     tell,
 )
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
 
 _SCHEMES = {
@@ -47,6 +48,7 @@ class ValidationPanel(Card):
         self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
+        self.together = label("", "muted", wrap=True, name="groups_note")
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self.problem.hide()
         self._labels: dict[str, QLabel] = {}
@@ -58,6 +60,7 @@ class ValidationPanel(Card):
         self.seed.valueChanged.connect(lambda v: self._change(seed=v))
         self.choose.clicked.connect(self._on_choose)
         session.plan_changed.connect(self.refresh)
+        session.table_changed.connect(self.refresh)
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -82,6 +85,7 @@ class ValidationPanel(Card):
             grid.addWidget(field, row, 1)
             self._labels[key].setBuddy(field)
         self.rows.addLayout(grid)
+        self.rows.addWidget(self.together)
         self.rows.addWidget(self.problem)
 
     def refresh(self) -> None:
@@ -89,7 +93,9 @@ class ValidationPanel(Card):
         plan = self.session.plan.validation
         self.scheme.setCurrentIndex(list(_SCHEMES).index(plan.scheme))
         method = METHODS[self.session.plan.method]
-        enable_item(self.scheme, LEAVE_PAIR_OUT, method.leaves_pairs_out)
+        groups = None if self.session.table is None else self.session.table.groups
+        enable_item(self.scheme, LEAVE_PAIR_OUT, method.leaves_pairs_out and groups is None)
+        tell(self.together, _groups_words(groups))
         for spin, value in (
             (self.test_percent, round(100 * plan.test_size)),
             (self.folds, plan.folds),
@@ -137,6 +143,13 @@ class ValidationPanel(Card):
             self.refresh()
             return
         self._change(scheme=FILE, test_file=path)
+
+
+def _groups_words(groups: Groups | None) -> str:
+    if groups is None:
+        return ""
+    one = " or ".join(groups.columns)
+    return f"Rows of one {one} are never both trained and tested on: {groups.describe()}."
 
 
 def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:

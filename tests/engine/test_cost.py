@@ -131,10 +131,21 @@ def test_what_the_machine_cannot_hold_is_refused_with_an_offer(planned, monkeypa
         check_size(features, table)
 
 
-def test_a_machine_that_does_not_say_its_memory_refuses_nothing(planned, monkeypatch):
+@pytest.mark.parametrize("written", ["12000000\n", "max\n", None])
+def test_a_container_may_use_less_than_the_machine_has(monkeypatch, tmp_path, written):
+    monkeypatch.setattr(experiments, "_LIMIT_FILES", ())
+    whole = experiments.machine_memory()
+    assert whole > 1e8
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(experiments, "_LIMIT_FILES", (limit,))
+    if written is not None:
+        limit.write_text(written)
+    assert experiments.machine_memory() == (12e6 if written == "12000000\n" else whole)
+
+
+def test_memory_is_known_without_the_calls_of_unix(monkeypatch):
     monkeypatch.delattr("os.sysconf", raising=False)
-    assert experiments.machine_memory() == math.inf
-    check_size(*planned("auc-rls", kernel="rbf"))
+    assert 1e8 < experiments.machine_memory() < math.inf
 
 
 @pytest.mark.parametrize(

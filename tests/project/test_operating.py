@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
@@ -46,8 +46,14 @@ def test_a_vertex_is_found_by_its_cut_and_by_scores():
 
 @pytest.mark.parametrize(("count", "trials"), [(0, 7), (7, 7), (3, 7), (1, 500), (499, 500)])
 def test_binomial_bounds_are_exact(count, trials):
-    expected = binomtest(count, trials).proportion_ci(0.95, "exact")
-    assert binomial_interval(count, trials) == pytest.approx((expected.low, expected.high))
+    # Clopper and Pearson's bounds are quantiles of beta distributions.
+    low = beta.ppf(0.025, count, trials - count + 1) if count else 0.0
+    high = beta.ppf(0.975, count + 1, trials - count) if count < trials else 1.0
+    assert binomial_interval(count, trials) == pytest.approx((low, high), abs=1e-11)
+
+
+def test_of_no_trials_nothing_is_known():
+    assert binomial_interval(0, 0) == (0.0, 1.0)
 
 
 def test_cases_measures_and_cost_at_a_prior():

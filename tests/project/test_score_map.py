@@ -13,8 +13,6 @@ from aucstudio.project.geometry.score_map import (
     CELLS,
     Frame,
     ScoreMap,
-    contour,
-    joined,
     score_map,
     slice_through,
 )
@@ -24,6 +22,13 @@ FRAME = Frame((-2.0, 3.0), (-1.0, 2.0), (200, 100))
 
 def always():
     return True
+
+
+def contour(x, y, values, level):
+    """Give both ends of each piece of the lines, shape (n, 2, 2)."""
+    places, connect = ScoreMap(x, y, values, 2).contour(level)
+    drawn = np.flatnonzero(connect)
+    return np.stack([places[drawn], places[drawn + 1]], axis=1)
 
 
 def test_a_place_stands_for_the_row_with_all_else_at_its_mean():
@@ -153,22 +158,22 @@ def test_a_closed_line_is_one_line():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_joining_loses_and_invents_nothing(seed):
+def test_lines_are_whole(seed):
     values = np.random.default_rng(seed).normal(size=(15, 12))
-    segments = contour(np.arange(15.0), np.arange(12.0), values, 0.0)
-    places, connect = joined(segments)
-    drawn = np.flatnonzero(connect)
-    again = np.stack([places[drawn], places[drawn + 1]], axis=1)
-
-    def listed(pieces):
-        return sorted(sorted(map(tuple, piece)) for piece in pieces.tolist())
-
-    assert listed(again) == listed(segments)
-    # Fewer lines than segments: open lines begin and end at the frame.
-    assert (connect == 0).sum() < len(segments) / 2
+    places, connect = ScoreMap(np.arange(15.0), np.arange(12.0), values, 2).contour(0.0)
+    ends = np.flatnonzero(connect == 0)
+    starts = np.r_[0, ends[:-1] + 1]
+    for start, end in zip(starts, ends, strict=True):
+        on_frame = [
+            np.isclose(places[k, 0], (0, 14)).any() or np.isclose(places[k, 1], (0, 11)).any()
+            for k in (start, end)
+        ]
+        # A line is closed, or begins and ends at the frame.
+        assert all(on_frame) or np.allclose(places[start], places[end])
+    assert ends[-1] == len(places) - 1
 
 
 def test_of_nothing_there_is_no_line():
-    places, connect = joined(np.empty((0, 2, 2)))
+    places, connect = ScoreMap(np.arange(3.0), np.arange(3.0), np.ones((3, 3)), 2).contour(2.0)
     assert places.shape == (0, 2)
     assert connect.shape == (0,)

@@ -59,6 +59,13 @@ class Preparation:
         ]
         return [*self.numbers, *encoded]
 
+    @property
+    def scaling(self) -> tuple[Array, Array]:
+        """Mean and scale of each prepared column; levels are not scaled."""
+        levels = sum(len(levels) for levels in self.levels)
+        means = np.concatenate([self.means, np.zeros(levels)])
+        return means, np.concatenate([self.scales, np.ones(levels)])
+
     def apply(self, table: Table, rows: Rows | None = None) -> Array:
         """Turn rows of a table into the matrix the method sees, shape (rows, features).
 

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from aucstudio.project.data.grouped_draws import draw_fold_numbers, draw_test_groups
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.errors import InputError
 
+Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 SCHEMES = (HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT)
@@ -114,56 +116,133 @@ class Split:
     test: Rows
 
 
-def draw_splits(positive: NDArray[np.bool_], validation: Validation) -> list[Split]:
+def draw_splits(
+    positive: Mask, validation: Validation, groups: Groups | None = None
+) -> list[Split]:
     """Draw all splits of a scheme, stratified by class.
 
     Parameters
     ----------
     positive : ndarray of bool
         The labelled rows' class.
+    validation : Validation
+    groups : Groups, optional
+        Rows that stay on one side of every split.
 
     Raises
     ------
     InputError
-        If a class is too small for the scheme.
+        If a class is too small for the scheme, or lies within too few groups.
     """
     everything = np.arange(len(positive))
     if validation.scheme == FILE:
         return [Split(0, 0, everything, np.empty(0, dtype=np.intp))]
     if validation.scheme == LEAVE_PAIR_OUT:
+        if groups is not None:
+            raise pairs_break_groups(groups.words)
         return [Split(0, 0, everything, everything)]
     _require_enough(positive, validation)
-    if validation.scheme == HOLD_OUT:
-        drawn = StratifiedShuffleSplit(
-            validation.repeats, test_size=validation.test_size, random_state=validation.seed
-        )
-        pairs = drawn.split(everything, positive)
-        return _checked(
-            [Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive
-        )
-    return [
-        Split(repeat, fold, train, test)
-        for repeat in range(validation.repeats)
-        for fold, (train, test) in enumerate(
-            StratifiedKFold(
-                validation.folds, shuffle=True, random_state=validation.seed + repeat
-            ).split(everything, positive)
-        )
-    ]
+    if groups is not None:
+        require_groups(positive, validation, groups)
+    if validation.scheme == FOLDS:
+        return _folds(positive, validation, groups)
+    if groups is not None:
+        return _grouped_hold_outs(positive, validation, groups)
+    drawn = StratifiedShuffleSplit(
+        validation.repeats, test_size=validation.test_size, random_state=validation.seed
+    )
+    pairs = drawn.split(everything, positive)
+    return _checked([Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive)
 
 
-def _require_enough(positive: NDArray[np.bool_], validation: Validation) -> None:
-    fewest = int(min(positive.sum(), (~positive).sum()))
-    needed = validation.folds if validation.scheme == FOLDS else 2
+def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -> list[Split]:
+    counts = groups.class_counts(positive)
+    splits = []
+    for repeat in range(validation.repeats):
+        drawn = draw_test_groups(counts, validation.test_size, (validation.seed, repeat))
+        held = drawn[groups.codes]
+        splits.append(Split(repeat, 0, np.flatnonzero(~held), np.flatnonzero(held)))
+    return splits
+
+
+def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> list[Split]:
+    splits = []
+    for repeat in range(validation.repeats):
+        numbers = fold_numbers(positive, validation.folds, validation.seed + repeat, groups)
+        if numbers is None:
+            raise InputError(
+                f"no way was found to deal the groups of {groups.words if groups else ''} out into "
+                f"{validation.folds} folds that each have both classes: choose "
+                f"{'fewer folds or ' if validation.folds > 2 else ''}hold-out",
+                setting="folds",
+            )
+        splits += [
+            Split(repeat, fold, np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
+            for fold in range(validation.folds)
+        ]
+    return splits
+
+
+def fold_numbers(
+    positive: Mask, folds: int, seed: int, groups: Groups | None = None
+) -> Rows | None:
+    """Deal rows out into stratified folds: the number of the one that tests each.
+
+    None where groups that are kept together would leave a fold without a class.
+    """
+    if groups is not None:
+        return draw_fold_numbers(positive, groups.codes, folds, seed)
+    numbers = np.empty(len(positive), dtype=np.intp)
+    drawn = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for fold, (_, test) in enumerate(drawn.split(positive, positive)):
+        numbers[test] = fold
+    return numbers
+
+
+def require_groups(positive: Mask, validation: Validation, groups: Groups) -> None:
+    """Raise InputError if a class lies within fewer groups than the scheme needs."""
+    if validation.scheme not in (HOLD_OUT, FOLDS):
+        return
+    needed, fewest = _needed(validation), groups.fewest(positive)
+    if fewest < needed:
+        raise InputError(
+            f"rows of one {groups.words} are kept together, and one of the classes lies within "
+            f"{fewest} of the {groups.count:,} groups; {validation.describe()} needs at least "
+            f"{needed}: choose {'fewer folds' if needed > 2 else 'a test file'}, or give "
+            f"{groups.words} another role",
+            setting=_setting(validation),
+        )
+
+
+def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
+    """Make the sentence for leave-pair-out where rows are to stay together."""
+    instead = "tune by auc or pauc" if setting == "tune" else "choose hold-out or cross-validation"
+    return InputError(
+        "leave-pair-out holds out two rows at a time and trains on the others of their groups, "
+        f"but rows of one {words} are to be kept together: {instead}, or give {words} another role",
+        setting=setting,
+    )
+
+
+def _require_enough(positive: Mask, validation: Validation) -> None:
+    fewest, needed = int(min(positive.sum(), (~positive).sum())), _needed(validation)
     if fewest < needed:
         raise InputError(
             f"the smaller class has {fewest} rows; {validation.describe()} needs at least "
             f"{needed}: choose fewer folds, or a test file",
-            setting="folds" if validation.scheme == FOLDS else "test_size",
+            setting=_setting(validation),
         )
 
 
-def _checked(splits: list[Split], positive: NDArray[np.bool_]) -> list[Split]:
+def _needed(validation: Validation) -> int:
+    return validation.folds if validation.scheme == FOLDS else 2
+
+
+def _setting(validation: Validation) -> str:
+    return "folds" if validation.scheme == FOLDS else "test_size"
+
+
+def _checked(splits: list[Split], positive: Mask) -> list[Split]:
     for split in splits:
         for rows, part in ((split.train, "training"), (split.test, "test")):
             if positive[rows].all() or not positive[rows].any():

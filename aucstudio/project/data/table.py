@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from aucstudio.project.data.choices import (
     with_role,
 )
 from aucstudio.project.data.columns import ROLES, Column
+from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.parquet import is_parquet, read_parquet
 from aucstudio.project.data.roles import guess_label, guess_positive, guess_role
 from aucstudio.project.data.text.delimited import Delimited, read_delimited
@@ -42,6 +44,8 @@ Mask = NDArray[np.bool_]
 Progress = Callable[[float, str], object]
 # None: as it is, or guessed; False: no label.
 LabelChoice = str | Literal[False] | None
+
+_WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -220,6 +224,20 @@ class Table:
         positives: Mask = column.equals(positive)[column.known()]
         return positives
 
+    @functools.cached_property
+    def groups(self) -> Groups | None:
+        """Which labelled rows belong together; None where no column has the role group."""
+        names = tuple(column.name for column in self.columns if column.role == "group")
+        if not names:
+            return None
+        return find_groups(names, self.windows(_WINDOW, names), self.labelled())
+
+    def windows(
+        self, height: int, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[int, Table]]:
+        """Give all rows, those of a file some at a time: the number of the first, and a table."""
+        yield 0, self
+
     def require_two_classes(self) -> None:
         """Make sure that the label splits the rows into positive and other ones.
 
@@ -386,6 +404,11 @@ def _for_scoring(table: Table, label: str | None, positive: str | None) -> Table
 
 def role_notes(table: Table) -> list[str]:
     notes = [column.why for column in table.columns if column.why]
+    notes += [
+        f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
+        for column in table.columns
+        if column.role == "group" and column.missing
+    ]
     if table.label is None:
         return notes
     if "label" in table.guessed:

@@ -100,7 +100,7 @@ def carried(
     names = source.feature_names
     if any(weights[k] and name not in place for k, name in enumerate(names)):
         return None
-    (means, scales), (new_means, new_scales) = _scaling(source), _scaling(target)
+    (means, scales), (new_means, new_scales) = source.scaling, target.scaling
     moved = np.zeros(len(place))
     for k, name in enumerate(names):
         if weights[k]:
@@ -108,12 +108,6 @@ def carried(
             moved[place[name]] = slope * new_scales[place[name]]
             intercept += slope * (new_means[place[name]] - means[k])
     return moved, float(intercept)
-
-
-def _scaling(preparation: Preparation) -> tuple[Array, Array]:
-    levels = sum(len(levels) for levels in preparation.levels)
-    means = np.concatenate([preparation.means, np.zeros(levels)])
-    return means, np.concatenate([preparation.scales, np.ones(levels)])
 
 
 def angle(a: Array, b: Array) -> float:

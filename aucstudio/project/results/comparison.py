@@ -298,6 +298,9 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     first, second = (record.experiment.validation.describe() for record in (a, b))
     if first != second:
         return f"split differently ({first} against {second})"
+    first, second = (_grouping(record) for record in (a, b))
+    if first != second:
+        return f"split differently ({first} against {second})"
     if len(a.splits) != len(b.splits):
         return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
     try:
@@ -308,3 +311,8 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     except inference.NotSameRows as reason:
         return str(reason)
     return "scored on different rows"
+
+
+def _grouping(record: RunRecord) -> str:
+    columns = [name for name, role in record.experiment.data.roles if role == "group"]
+    return f"grouped by {' and '.join(columns)}" if columns else "not grouped"

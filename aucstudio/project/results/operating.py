@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.stats import binomtest
 
 from aucstudio.engine import roc
 from aucstudio.project.data.table import Table
@@ -46,10 +46,10 @@ def vertex_of(curve: roc.Curve, threshold: float) -> int:
 
 def binomial_interval(count: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
     """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
-    tail = (1 - level) / 2
-    low = betaincinv(count, trials - count + 1, tail) if count else 0.0
-    high = betaincinv(count + 1, trials - count, 1 - tail) if count < trials else 1.0
-    return float(low), float(high)
+    if not trials:
+        return 0.0, 1.0
+    found = binomtest(count, trials).proportion_ci(level, "exact")
+    return float(found.low), float(found.high)
 
 
 def case_counts(tpr: float, fpr: float, prior: float) -> tuple[float, float, float, float]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import psutil
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER, Cost
@@ -18,6 +20,11 @@ from aucstudio.project.runs.tuning import Candidate, candidates, settings_words
 from aucstudio.project.words import bytes_words
 
 _MOST_OF_MEMORY = 0.8
+# Of control groups, version 2 and 1, as a container sees its own.
+_LIMIT_FILES = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 
 
 def check_size(experiment: Experiment, table: Table) -> None:
@@ -112,11 +119,14 @@ def training_size(validation: Validation, table: Table, positive: str) -> tuple[
 
 
 def machine_memory() -> float:
-    """Give the bytes of memory that the machine has; infinite where it does not say.
+    """Give the bytes of memory that the machine has, or as many of them as a container may use.
 
     All of it, not what is free: much of what is taken at a moment is a cache that gives way.
     """
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return math.inf
+    return float(min([psutil.virtual_memory().total, *_container_limits()]))
+
+
+def _container_limits() -> Iterator[int]:
+    for path in _LIMIT_FILES:
+        with contextlib.suppress(OSError, ValueError):  # none, or "max"
+            yield int(path.read_text(encoding="ascii"))

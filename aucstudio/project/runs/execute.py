@@ -20,6 +20,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.grouping import check_groups, group_notes
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import (
     DONE,
@@ -81,7 +82,7 @@ def execute_split(
 
 def training_rows(experiment: Experiment, table: Table, k: int) -> Rows:
     """Give the rows of the table that the k-th split trains on."""
-    split = draw_splits(table.is_positive(), experiment.validation)[k]
+    split = draw_splits(table.is_positive(), experiment.validation, table.groups)[k]
     return np.flatnonzero(table.labelled())[split.train]
 
 
@@ -129,13 +130,17 @@ class _Run:
         self.only = only
         self.searched = searched
         self.stopped = False
+        self.notes: tuple[str, ...] = ()
         self.finished: list[SplitResult] = []
         self.searches: list[Search] = []
         self.created = RunRecord.now()
         self.began = time.perf_counter()
 
     def go(self, table: Table, test_table: Table | None) -> None:
-        splits = draw_splits(table.is_positive(), self.experiment.validation)
+        validation = self.experiment.validation
+        check_groups(validation, table, test_table)
+        splits = draw_splits(table.is_positive(), validation, table.groups)
+        self.notes = group_notes(validation, table, test_table, splits)
         keep_gaps = METHODS[self.experiment.method].takes_gaps
         for k, split in enumerate(splits):
             if self.only not in (None, k):
@@ -162,7 +167,7 @@ class _Run:
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = _model(self.experiment, table, part.preparation, method, rows)
-        notes = (*warning, *notes)
+        notes = (*self.notes, *warning, *notes)
         result = _result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
         return result

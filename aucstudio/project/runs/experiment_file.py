@@ -41,6 +41,7 @@ from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning
 
@@ -126,7 +127,9 @@ def _study(path: Path, document: Mapping[str, Any]) -> Study:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
     for experiment in planned:
-        check_size(experiment, experiment.data.seen(table))
+        seen = experiment.data.seen(table)
+        check_size(experiment, seen)
+        check_groups(validation, seen)
     about, views = document.get("about", ""), tuple(document.get("views", ()))
     return Study(table, tuple(planned), document.get("title", ""), about, views)
 

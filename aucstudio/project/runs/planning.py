@@ -10,11 +10,12 @@ from typing import Any
 from aucstudio.engine import METHODS, AUCClassifier
 from aucstudio.engine.params import check_settings, declared_params
 from aucstudio.project.data.disk.stream import StreamedTable
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 
@@ -49,6 +50,7 @@ def plan_experiment(
     if tuning is not None:
         check_tuning(known, params, tuning)
     _check_validation(known, validation, tuning)
+    _check_pairs(data, validation, tuning)
     return Experiment(data, validation, method, params, band, tuning)
 
 
@@ -70,6 +72,14 @@ def _check_validation(
             "another scheme to tune, or give the settings",
             setting="validation",
         )
+
+
+def _check_pairs(data: DataReference, validation: Validation, tuning: Tuning | None) -> None:
+    """Refuse to leave pairs out where rows are to be kept together."""
+    leaves = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
+    columns = [name for name, role in data.roles if role == "group"]
+    if columns and (leaves or validation.scheme == LEAVE_PAIR_OUT):
+        raise pairs_break_groups(" and ".join(columns), "tune" if leaves else "validation")
 
 
 def check_band(band: Band) -> None:
@@ -124,7 +134,9 @@ def plan_run(
         check_stream(experiment)
     else:
         check_size(experiment, table)
-    return Plan(experiment, table, read_test_table(experiment))
+    test_table = read_test_table(experiment)
+    check_groups(validation, table, test_table)
+    return Plan(experiment, table, test_table)
 
 
 def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:

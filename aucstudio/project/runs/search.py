@@ -7,14 +7,12 @@ they may as well be done elsewhere and in any order: the areas come out the same
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.base import AUCClassifier
@@ -22,6 +20,7 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import (
@@ -133,20 +132,34 @@ class Judge:
         self._method, self._params, self._tuning = METHODS[method], params, tuning
         self._table, self._rows, self._band = table, rows, band
         labelled = np.flatnonzero(table.labelled())
-        self._positive = table.is_positive()[np.searchsorted(labelled, rows)]
+        places = np.searchsorted(labelled, rows)
+        self._positive = table.is_positive()[places]
+        self._groups = None if table.groups is None else table.groups.part(places)
         self._at_hand: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, params, tuning.seed))
-        self.folds = 1 if tuning.metric == LEAVE_PAIR_OUT else self._fold_count()
+        self._fold_of = np.zeros(len(rows), dtype=np.intp)
+        if tuning.metric != LEAVE_PAIR_OUT:
+            self._fold_of = self._drawn_folds()
+        self.folds = int(self._fold_of.max()) + 1
 
-    def _fold_count(self) -> int:
+    def _drawn_folds(self) -> Rows:
         fewest = int(min(self._positive.sum(), (~self._positive).sum()))
-        if fewest < 2:
-            raise InputError(
-                f"tuning needs two training rows of each class; the smaller has {fewest}",
-                setting="tune",
-            )
-        return min(self._tuning.folds, fewest)
+        what = "training rows"
+        if self._groups is not None:
+            fewest = self._groups.fewest(self._positive)
+            what = f"groups of {self._groups.words} with training rows"
+        # Whole groups may leave a fold without a class, where fewer folds have both.
+        for folds in range(min(self._tuning.folds, fewest), 1, -1):
+            drawn = fold_numbers(self._positive, folds, self._tuning.seed, self._groups)
+            if drawn is not None:
+                return drawn
+        raise InputError(
+            f"tuning needs two {what} of each class; the smaller has {fewest}"
+            if fewest < 2
+            else f"tuning finds no two folds of whole {what} of each class in both",
+            setting="tune",
+        )
 
     def tasks(self) -> list[Task]:
         """List what there is to do, fold by fold."""
@@ -198,9 +211,7 @@ class Judge:
         """Prepare the rows to train on and those held out; of the last fold they are at hand."""
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
-            folds = StratifiedKFold(self.folds, shuffle=True, random_state=self._tuning.seed)
-            parts = itertools.islice(folds.split(self._rows, self._positive), fold, None)
-            train, test = next(parts)
+            train, test = self._fold_of != fold, self._fold_of == fold
             keep_gaps = self._method.takes_gaps
             learnt = learn_preparation(self._table, self._rows[train], keep_gaps=keep_gaps)
             trained, held = (

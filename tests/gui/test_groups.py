@@ -1,0 +1,50 @@
+"""The window says what is kept together, and refuses at once what would tear it apart."""
+
+import dataclasses
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from aucstudio.gui.data_panel import DataPanel
+from aucstudio.gui.validation_panel import ValidationPanel
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
+
+
+@pytest.fixture
+def grouped(table_session):
+    table_session.set_roles(roles={"town": "group"})
+    return table_session
+
+
+def test_the_cards_say_what_is_kept_together(qtbot, table_session):
+    panels = DataPanel(table_session), ValidationPanel(table_session)
+    for panel in panels:
+        qtbot.addWidget(panel)
+    facts, note = panels[0].findChild(QLabel, "data_facts"), panels[1].together
+    assert "grouped" not in facts.text()
+    assert note.isHidden()
+    table_session.set_roles(roles={"town": "group"})
+    assert "grouped by town (2 groups)" in facts.text()
+    assert not note.isHidden()
+    assert note.text() == (
+        "Rows of one town are never both trained and tested on: grouped by town (2 groups)."
+    )
+    assert not panels[1].scheme.model().item(3).isEnabled()
+    table_session.set_roles(roles={"town": "category"})
+    assert note.isHidden()
+    assert panels[1].scheme.model().item(3).isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("validation", "setting"),
+    [(Validation("folds", folds=3), "folds"), (Validation("leave-pair-out"), "validation")],
+)
+def test_nothing_is_started_that_would_tear_groups_apart(grouped, validation, setting):
+    plan = dataclasses.replace(grouped.plan, validation=validation, method="auc-rls")
+    grouped.edit(plan, "scheme")
+    with pytest.raises(InputError, match="rows of one town") as caught:
+        grouped.run_planned()
+    assert caught.value.setting == setting
+    assert not grouped.busy
+    assert not grouped.queue
