@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
+import sys
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -126,17 +126,17 @@ class Param:
         wanted = Integral if self.kind == "int" else Real
         if isinstance(value, bool) or not isinstance(value, wanted):
             return False
-        return self._within(float(value))
+        return self._within(value)
 
     def _holds_range(self, value: Any) -> bool:
         try:
             alpha, beta = (float(end) for end in value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
         return self._within(alpha) and self._within(beta) and alpha < beta
 
-    def _within(self, number: float) -> bool:
-        if not math.isfinite(number):
+    def _within(self, number: Any) -> bool:
+        if not abs(number) <= sys.float_info.max:  # nor a whole number that is larger
             return False
         if self.low is not None and (number < self.low or (self.low_open and number == self.low)):
             return False

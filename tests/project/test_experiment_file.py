@@ -1,13 +1,22 @@
 """Experiment files: what is written is read back, and mistakes are named."""
 
+import copy
 import dataclasses
+import datetime
+import tomllib
 
+import numpy as np
 import pytest
+import tomli_w
 
 from aucstudio.engine import METHODS
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs import experiment_file
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment_document import ValidationPart
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
@@ -90,6 +99,41 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
         (("[data]", "[data"), "not valid TOML"),
         (("[validation]", "fpr_range = [0.1]\n[validation]"), "unknown key 'fpr_range' in [data]"),
         (("[data]", "fpr_range = [0.5, 0.1]\n[data]"), "must satisfy"),
+        (("[data]", "fpr_range = [0.5]\n[data]"), "fpr_range takes two numbers"),
+        (("[data]", "fpr_range = ['a', 1]\n[data]"), "each of 'fpr_range' must be a number"),
+        (("[data]", "views = 'roc_view'\n[data]"), "'views' must be a list; it is 'roc_view'"),
+        (("[data]", "title = 3\n[data]"), "'title' must be text; it is 3"),
+        (("[data]", "runs = 1\n[data]"), "not valid TOML"),
+        (("folds = 2", "folds = '2'"), "'folds' in [validation] must be a whole number; it is '2'"),
+        (("folds = 2", "folds = 2.0"), "must be a whole number; it is 2.0"),
+        (("folds = 2", "folds = true"), "must be a whole number; it is true"),
+        (("folds = 2", "test_size = nan"), "'test_size' in [validation] must be a finite number"),
+        (("folds = 2", f"test_size = 1{'0' * 400}"), "is too large a number"),
+        (("folds = 2", f"folds = 1{'0' * 400}"), "finite number; it is a number of many digits"),
+        (("folds = 2", "repeats = 10000000000"), "repeats must be at most 100000"),
+        (("folds = 2", "seed = 5000000000"), "seed must be at most"),
+        (('file = "study.csv"', "file = 1979-05-27"), "'file' in [data] must be text; it is 1979"),
+        (('file = "study.csv"', 'file = "a\\u0000b"'), "no file can be named"),
+        (
+            ("[validation]", "roles = {town = 1}\n[validation]"),
+            "'town' in [data.roles] must be",
+        ),
+        (
+            ("[[runs]]", "[[runs]]\nname = {}"),
+            "[[runs]] number 1 must be text; it is a table",
+        ),
+        (("[[runs]]", "[[runs]]\nrole = {}"), "unknown key 'role' in [[runs]]; there are"),
+        (('method = "auc-svm"', ""), "[[runs]] number 2 needs a method"),
+        (("C = 1", "C = inf"), "'C' in [[runs.settings]] number 2 must be a finite number"),
+        (("C = 1", "C = {a = 1}"), "or a list; it is a table"),
+        (("C = 1", "C = [[1]]"), "C must be"),
+        (("C = 1", f"C = 1{'0' * 400}"), "'C' in [[runs.settings]] number 2 must be a finite"),
+        (("C = 1", f"C = 0x{'f' * 5000}"), "must be a finite number; it is a number of many"),
+        (("C = 1", f"a{'.a' * 900} = 1"), "must be true or false or a whole number or"),
+        (("[data]", f"format = {'9' * 5000}\n[data]"), "not valid TOML"),
+        (("[data]", f"views = {'[' * 4000}\n[data]"), "not valid TOML"),
+        (("[data]", f"a{'.a' * 4000} = 1\n[data]"), "unknown key 'a'"),
+        (("[data]", "format = true\n[data]"), "'format' must be a whole number; it is true"),
     ],
 )
 def test_mistakes_are_named(write, change, words):
@@ -118,3 +162,79 @@ def test_several_processes_give_the_same_numbers(write, tmp_path):
 def test_a_pool_is_fresh_processes():
     with process_pool(1) as pool:
         assert pool.submit(abs, -3).result() == 3
+
+
+HOSTILE = [
+    None, True, -1, 0, 2.5, 10**30, float("nan"), float("-inf"), "", "\0", "x" * 200, "<b>",
+    [], [[]], [1, "a"], {}, {"a": {"b": []}}, {"": ""}, datetime.date(2020, 1, 1),
+    datetime.time(1, 2), "..", "/dev", "none", "auto", 10**400, [float("inf"), 1.0],
+]  # fmt: skip
+
+
+def places(value, steps=()):
+    """Give every place in a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        yield (*steps, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*steps, key))
+
+
+def damaged(rng):
+    """Make an experiment file that is damaged in one to three places."""
+    document = tomllib.loads("fpr_range = [0.0, 0.2]\nviews = ['roc_view']\n" + SMALL)
+    document["data"] |= {"label": "outcome", "positive": "yes", "roles": {"town": "ignore"}}
+    document["runs"][0] |= {"tune": "auc", "roles": {"x0": "ignore"}}
+    for _ in range(rng.integers(1, 4)):
+        *path, last = list(places(document))[rng.integers(len(list(places(document))))]
+        parent = document
+        for step in path:
+            parent = parent[step]
+        hostile = copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
+        kind = rng.integers(4)
+        if kind == 0 or hostile is None:
+            del parent[last]
+        elif kind == 1 and isinstance(parent, dict):
+            parent[str(hostile)[:20]] = hostile
+        else:
+            parent[last] = hostile
+    text = tomli_w.dumps(document)
+    if rng.random() < 0.3:
+        place, length = rng.integers(len(text)), rng.integers(1, 9)
+        junk = rng.choice(list("[]{}=.'\"\n#\\\x07é0,"), length)
+        text = text[:place] + "".join(junk) + text[place + rng.integers(3) :]
+    return text
+
+
+def test_of_hostile_files_each_is_refused_in_a_sentence(write, table, monkeypatch):
+    path = write("")
+
+    def read(wanted):
+        return table if wanted == str(path.parent / "study.csv") else read_table(wanted)
+
+    monkeypatch.setattr(experiment_file, "read_table", read)
+    rng, read_well = np.random.default_rng(0), 0
+    for _ in range(500):
+        text = damaged(rng)
+        path.write_text(text, encoding="utf-8")
+        try:
+            read_study(path)
+            read_well += 1
+        except InputError as refused:
+            sentence = str(refused)
+            assert sentence, text
+            assert "\n" not in sentence, text
+            assert len(sentence) < 2000, text
+    assert 10 < read_well < 250
+
+
+def test_a_file_that_is_no_text_is_refused(write):
+    path = write("")
+    path.write_bytes(b"\xff\xfe\x00[data]")
+    with pytest.raises(InputError, match="not valid TOML"):
+        read_study(path)
+
+
+def test_what_a_validation_is_made_of_can_be_written():
+    named = {field.name for field in dataclasses.fields(Validation)}
+    assert set(ValidationPart.__struct_fields__) == named

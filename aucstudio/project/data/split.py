@@ -19,6 +19,8 @@ Rows = NDArray[np.intp]
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 SCHEMES = (HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT)
+# Seeds of the repeats count on from the first, and are numbers of 32 bits.
+_BOUNDS = {"folds": (2, 1_000_000), "repeats": (1, 100_000), "seed": (0, 4_294_000_000)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +60,12 @@ class Validation:
                 f"the test size must lie between 0 and 1; it is {self.test_size:g}",
                 setting="test_size",
             )
-        for name, least in (("folds", 2), ("repeats", 1), ("seed", 0)):
+        for name, (least, most) in _BOUNDS.items():
             value = getattr(self, name)
             if value < least:
                 raise InputError(f"{name} must be at least {least}; it is {value}", setting=name)
+            if value > most:
+                raise InputError(f"{name} must be at most {most}; it is {value}", setting=name)
         if self.scheme == FILE and not self.test_file:
             raise InputError("no test file is chosen", setting="test_file")
 

@@ -27,12 +27,13 @@ roles = { age = "ignore" } # optional: columns this run sees otherwise
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
@@ -41,18 +42,17 @@ from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.experiment_document import (
+    ExperimentDocument,
+    RunPart,
+    read_document,
+)
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning
 
 FORMAT = 1
 _BAND = (0.0, 0.1)
-_KEYS = {
-    "": {"format", "title", "about", "views", "fpr_range", "data", "validation", "runs"},
-    "data": {"file", "label", "positive", "roles"},
-    "validation": {field.name for field in dataclasses.fields(Validation)},
-    "runs": {"method", "name", "settings", "tune", "roles"},
-}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -87,11 +87,9 @@ def read_study(path: str | Path) -> Study:
     path = Path(path)
     document = _parse(path)
     try:
-        return _study(path, document)
+        return _study(path, read_document(path, document))
     except InvalidSetting as error:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
-    except (TypeError, AttributeError) as error:
-        raise InputError(f"{path} is not laid out as an experiment: {error}") from error
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -99,7 +97,7 @@ def _parse(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}", file=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not text, too long, too deep
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
@@ -111,18 +109,16 @@ def _parse(path: Path) -> dict[str, Any]:
     return document
 
 
-def _study(path: Path, document: Mapping[str, Any]) -> Study:
-    _require_known(path, "", document)
-    data, runs = document.get("data", {}), document.get("runs", [])
-    _require_known(path, "data", data)
-    if "file" not in data or not runs:
+def _study(path: Path, document: ExperimentDocument) -> Study:
+    data, runs = document.data, document.runs
+    if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
-    roles = dict(data.get("roles", {}))
-    table = read_table(_beside(path, data["file"])).with_roles(
-        label=data.get("label"), positive=data.get("positive"), roles=roles
+    positive = None if data.positive is None else str(data.positive)
+    table = read_table(_beside(path, data.file)).with_roles(
+        label=data.label, positive=positive, roles=data.roles
     )
-    validation = _validation(path, document.get("validation", {}))
-    band = tuple(float(end) for end in document.get("fpr_range", _BAND))
+    validation = _validation(path, document.validation.given())
+    band = _BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
@@ -130,27 +126,17 @@ def _study(path: Path, document: Mapping[str, Any]) -> Study:
         seen = experiment.data.seen(table)
         check_size(experiment, seen)
         check_groups(validation, seen)
-    about, views = document.get("about", ""), tuple(document.get("views", ()))
-    return Study(table, tuple(planned), document.get("title", ""), about, views)
-
-
-def _require_known(path: Path, place: str, found: Mapping[str, Any]) -> None:
-    for key in found:
-        if key not in _KEYS[place]:
-            where = f" in [{place}]" if place else ""
-            raise InputError(
-                f"{path}: unknown key {key!r}{where}; there are " + ", ".join(sorted(_KEYS[place])),
-                file=str(path),
-                setting=key,
-            )
+    views = tuple(document.views)
+    return Study(table, tuple(planned), document.title, document.about, views)
 
 
 def _beside(path: Path, name: str) -> str:
+    if "\0" in name:
+        raise InputError(f"{path}: no file can be named {name!r}", file=str(path), setting="file")
     return str(path.parent / name)
 
 
 def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
-    _require_known(path, "validation", given)
     values = dict(given)
     if values.get("test_file"):
         values = {"scheme": FILE, **values, "test_file": _beside(path, values["test_file"])}
@@ -159,25 +145,24 @@ def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
 
 def _experiment(
     path: Path,
-    run: Mapping[str, Any],
+    run: RunPart,
     table: Table,
     validation: Validation,
     band: Band,
 ) -> Experiment:
-    _require_known(path, "runs", run)
-    data = DataReference.to_table(table.with_roles(roles=dict(run.get("roles", {}))))
-    method = run.get("method", "")
-    if method not in METHODS:
+    data = DataReference.to_table(table.with_roles(roles=run.roles))
+    if run.method not in METHODS:
         raise InputError(
-            f"{path}: unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
+            f"{path}: unknown method {run.method!r}; there are " + ", ".join(METHODS),
+            setting="method",
         )
-    known = declared_params(METHODS[method])
+    known = declared_params(METHODS[run.method])
     settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
-    for name, value in run.get("settings", {}).items():
+    for name, value in run.settings.items():
         settings[name] = _read_value(known.get(name), value)
-    tuning = Tuning(run["tune"], seed=validation.seed) if "tune" in run else None
-    planned = plan_experiment(data, method, settings, validation, band, tuning)
-    return dataclasses.replace(planned, name=str(run.get("name", "")))
+    tuning = None if run.tune is None else Tuning(run.tune, seed=validation.seed)
+    planned = plan_experiment(data, run.method, settings, validation, band, tuning)
+    return dataclasses.replace(planned, name=run.name)
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:
@@ -186,8 +171,9 @@ def _read_value(declared: Param | None, value: Any) -> Any:
         return declared.parse(value)
     if isinstance(value, list):
         return tuple(value)
-    if declared is not None and declared.kind == "float" and isinstance(value, int):
-        return value if isinstance(value, bool) else float(value)
+    if declared is not None and declared.kind == "float" and type(value) is int:
+        declared.check(value)  # it may be larger than any fraction
+        return float(value)
     return value
 
 
@@ -208,26 +194,24 @@ def write_study(
         raise InputError(
             "one experiment file has one table, validation and FPR range; these runs differ in them"
         )
-    data = first.data
-    special = {name: role for name, role in data.roles if role != "label"}
-    lines = [
-        f"format = {FORMAT}",
-        *([f"views = {json.dumps(list(views))}"] if views else []),
-        f"fpr_range = {_toml(list(first.band))}",
-        "",
-        "[data]",
-        f"file = {_toml(_relative(data.path, folder))}",
-        f"label = {_toml(data.label)}",
-        f"positive = {_toml(data.positive)}",
-        f"roles = {_table(special)}",
-        "",
-        "[validation]",
-        *_validation_lines(first.validation, folder),
-    ]
-    for experiment in experiments:
-        own = {name: role for name, role in experiment.data.roles if role != dict(data.roles)[name]}
-        lines += ["", *_run_lines(experiment, own)]
-    return "\n".join(lines) + "\n"
+    data, roles = first.data, dict(first.data.roles)
+    document = {
+        "format": FORMAT,
+        **({"views": list(views)} if views else {}),
+        "fpr_range": [float(end) for end in first.band],
+        "data": {
+            "file": _relative(data.path, folder),
+            "label": data.label,
+            "positive": data.positive,
+            "roles": {name: role for name, role in data.roles if role != "label"},
+        },
+        "validation": _validation_part(first.validation, folder),
+        "runs": [
+            _run_part(one, {n: role for n, role in one.data.roles if role != roles[n]})
+            for one in experiments
+        ],
+    }
+    return tomli_w.dumps(document)
 
 
 def _frame(experiment: Experiment) -> tuple[object, ...]:
@@ -243,45 +227,32 @@ def _relative(target: str, folder: str | Path) -> str:
         return target
 
 
-def _validation_lines(validation: Validation, folder: str | Path) -> Iterable[str]:
+def _validation_part(validation: Validation, folder: str | Path) -> dict[str, Any]:
     values = validation.as_json()
     if values["test_file"]:
         values["test_file"] = _relative(values["test_file"], folder)
-    return (f"{name} = {_toml(value)}" for name, value in values.items() if value != "")
+    return {name: value for name, value in values.items() if value != ""}
 
 
-def _run_lines(experiment: Experiment, roles: Mapping[str, str]) -> list[str]:
+def _run_part(experiment: Experiment, roles: Mapping[str, str]) -> dict[str, Any]:
     known = declared_params(METHODS[experiment.method])
     settings = {
         name: _plain(known[name], value)
         for name, value in experiment.params.items()
         if known[name].matters(experiment.params)
     }
-    lines = ["[[runs]]", f"method = {_toml(experiment.method)}"]
+    part: dict[str, Any] = {"method": experiment.method}
     if experiment.name:
-        lines.append(f"name = {_toml(experiment.name)}")
-    if roles:
-        lines.append(f"roles = {_table(roles)}")
+        part["name"] = experiment.name
     if experiment.tuning is not None:
-        lines.append(f"tune = {_toml(experiment.tuning.metric)}")
-    return [*lines, f"settings = {_table(settings)}"]
+        part["tune"] = experiment.tuning.metric
+    if roles:
+        part["roles"] = dict(roles)
+    return {**part, "settings": settings}
 
 
 def _plain(declared: Param, value: Any) -> Any:
+    """Give a setting as TOML can hold it: it knows no None."""
+    if isinstance(value, tuple):
+        return [float(end) for end in value]
     return declared.spell(value) if value is None else value
-
-
-def _table(values: Mapping[str, Any]) -> str:
-    inside = ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in values.items())
-    return f"{{ {inside} }}" if inside else "{}"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(float(item)) for item in value) + "]"
-    # A JSON string is a TOML string, but for DEL.
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007F")
