@@ -23,6 +23,7 @@ ROOMS = [
     "errors",
     "resources",
     "words",
+    "inputs",
     "data",
     "runs",
     "store",
