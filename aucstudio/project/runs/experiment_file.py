@@ -39,13 +39,16 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.words import suggestion
 
 FORMAT = 1
+_MOST_BYTES = 4_000_000
 _BAND = (0.0, 0.1)
 _KEYS = {
     "": {"format", "title", "about", "views", "fpr_range", "data", "validation", "runs"},
@@ -96,10 +99,9 @@ def read_study(path: str | Path) -> Study:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", file=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        with open_regular(path, "the experiment", _MOST_BYTES) as file:
+            document = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
@@ -139,7 +141,8 @@ def _require_known(path: Path, place: str, found: Mapping[str, Any]) -> None:
         if key not in _KEYS[place]:
             where = f" in [{place}]" if place else ""
             raise InputError(
-                f"{path}: unknown key {key!r}{where}; there are " + ", ".join(sorted(_KEYS[place])),
+                f"{path}: unknown key {key!r}{where}{suggestion(key, _KEYS[place])} (there are "
+                f"{', '.join(sorted(_KEYS[place]))})",
                 file=str(path),
                 setting=key,
             )
@@ -169,7 +172,9 @@ def _experiment(
     method = run.get("method", "")
     if method not in METHODS:
         raise InputError(
-            f"{path}: unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
+            f"{path}: unknown method {method!r}{suggestion(str(method), METHODS)} (there are "
+            f"{', '.join(METHODS)})",
+            setting="method",
         )
     known = declared_params(METHODS[method])
     settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
