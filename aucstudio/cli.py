@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import csv
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import Plan
     from aucstudio.project.runs.record import RunRecord
+    from aucstudio.project.store.sheets import Writable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -322,11 +323,10 @@ def _write_scores_file(path: str, rows: Any) -> None:
         _write_scores(codecs.getwriter("utf-8")(file), rows)
 
 
-def _write_scores(target: IO[str] | codecs.StreamWriter, rows: Any) -> None:
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(["row", "score", "predicted"])
-    # repr of a float reads back to the same float.
-    writer.writerows((row, repr(score), name) for row, score, name in rows)
+def _write_scores(target: Writable, rows: Any) -> None:
+    from aucstudio.project.store.sheets import write_rows
+
+    write_rows(target, itertools.chain([("row", "score", "predicted")], rows))
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -32,14 +32,19 @@ class OutputFailedError(Exception):
 
 
 class _Results:
-    """Standard output, whose failures can be told from those of other files."""
+    """Standard output, of text or bytes, whose failures can be told from those of other files."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
 
-    def write(self, text: str) -> int:
+    @property
+    def buffer(self) -> _Results:
+        """Standard output for bytes."""
+        return _Results(self._stream.buffer)
+
+    def write(self, what: str | bytes) -> int:
         try:
-            return self._stream.write(text)
+            return int(self._stream.write(what))
         except OSError as error:
             raise OutputFailedError from error
 

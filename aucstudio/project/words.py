@@ -6,8 +6,10 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from aucstudio.engine.cost import Cost
+if TYPE_CHECKING:
+    from aucstudio.engine.cost import Cost
 
 _MOST_DECIMALS = 6
 
