@@ -6,61 +6,110 @@ import argparse
 from typing import Any, NoReturn
 
 from aucstudio import __version__
+from aucstudio.boundary import BAD_INPUT
+from aucstudio.project.errors import InputError
 from aucstudio.project.examples.studies import STUDIES
+from aucstudio.project.words import suggestion
 
-BAD_INPUT = 2
+GLOBAL_OPTIONS = ("--debug", "--quiet")
+
+_COMMANDS = {
+    "inspect": "show what the importer understands of a table",
+    "train": "train and validate one method on a table",
+    "run": "run an experiment file",
+    "compare": "compare the runs of a project, with intervals and tests",
+    "score": "apply a saved model to a table",
+    "export": "write a saved model for other programs",
+    "methods": "list the methods and their settings, or show those of one",
+    "demo": "run an example study, without a window",
+}
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line, and what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse unknown options here: the parser of a command knows which it has."""
+        found, others = super().parse_known_args(args, namespace)
+        unknown = [word.partition("=")[0] for word in others if word.startswith("-")]
+        if unknown:
+            near = suggestion(unknown[0], self._option_string_actions)
+            self.error(f"there is no option {unknown[0]}{near}")
+        return found, others
+
 
 def window_parser() -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="aucstudio")
+    parser = OneLineParser(prog="aucstudio", parents=[_global_options()])
     parser.add_argument("file", nargs="?", metavar="FILE", help="a table or a project (*.aucproj)")
     parser.set_defaults(sample=False)
     return parser
 
 
 def command_parser() -> argparse.ArgumentParser:
+    common = _global_options()
     parser = OneLineParser(
         prog="aucstudio",
+        parents=[common],
         description="Train for the ROC curve itself. Without a command: open the window, "
         "on FILE if one is given.",
+        epilog="aucstudio COMMAND --help tells of a command's options.",
     )
     parser.add_argument("--version", action="version", version=f"aucstudio {__version__}")
     parser.add_argument("--sample", action="store_true", help="open the window on a sample study")
     parser.set_defaults(file=None)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    made = {
+        name: commands.add_parser(name, parents=[common], help=help_, description=_sentence(help_))
+        for name, help_ in _COMMANDS.items()
+    }
+    _add_table(made["inspect"])
+    _add_column_options(made["inspect"])
+    _add_table(made["train"])
+    _add_column_options(made["train"])
+    _add_train_options(made["train"])
+    _add_run_options(made["run"])
+    made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    _add_cluster_option(made["compare"])
+    _add_score_options(made["score"])
+    _add_export_options(made["export"])
+    made["methods"].add_argument("method", metavar="ID", nargs="?", help="show this method alone")
+    made["demo"].add_argument(
+        "--out",
+        metavar="DIR",
+        default="aucstudio-demo",
+        help="where results and pictures go (default aucstudio-demo)",
+    )
+    studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
+    made["demo"].add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
+    for name in ("inspect", "train", "run", "compare", "score", "methods"):
+        made[name].add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
 
-    methods = commands.add_parser("methods", help="list every method and its settings")
-    inspect = commands.add_parser("inspect", help="show what the importer understands of a table")
-    train = commands.add_parser("train", help="train and validate one method on a table")
-    run = commands.add_parser("run", help="run an experiment file")
-    score = commands.add_parser("score", help="apply a saved model to a table")
-    export = commands.add_parser("export", help="write a saved model for other programs")
-    compare = commands.add_parser("compare", help="compare the runs of a project")
-    demo = commands.add_parser("demo", help="run an example study, without a window")
 
-    for parser_with_json in (methods, inspect, train, run, score, compare):
-        parser_with_json.add_argument("--json", action="store_true", help="print one JSON document")
-    inspect.add_argument("data", metavar="DATA")
-    _add_column_options(inspect)
-    train.add_argument("data", metavar="DATA")
-    _add_column_options(train)
-    _add_train_options(train)
-    run.add_argument("experiment", metavar="EXPERIMENT.toml")
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", metavar="DATA", help="a table (CSV, TSV, Parquet)")
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("experiment", metavar="EXPERIMENT.toml", help="an experiment file")
     run.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
     where = run.add_mutually_exclusive_group()
     _add_cluster_option(where)
     where.add_argument(
         "--jobs", metavar="N", type=_positive_int, default=1, help="runs at once, in processes"
     )
-    score.add_argument("model", metavar="MODEL")
-    score.add_argument("data", metavar="DATA")
+
+
+def _add_score_options(score: argparse.ArgumentParser) -> None:
+    score.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
+    score.add_argument("data", metavar="DATA", help="a table, which need not have a label")
     score.add_argument(
         "-o",
         "--output",
@@ -69,16 +118,28 @@ def command_parser() -> argparse.ArgumentParser:
         help="write the scores here; - is the standard output",
     )
     _add_stream_options(score)
-    export.add_argument("model", metavar="MODEL")
+
+
+def _add_export_options(export: argparse.ArgumentParser) -> None:
+    export.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
     export.add_argument("--to", metavar="FORMAT", required=True, help="onnx, script or json")
     export.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="- is the standard output"
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="where the exported model goes; - is the standard output",
     )
-    compare.add_argument("project", metavar="PROJECT")
-    _add_cluster_option(compare)
-    demo.add_argument("--out", metavar="DIR", default="aucstudio-demo")
-    demo.add_argument("--study", metavar="NAME", default=STUDIES[0], help=", ".join(STUDIES))
-    return parser
+
+
+def _global_options() -> OneLineParser:
+    """Make what stands before a command or after it."""
+    common = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--debug", action="store_true", help="print the trace of what went wrong")
+    common.add_argument(
+        "--quiet", action="store_true", help="no progress and no notes on standard error"
+    )
+    return common
 
 
 def _add_column_options(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +171,9 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_train_options(train: argparse.ArgumentParser) -> None:
-    train.add_argument("--method", metavar="ID", required=True)
+    train.add_argument(
+        "--method", metavar="ID", required=True, help="one of those that aucstudio methods lists"
+    )
     train.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="a setting of the method"
     )
@@ -123,13 +186,22 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         action="store_true",
         help="order each pair by training without it, exactly (regularised least squares)",
     )
-    train.add_argument("--repeats", metavar="R", type=int, default=1)
-    train.add_argument("--seed", metavar="N", type=int, default=0)
+    train.add_argument(
+        "--repeats",
+        metavar="R",
+        type=int,
+        default=1,
+        help="draw the hold-out part or the folds so many times (default 1)",
+    )
+    train.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the random splits (default 0)"
+    )
     train.add_argument(
         "--fpr-range",
         metavar="A,B",
         default="0,0.1",
-        help="range of the partial AUC; methods that train for a range train for this one",
+        help="range of the partial AUC; methods that train for a range train for this one "
+        "(default 0,0.1)",
     )
     train.add_argument(
         "--tune",
@@ -160,6 +232,23 @@ def _positive_int(text: str) -> int:
     return int(text)
 
 
+def check_together(options: argparse.Namespace) -> None:
+    """Refuse options that would be without effect beside the others."""
+    if getattr(options, "threshold", None) is not None and not options.save_model:
+        raise InputError(
+            "--threshold is where a saved model begins to say positive: give --save-model FILE "
+            "too, or leave it out",
+            setting="threshold",
+        )
+    fixed = [name for name in ("test_file", "leave_pair_out") if getattr(options, name, None)]
+    if fixed and options.repeats != 1:
+        raise InputError(
+            f"--repeats draws the held-out rows anew, and with --{fixed[0].replace('_', '-')} "
+            "there is nothing to draw: leave one of them out",
+            setting="repeats",
+        )
+
+
 def read_validation(options: argparse.Namespace) -> Any:
     from aucstudio.project.data.split import Validation
 
@@ -182,8 +271,6 @@ def read_tuning(options: argparse.Namespace) -> Any:
 
 
 def read_band(text: str) -> tuple[float, float]:
-    from aucstudio.project.errors import InputError
-
     try:
         alpha, beta = (float(part) for part in text.split(","))
     except ValueError:

@@ -7,24 +7,33 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import csv
-import json
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aucstudio.arguments import (
-    BAD_INPUT,
+    GLOBAL_OPTIONS,
+    check_together,
     command_parser,
     read_band,
     read_tuning,
     read_validation,
     window_parser,
 )
+from aucstudio.boundary import BAD_INPUT, DONE, INTERRUPTED, RUN_FAILED, guarded
+from aucstudio.console import complain as _complain
+from aucstudio.console import note as _note
+from aucstudio.console import progress as _progress_bar
+from aucstudio.console import say as _print
+from aucstudio.console import say_json as _print_json
+from aucstudio.console import session
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.data.disk.stream import StreamedTable
@@ -32,36 +41,23 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import Plan
     from aucstudio.project.runs.record import RunRecord
-
-DONE, RUN_FAILED, INTERRUPTED = 0, 1, 130
+    from aucstudio.project.store.sheets import Writable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    try:
-        if not arguments or not (arguments[0] in COMMANDS or arguments[0].startswith("-")):
-            return _open_window(window_parser().parse_args(arguments))
-        options = command_parser().parse_args(arguments)
-        if options.command is None:
-            return _open_window(options)
-        return int(COMMANDS[options.command](options))
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough.
-        sys.stderr.close()
-        return DONE
-    except ValueError as error:
-        # InputError and InvalidSetting are ValueErrors that carry their sentence.
-        _complain(str(error))
-        return BAD_INPUT
+    with session(quiet="--quiet" in arguments):
+        return guarded(lambda: _command(arguments), debug="--debug" in arguments)
 
 
-def _complain(sentence: str) -> None:
-    sys.stderr.write(f"aucstudio: {' '.join(sentence.split())}\n")
+def _command(arguments: list[str]) -> int:
+    first = next((word for word in arguments if word not in GLOBAL_OPTIONS), None)
+    if first is None or not (first in COMMANDS or first.startswith("-")):
+        return _open_window(window_parser().parse_args(arguments))
+    options = command_parser().parse_args(arguments)
+    check_together(options)
+    return _open_window(options) if options.command is None else COMMANDS[options.command](options)
 
 
 # ------------------------------------------------------------------ commands
@@ -69,7 +65,11 @@ def _complain(sentence: str) -> None:
 
 def _open_window(options: argparse.Namespace) -> int:
     if options.file is not None and not Path(options.file).is_file():
-        _complain(f"there is no file {options.file}: check the name, or open one from the window")
+        near = suggestion(options.file, COMMANDS)
+        _complain(
+            f"there is no file {options.file}{near or ': check the name'}, or open one from the "
+            "window"
+        )
         return BAD_INPUT
     if not _has_display():
         _complain("there is no display for the window: see aucstudio --help for what works without")
@@ -91,14 +91,18 @@ def _has_display() -> bool:
 
 def _methods(options: argparse.Namespace) -> int:
     from aucstudio.engine import METHODS, describe_methods
+    from aucstudio.project.runs.planning import known_method
 
+    one = None if options.method is None else known_method(options.method).key
+    described = [method for method in describe_methods() if one in (None, method["id"])]
     if options.json:
-        _print_json(describe_methods())
+        _print_json(described)
         return DONE
-    width = max(map(len, METHODS))
-    for key, method in METHODS.items():
-        _print(f"{key:<{width}}  {method.title}: {method.summary}")
-        for setting in next(d for d in describe_methods() if d["id"] == key)["parameters"]:
+    width = max(len(method["id"]) for method in described)
+    for method in described:
+        key = method["id"]
+        _print(f"{key:<{width}}  {METHODS[key].title}: {METHODS[key].summary}")
+        for setting in method["parameters"]:
             _print(f"{'':<{width}}    {setting['name']} = {setting['default']}: {setting['help']}")
     return DONE
 
@@ -142,7 +146,7 @@ def _classes(classes: dict[str, int]) -> str:
 
 def _train(options: argparse.Namespace) -> int:
     from aucstudio.engine.roc import ThresholdRule
-    from aucstudio.project.results.documents import result_document, results_table
+    from aucstudio.project.results.documents import data_sentence, result_document, results_table
     from aucstudio.project.runs.planning import plan_run
     from aucstudio.project.runs.progress_words import search_result
     from aucstudio.project.runs.take_model import take_model
@@ -172,6 +176,7 @@ def _train(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(document)
     elif record.splits:
+        _print(f"{data_sentence(plan.table)}\n")
         _print(results_table([record], plan.experiment.band))
         for search in record.searches:
             _print(f"tuned: {search_result(search)}")
@@ -195,7 +200,6 @@ def _check_model_name(options: argparse.Namespace) -> None:
 
 def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., Table]:
     from aucstudio.project.data.table import read_table
-    from aucstudio.project.errors import InputError
     from aucstudio.project.runs.stream_plan import table_reader
 
     read, said = table_reader(options.data, method, options.stream, options.block_size)
@@ -205,7 +209,7 @@ def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[.
             setting="cluster",
         )
     if said:
-        _complain(said)
+        _note(said)
     return read
 
 
@@ -262,7 +266,7 @@ def _score(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     table = _table_reader(options, None)(options.data, need_label=False)
     for rejected in table.rejected:
-        _complain(f"{table.path}, line {rejected.line} is left out: {rejected.reason}")
+        _note(f"{table.path}, line {rejected.line} is left out: {rejected.reason}")
     if isinstance(table, StreamedTable):
         return _score_stream(options, model, table)
     scores = model.score(table)
@@ -319,11 +323,10 @@ def _write_scores_file(path: str, rows: Any) -> None:
         _write_scores(codecs.getwriter("utf-8")(file), rows)
 
 
-def _write_scores(target: IO[str] | codecs.StreamWriter, rows: Any) -> None:
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(["row", "score", "predicted"])
-    # repr of a float reads back to the same float.
-    writer.writerows((row, repr(score), name) for row, score, name in rows)
+def _write_scores(target: Writable, rows: Any) -> None:
+    from aucstudio.project.store.sheets import write_rows
+
+    write_rows(target, itertools.chain([("row", "score", "predicted")], rows))
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -348,6 +351,12 @@ def _compare(options: argparse.Namespace) -> int:
         if options.json:
             _print_json(comparison_document(named, band, workers))
             return DONE
+        if not named:
+            raise InputError(
+                f"{options.project} has no finished run to compare: train one with aucstudio train "
+                f"DATA --method ID --project {options.project}",
+                file=options.project,
+            )
         figures = [comparison.run_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)
@@ -388,30 +397,3 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compare": _compare,
     "demo": _demo,
 }
-
-
-# ------------------------------------------------------------------ output
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text + "\n")
-
-
-def _print_json(document: Any) -> None:
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
-
-
-def _progress_bar(title: str) -> Callable[[float | None, str], None] | None:
-    """Make a bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(fraction: float | None, text: str) -> None:
-        filled = 0 if fraction is None else round(30 * fraction)
-        percent = "    " if fraction is None else f"{fraction:4.0%}"
-        line = f"{title} [{'█' * filled}{'·' * (30 - filled)}] {percent} {text}"
-        sys.stderr.write("\r\x1b[2K" + ("" if fraction == 1.0 else line[:100]))
-        sys.stderr.flush()
-
-    return show

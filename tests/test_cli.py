@@ -1,3 +1,4 @@
+import argparse
 import csv
 import json
 import subprocess
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.cli import main
+from aucstudio.arguments import command_parser, window_parser
+from aucstudio.cli import COMMANDS, main
 from aucstudio.engine import METHODS
 from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
@@ -36,6 +38,63 @@ def test_methods_as_json_lists_every_declared_setting(run):
     assert C["low"] == 0.0
     assert C["low_open"]
     assert C["help"]
+
+
+def test_one_method_alone(run):
+    status, out, _ = run("methods", "auc-rls")
+    assert status == 0
+    assert out.startswith("auc-rls  ")
+    assert "regularization" in out
+    assert "svm-pauc" not in out
+    status, out, _ = run("methods", "auc-rls", "--json")
+    assert [method["id"] for method in json.loads(out)] == ["auc-rls"]
+    status, out, err = run("methods", "auc-rsl")
+    assert (status, out) == (2, "")
+    assert "did you mean 'auc-rls'?" in err
+
+
+def test_a_command_that_is_not_known_is_no_file_either(run):
+    status, _, err = run("trian", "--quiet")
+    assert status == 2
+    assert "did you mean 'train'?" in err
+
+
+def parsers(parser):
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from parsers(inner)
+
+
+def test_every_option_has_help():
+    found = [*parsers(command_parser()), window_parser()]
+    assert {parser.prog.split()[-1] for parser in found} == {"aucstudio", *COMMANDS}
+    for parser in found:
+        for action in parser._actions:
+            if not isinstance(action, argparse._SubParsersAction):
+                assert action.help, (parser.prog, action.dest)
+        assert parser.description or parser.prog == "aucstudio"
+        parser.format_help()
+
+
+def test_help_lists_every_command(run):
+    _, out, _ = run("--help")
+    for command in COMMANDS:
+        assert f"\n    {command} " in out
+
+
+def test_train_as_text_says_what_it_trained_on(run, table_file):
+    text = table_file.read_text().splitlines()
+    text[3] = text[3].rpartition(",")[0] + ","
+    table_file.write_text("\n".join(text) + "\n1,2\n")
+    command = ("train", table_file, "--method", "auc-rls")
+    _, out, _ = run(*command)
+    first = out.splitlines()[0]
+    assert first.startswith("label outcome, positive class yes (the label and the class guessed): ")
+    assert first.endswith(" of 159 rows; 2 rows left out")
+    _, out, _ = run(*command, "--label", "outcome", "--positive", "no")
+    assert out.splitlines()[0].startswith("label outcome, positive class no: ")
 
 
 def test_methods_as_text(run):
@@ -146,6 +205,18 @@ def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
     assert run("compare", table_file)[0] == 2
 
 
+def test_a_project_without_runs_has_nothing_to_compare(run, tmp_path):
+    from aucstudio.project.store.project_file import ProjectFile
+
+    project = tmp_path / "new.aucproj"
+    ProjectFile.create(project)
+    status, out, err = run("compare", project)
+    assert (status, out) == (2, "")
+    assert "no finished run to compare" in err
+    status, out, _ = run("compare", project, "--json")
+    assert (status, json.loads(out)["runs"]) == (0, [])
+
+
 def test_tuning_reports_what_it_chose(run, table_file, tmp_path):
     model = tmp_path / "model.aucmodel"
     command = (
@@ -243,7 +314,15 @@ BAD = [
     (["--method", "svm", "--leave-pair-out"], "leave-pair-out"),
     (["--method", "svm", "--tune", "leave-pair-out"], "closed form"),
     (["--method", "svm", "--tune", "luck"], "luck"),
-    (["--method", "svm", "--threshold", "high"], "high"),
+    (["--method", "svm", "--threshold", "high", "--save-model", "m.aucmodel"], "high"),
+    (["--method", "svm", "--threshold", "min-max"], "--save-model"),
+    (["--method", "svm", "--test-file", "t.csv", "--repeats", "3"], "--repeats"),
+    (["--method", "rls", "--leave-pair-out", "--repeats", "3"], "--repeats"),
+    (["--method", "auc_svm"], "did you mean 'auc-svm'?"),
+    (["--method", "AUC-SMV"], "did you mean 'auc-svm'?"),
+    (["--method", "auc-svm", "--set", "neighbors=3"], "did you mean 'n_neighbors'?"),
+    (["--method", "auc-svm", "--lable", "outcome"], "did you mean '--label'?"),
+    (["--method", "auc-svm", "--treshold=0"], "did you mean '--threshold'?"),
     (["--method", "auc-rls", "--seed", "-1"], "seed"),
     (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
     ([], "--method"),

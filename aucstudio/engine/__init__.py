@@ -25,7 +25,8 @@ from aucstudio.engine.methods.svm_2norm import SVM2Norm
 from aucstudio.engine.methods.svm_auc import SVMAUC
 from aucstudio.engine.monitor import Callback, Step, Stopped
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
-from aucstudio.engine.scorers import Scorer, restore
+from aucstudio.engine.restoring import restore
+from aucstudio.engine.scorers import Scorer
 
 __all__ = [
     "ASVM",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -27,11 +28,13 @@ class Kernel:
     def _compiled(self) -> Any:
         import numba
 
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-        try:
-            return numba.njit(cache=True, **options)(self._function)
-        except RuntimeError:  # there is no folder that the machine code could be kept in
-            return numba.njit(**options)(self._function)
+        from aucstudio.engine.code_cache import CodeCache
+
+        compiled: Any = numba.njit(nogil=True, error_model="numpy")(self._function)
+        # Without a folder that the machine code could be kept in, it is made at every start.
+        with contextlib.suppress(RuntimeError):
+            compiled._cache = CodeCache(self._function)
+        return compiled
 
     @property
     def _numba_type_(self) -> Any:

@@ -6,20 +6,20 @@ A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
-from aucstudio.engine.splines import AdditiveScorer
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _PULSE_ROWS = 1_024
+_CELLS_PER_CHUNK = 1 << 24
 _ROWS_TIMES_TREES = 1 << 15
 
 
@@ -37,6 +37,9 @@ class Scorer(Protocol):
     def settings(self) -> dict[str, Any]:
         """Give the remaining constants as plain JSON values."""
 
+    # For each array its type and its sizes: n_features is d, equal letters are equal sizes.
+    layout: ClassVar[Mapping[str, str]]
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearScorer:
@@ -49,6 +52,7 @@ class LinearScorer:
 
     weights: Array
     kind: ClassVar[str] = "linear"
+    layout: ClassVar[Mapping[str, str]] = {"weights": "float d"}
 
     def __call__(self, X: Array) -> Array:
         return X @ self.weights
@@ -75,11 +79,11 @@ class KernelScorer:
     points: Array
     weights: Array
     kind: ClassVar[str] = "kernel"
+    layout: ClassVar[Mapping[str, str]] = {"points": "float n d", "weights": "float n"}
 
     def __call__(self, X: Array) -> Array:
         scores = np.empty(len(X))
-        for start in range(0, len(X), ROWS_PER_CHUNK):
-            rows = slice(start, start + ROWS_PER_CHUNK)
+        for rows in _chunks(len(X), len(self.points)):
             scores[rows] = self.kernel(X[rows], self.points) @ self.weights
         return scores
 
@@ -104,11 +108,15 @@ class FourierScorer:
     phases: Array
     weights: Array
     kind: ClassVar[str] = "fourier"
+    layout: ClassVar[Mapping[str, str]] = {
+        "frequencies": "float n d",
+        "phases": "float n",
+        "weights": "float n",
+    }
 
     def __call__(self, X: Array) -> Array:
         scores = np.empty(len(X))
-        for start in range(0, len(X), ROWS_PER_CHUNK):
-            rows = slice(start, start + ROWS_PER_CHUNK)
+        for rows in _chunks(len(X), len(self.phases)):
             angles = X[rows] @ self.frequencies.T + self.phases
             scores[rows] = np.cos(angles, out=angles) @ self.weights
         return scores
@@ -154,6 +162,15 @@ class EnsembleScorer:
     base: float
     gaps_left: Mask = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=bool))
     kind: ClassVar[str] = "trees"
+    layout: ClassVar[Mapping[str, str]] = {
+        "roots": "int t",
+        "feature": "int n",
+        "threshold": "float n",
+        "left": "int n",
+        "right": "int n",
+        "value": "float n",
+        "gaps_left": "bool n",
+    }
 
     def __post_init__(self) -> None:
         if not len(self.gaps_left):
@@ -244,22 +261,7 @@ def trimmed(kernel: Kernel, points: Array, weights: Array) -> Scorer:
     return KernelScorer(kernel, points[used], weights[used])
 
 
-def restore(kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Scorer:
-    """Rebuild a scorer from what ``arrays()`` and ``settings()`` gave.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown (the file comes from a newer program), or the arrays do not fit.
-    """
-    if kind == "linear":
-        return LinearScorer(arrays["weights"])
-    if kind == "kernel":
-        return KernelScorer(Kernel(**settings), arrays["points"], arrays["weights"])
-    if kind == "trees":
-        return EnsembleScorer(base=float(settings["base"]), **arrays)
-    if kind == "additive":
-        return AdditiveScorer(**arrays)
-    if kind == "fourier":
-        return FourierScorer(**arrays)
-    raise ValueError(f"unknown kind of scorer {kind!r}")
+def _chunks(count: int, width: int) -> Iterator[slice]:
+    """Cut rows into chunks, so that a matrix of a chunk by ``width`` is not too large."""
+    step = max(1, min(ROWS_PER_CHUNK, _CELLS_PER_CHUNK // max(1, width)))
+    return (slice(start, start + step) for start in range(0, count, step))

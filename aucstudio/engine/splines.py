@@ -7,7 +7,7 @@ theta a threshold; Omega_ab = int f_a''(u) f_b''(u) du roughness of two function
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -219,6 +219,13 @@ class AdditiveScorer:
     origins: Array
     coefficients: Array
     kind: ClassVar[str] = "additive"
+    layout: ClassVar[Mapping[str, str]] = {
+        "feature": "int n",
+        "n_breaks": "int n",
+        "breaks": "float b",
+        "origins": "float p",
+        "coefficients": "float p 4",
+    }
 
     def __post_init__(self) -> None:
         n_pieces = int(np.sum(self.n_breaks)) + len(self.feature)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.runs.repeat import command_line
 from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.sheets import write_rows
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 
@@ -135,18 +135,8 @@ def columns_as_csv(columns: Mapping[str, Sequence[object] | np.ndarray[Any, Any]
     What is missing, NaN included, is an empty cell.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    cells = [[_cell(value) for value in column] for column in columns.values()]
-    writer.writerows(zip(*cells, strict=True))
+    write_rows(text, [columns, *zip(*columns.values(), strict=True)])
     return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if plain is None or plain != plain:
-        return ""
-    return repr(plain) if isinstance(plain, float) else plain
 
 
 def _script(experiment: Experiment, path: Path, views: Sequence[str]) -> str:

@@ -1,11 +1,15 @@
-"""How numbers are written for people: with a true minus and as many digits as they deserve."""
+"""How numbers are written for people, with as many digits as they deserve; names they may mean."""
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from aucstudio.engine.cost import Cost
+if TYPE_CHECKING:
+    from aucstudio.engine.cost import Cost
 
 _MOST_DECIMALS = 6
 
@@ -86,3 +90,19 @@ def cost_words(cost: Cost) -> str:
     """Write what a fit takes as ``about 0.4 s and 12 MB per fit``."""
     time = "" if cost.seconds is None else f"{rough_words(cost.seconds)} and "
     return f"about {time}{bytes_words(cost.bytes)} per fit"
+
+
+def suggestion(wanted: str, known: Iterable[str]) -> str:
+    """Write what may have been meant by a name that is not known, to end a sentence with.
+
+    A name that differs in case, blanks, hyphens or underscores only comes before one of like
+    letters. Gives ``"; did you mean 'age'?"``, or nothing where no known name is near.
+    """
+    plain = {_plain(name): name for name in known}
+    asked = _plain(wanted)
+    near = [asked] if asked in plain else difflib.get_close_matches(asked, plain, n=1, cutoff=0.6)
+    return f"; did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()

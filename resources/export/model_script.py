@@ -275,8 +275,15 @@ def read_names(reader: Any) -> list[str]:
 def write_scores(target: IO[str], scores: np.ndarray) -> None:
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(["row", "score", "predicted"])
+    positive, negative = (guarded(name) for name in (POSITIVE, NEGATIVE))
     for row, value in enumerate(scores.tolist(), 1):
-        writer.writerow([row, repr(value), POSITIVE if value > 0 else NEGATIVE])
+        writer.writerow([row, repr(value), positive if value > 0 else negative])
+
+
+def guarded(text: str) -> str:
+    """Write an apostrophe before text that a spreadsheet would run as a formula."""
+    number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    return f"'{text}" if re.match(r"[=+\-@\t\r\n]", text) and not number else text
 
 
 # section packed

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.kernel_approximation import Nystroem
 
+from aucstudio.engine import restore
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.nystrom import k_means, nystrom_map
-from aucstudio.engine.scorers import restore
 
 GAUSSIAN = Kernel("rbf", gamma=0.3)
 

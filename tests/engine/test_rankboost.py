@@ -9,11 +9,10 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.engine import stumps
+from aucstudio.engine import restore, stumps
 from aucstudio.engine.methods.rankboost import RankBoost
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc
-from aucstudio.engine.scorers import restore
 from aucstudio.engine.stumps import StumpSearch
 
 RULES = ["bound", "exact"]

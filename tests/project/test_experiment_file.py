@@ -122,7 +122,10 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
             ("[[runs]]", "[[runs]]\nname = {}"),
             "[[runs]] number 1 must be text; it is a table",
         ),
-        (("[[runs]]", "[[runs]]\nrole = {}"), "unknown key 'role' in [[runs]]; there are"),
+        (
+            ("[[runs]]", "[[runs]]\nrole = {}"),
+            "unknown key 'role' in [[runs]]; did you mean 'roles'?",
+        ),
         (('method = "auc-svm"', ""), "[[runs]] number 2 needs a method"),
         (("C = 1", "C = inf"), "'C' in [[runs.settings]] number 2 must be a finite number"),
         (("C = 1", "C = {a = 1}"), "or a list; it is a table"),

@@ -8,6 +8,7 @@ import pytest
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.store.archive import SUMS, pack
 from aucstudio.project.store.model_file import load_model, save_model
 
 SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": "poly"})]
@@ -47,9 +48,8 @@ def rewrite(path, change):
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     change(entries)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in entries.items():
-            archive.writestr(name, data)
+    entries.pop(SUMS)
+    path.write_bytes(pack(entries))
 
 
 def edit_manifest(**changes):

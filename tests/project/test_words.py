@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.project.words import figure_words, interval_words
+from aucstudio.project.words import figure_words, interval_words, suggestion
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,24 @@ def test_signs_and_intervals():
     assert figure_words(0.0004, "+") == "+0.0004"
     assert figure_words(0.0, "+") == "0.000"
     assert interval_words(0.9987, 0.99981) == "0.999 … 0.9998"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "meant"),
+    [
+        ("Blood Pressure", "blood_pressure"),
+        ("bloodpressure", "blood_pressure"),
+        ("AGE ", "age"),
+        ("aeg", "age"),
+        ("heigth", "height"),
+    ],
+)
+def test_a_name_that_is_not_known_is_offered_its_nearest(wanted, meant):
+    known = ["height", "weight", "age", "blood_pressure", "bmi"]
+    assert suggestion(wanted, known) == f"; did you mean {meant!r}?"
+
+
+def test_a_name_that_is_near_nothing_is_offered_nothing():
+    assert suggestion("salary", ["age", "height"]) == ""
+    assert suggestion("age", []) == ""
+    assert suggestion("", ["age"]) == ""

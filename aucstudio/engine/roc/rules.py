@@ -7,6 +7,7 @@ import math
 
 from numpy.typing import ArrayLike
 
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc.curve import roc_curve, split_scores
 from aucstudio.engine.roc.thresholds import (
     check_costs,
@@ -64,6 +65,11 @@ class ThresholdRule:
         """Read ``equal-error``, ``min-max``, ``fpr=0.05``, ``cost=1:20`` or ``cost=1:20@0.01``.
 
         A cost is that of a false positive, of a false negative, and the share of positives.
+
+        Raises
+        ------
+        InvalidSetting
+            If it is none of these.
         """
         name, _, rest = text.partition("=")
         try:
@@ -74,11 +80,14 @@ class ThresholdRule:
                 fp, fn = (float(part) for part in costs.split(":"))
                 return cls("cost", cost_fp=fp, cost_fn=fn, prior=float(prior) if prior else None)
         except ValueError as error:
-            raise ValueError(f"the threshold {text!r} cannot be read: {error}") from error
+            raise InvalidSetting(
+                "threshold", f"the threshold {text!r} cannot be read: {error}"
+            ) from error
         if rest or name not in ("equal-error", "min-max"):
-            raise ValueError(
+            raise InvalidSetting(
+                "threshold",
                 f"the threshold must be equal-error, min-max, fpr=F or cost=FP:FN[@PRIOR]; "
-                f"it is {text!r}"
+                f"it is {text!r}",
             )
         return cls(name)
 

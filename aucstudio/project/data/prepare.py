@@ -132,6 +132,10 @@ class Preparation:
         count = len(settings["numbers"])
         if any(arrays[name].shape != (count,) for name in ("medians", "means", "scales")):
             raise ValueError("the arrays of the preprocessing do not fit its columns")
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise ValueError("the preprocessing holds numbers that are not finite")
+        if (arrays["scales"] <= 0).any():
+            raise ValueError("the preprocessing divides by a scale that is not above 0")
         return cls(
             tuple(settings["numbers"]),
             arrays["medians"],

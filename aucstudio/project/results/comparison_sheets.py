@@ -5,7 +5,6 @@ The first table has a row for each run, the second one for each pair.
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from aucstudio.project.results.comparison import (
     RunFigures,
     Standing,
 )
+from aucstudio.project.store.sheets import write_rows
 
 CORRECTION_NAMES = {HOLM: "Holm", BONFERRONI: "Bonferroni", UNCORRECTED: "None"}
 
@@ -36,12 +36,10 @@ Sheet = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 def as_csv(found: Comparison, delimiter: str = ",") -> str:
     """Write both tables with full figures, a blank line between them; unknown is empty."""
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     for k, (heads, rows) in enumerate(_sheets(found)):
         if k:
             text.write("\n")
-        writer.writerow(heads)
-        writer.writerows([_exact(cell) for cell in row] for row in rows)
+        write_rows(text, [heads, *rows], delimiter)
     return text.getvalue()
 
 
@@ -84,12 +82,6 @@ def _run_row(run: RunFigures, standing: Standing) -> tuple[Cell, ...]:
 def _pair_row(pair: PairComparison) -> tuple[Cell, ...]:
     p = (pair.p,) if pair.correction == UNCORRECTED else (pair.p, pair.p_corrected)
     return (pair.a, pair.b, pair.difference, pair.low, pair.high, *p, pair.refused)
-
-
-def _exact(cell: Cell) -> str:
-    if isinstance(cell, float):
-        return "" if math.isnan(cell) else repr(float(cell))
-    return str(cell)
 
 
 def _rounded(cell: Cell) -> str:

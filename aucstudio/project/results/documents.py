@@ -38,6 +38,19 @@ def result_document(
     }
 
 
+def data_sentence(table: Table) -> str:
+    """Say what is trained on: label, positive class, who chose them, and rows left out."""
+    guessed = [f"the {'label' if what == 'label' else 'class'}" for what in table.guessed]
+    by = f" ({' and '.join(guessed)} guessed)" if guessed else ""
+    left_out = table.unlabelled + table.rejected_rows
+    rows = f"; {left_out} row{'s' if left_out > 1 else ''} left out" if left_out else ""
+    positives = int(table.is_positive().sum())
+    return (
+        f"label {table.label}, positive class {table.positive}{by}: {positives} of "
+        f"{table.rows - table.unlabelled} rows{rows}"
+    )
+
+
 def results_table(records: Sequence[RunRecord], band: Band) -> str:
     """Lay out the figures of runs as text."""
     title = f"pAUC [{band[0]:g}, {band[1]:g}]"

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
 
 _WORDS = {
     "str": "text",
@@ -111,8 +112,8 @@ def _require_known(path: Path, document: Mapping[str, Any]) -> None:
         for key in part if isinstance(part, dict) else ():
             if key not in known:
                 raise InputError(
-                    f"{path}: unknown key {_spelled(key)}{where}; there are "
-                    + ", ".join(sorted(known)),
+                    f"{path}: unknown key {_spelled(key)}{where}{suggestion(str(key), known)} "
+                    f"(there are {', '.join(sorted(known))})",
                     file=str(path),
                     setting=key,
                 )

@@ -40,6 +40,7 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.experiment_document import (
@@ -50,8 +51,10 @@ from aucstudio.project.runs.experiment_document import (
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.words import suggestion
 
 FORMAT = 1
+_MOST_BYTES = 4_000_000
 _BAND = (0.0, 0.1)
 
 
@@ -94,9 +97,10 @@ def read_study(path: str | Path) -> Study:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", file=str(path)) from error
+        with open_regular(path, "the experiment", _MOST_BYTES) as file:
+            document = tomllib.load(file)
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:  # not TOML, not text, too long, too deep
         raise InputError(f"{path} is not valid TOML: {error}", file=str(path)) from error
     found = document.get("format", FORMAT)
@@ -153,7 +157,8 @@ def _experiment(
     data = DataReference.to_table(table.with_roles(roles=run.roles))
     if run.method not in METHODS:
         raise InputError(
-            f"{path}: unknown method {run.method!r}; there are " + ", ".join(METHODS),
+            f"{path}: unknown method {run.method!r}{suggestion(run.method, METHODS)} (there are "
+            f"{', '.join(METHODS)})",
             setting="method",
         )
     known = declared_params(METHODS[run.method])

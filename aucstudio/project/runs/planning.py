@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.engine import METHODS, AUCClassifier
-from aucstudio.engine.params import check_settings, declared_params
+from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.disk.stream import StreamedTable
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
@@ -18,6 +18,7 @@ from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
+from aucstudio.project.words import suggestion
 
 
 def plan_experiment(
@@ -38,11 +39,9 @@ def plan_experiment(
     InvalidSetting
         If a setting is unknown or out of range.
     """
-    known = METHODS.get(method)
-    if known is None:
-        raise InputError(
-            f"unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
-        )
+    known = known_method(method)
+    for name in settings:
+        _require_setting(known, name)
     check_settings(known, settings)
     check_band(band)
     defaults = {name: declared.default for name, declared in declared_params(known).items()}
@@ -52,6 +51,26 @@ def plan_experiment(
     _check_validation(known, validation, tuning)
     _check_pairs(data, validation, tuning)
     return Experiment(data, validation, method, params, band, tuning)
+
+
+def known_method(name: str) -> type[AUCClassifier]:
+    """Find a method by its id; InputError with what may have been meant if there is none."""
+    if name in METHODS:
+        return METHODS[name]
+    raise InputError(
+        f"unknown method {name!r}{suggestion(name, METHODS)} (there are {', '.join(METHODS)})",
+        setting="method",
+    )
+
+
+def _require_setting(method: type[AUCClassifier], name: str) -> None:
+    known = declared_params(method)
+    if name not in known:
+        raise InvalidSetting(
+            name,
+            f"unknown setting {name!r}{suggestion(name, known)} ({method.key} has "
+            f"{', '.join(known) or 'none'})",
+        )
 
 
 def _check_validation(
@@ -141,20 +160,14 @@ def plan_run(
 
 def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:
     """Read settings as a command line gives them; a method's own range follows the band."""
-    if method not in METHODS:
-        raise InputError(
-            f"unknown method {method!r}; there are " + ", ".join(METHODS), setting="method"
-        )
-    known = declared_params(METHODS[method])
+    chosen = known_method(method)
+    known = declared_params(chosen)
     settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE; it is {assignment!r}", setting=name)
-        if name not in known:
-            raise InputError(
-                f"{method} has no setting {name!r}; it has " + ", ".join(known), setting=name
-            )
+        _require_setting(chosen, name)
         settings[name] = known[name].parse(text)
     return settings
 

@@ -1,31 +1,85 @@
 """A trained model as a file: arrays and JSON, preprocessing included; loading runs no code.
 
-``*.aucmodel`` is a zip of ``manifest.json`` and ``arrays/NAME.npy``.
+``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/NAME.npy`` and ``SHA256SUMS``. Everything is
+checked before memory is taken for it: names, types and sizes against each other, then digests,
+then the numbers. Format 1 had no digests.
 """
 
 from __future__ import annotations
 
 import io
-import json
-import zipfile
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.engine.scorers import restore
+from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.errors import InputError
+from aucstudio.project.inputs import open_regular
+from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.model import Model
-from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
+from aucstudio.project.store import archive
+from aucstudio.project.store.archive import Archive
+from aucstudio.project.store.arrays import (
+    HEAD_BYTES,
+    ArrayHeader,
+    array_from_bytes,
+    array_header,
+    array_to_bytes,
+)
 from aucstudio.project.store.files import write_atomically
 
-Array = NDArray[np.float64]
+FORMAT = 2
 
-FORMAT = 1
+_MANIFEST = "manifest.json"
+_MOST_MANIFEST = 64_000_000
+_MOST_VALUES = 4_000_000
+_MOST_OF_MEMORY = 0.8
+
+Scalar = None | bool | int | float | str
+Arrays = Mapping[str, NDArray[Any]]
+_Value = TypeVar("_Value")
+
+
+class _Version(msgspec.Struct):
+    format: int
+
+
+class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
+    numbers: tuple[str, ...]
+    categories: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    keep_gaps: bool = False
+
+
+class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):
+    kind: str
+    settings: dict[str, Scalar]
+
+
+class _Manifest(msgspec.Struct):
+    format: int
+    method: str
+    params: dict[str, Scalar | list[Scalar]]
+    label: str
+    positive: str
+    negative: str
+    trained_on: str
+    intercept: float
+    preparation: _Preprocessing
+    scorer: _ScorerValues
+    threshold: str = "as trained"
+
+    @property
+    def n_features(self) -> int:
+        """Count the prepared columns."""
+        return len(self.preparation.numbers) + sum(map(len, self.preparation.levels))
 
 
 def model_to_bytes(model: Model) -> bytes:
@@ -42,16 +96,13 @@ def model_to_bytes(model: Model) -> bytes:
         "negative": model.negative,
         "trained_on": model.trained_on,
         "threshold": model.threshold,
-        "intercept": model.intercept,
+        "intercept": float(model.intercept),
         "preparation": model.preparation.settings(),
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False))
-        for name, array in arrays.items():
-            archive.writestr(f"arrays/{name}.npy", array_to_bytes(array))
-    return target.getvalue()
+    entries = {_MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=1)}
+    entries |= {_entry(name): array_to_bytes(array) for name, array in arrays.items()}
+    return archive.pack(entries)
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -65,66 +116,120 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     InputError
-        If the file is not there, is no model, is damaged or comes from a newer program.
+        If the file is not there, is no model, is damaged, would not fit in memory or comes from
+        a newer program.
     """
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot read the model {path}: {error.strerror}", file=str(path)
-        ) from error
-    return model_from_bytes(data, str(path))
+    with open_regular(Path(path), "the model", _MOST_OF_MEMORY * machine_memory()) as file:
+        return _read(file, os.fstat(file.fileno()).st_size, str(path))
 
 
 def model_from_bytes(data: bytes, name: str) -> Model:
     """Read a model from bytes; ``name`` is what errors call it."""
+    return _read(io.BytesIO(data), len(data), name)
+
+
+def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-            _require_known(manifest, name)
-            arrays = {
-                entry.removeprefix("arrays/").removesuffix(".npy"): array_from_bytes(
-                    archive.read(entry)
-                )
-                for entry in archive.namelist()
-                if entry.startswith("arrays/")
-            }
-        return _assemble(manifest, arrays)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
+        with archive.opened(file, file_bytes, _MOST_OF_MEMORY * machine_memory()) as entries:
+            manifest = _manifest(entries, name)
+            return _assemble(manifest, _read_arrays(entries, manifest))
+    except InputError:
+        raise
+    except (*archive.BROKEN, msgspec.MsgspecError) as error:
         raise InputError(
             f"{name} is not an AUC Studio model, or is damaged ({error})", file=name
         ) from error
+    except MemoryError as error:
+        raise InputError(f"there is not enough memory for the model {name}", file=name) from error
 
 
-def _require_known(manifest: Mapping[str, Any], name: str) -> None:
-    if int(manifest["format"]) > FORMAT:
+def _manifest(entries: Archive, name: str) -> _Manifest:
+    if _MANIFEST not in entries.names:
+        raise ValueError(f"it has no {_MANIFEST}")
+    if entries.size(_MANIFEST) > _MOST_MANIFEST:
+        raise ValueError(f"{_MANIFEST} is too large")
+    text = entries.read(_MANIFEST)
+    if text.count(b",") > _MOST_VALUES:
+        raise ValueError(f"{_MANIFEST} has too many values")
+    found = msgspec.json.decode(text, type=_Version).format
+    if found > FORMAT:
         raise InputError(
-            f"{name} was saved by a newer AUC Studio (model format {manifest['format']}; this "
+            f"{name} was saved by a newer AUC Studio (model format {found}; this "
             f"program reads up to {FORMAT}): update the program",
             file=name,
         )
+    if found > 1 and not entries.has_digests:
+        raise ValueError(f"it has no {archive.SUMS}")
+    return msgspec.json.decode(text, type=_Manifest)
 
 
-def _assemble(manifest: Mapping[str, Any], arrays: Mapping[str, Array]) -> Model:
-    def group(prefix: str) -> dict[str, Array]:
-        return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:
+    """Read the arrays, once all their sizes are known to be right."""
+    headers = {
+        _array_name(entry): _header(entries, entry) for entry in entries.names if entry != _MANIFEST
+    }
+    sizes = {name: (header.dtype, header.shape) for name, header in headers.items()}
+    d, n = manifest.n_features, len(manifest.preparation.numbers)
+    ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
+    if len(ours) + len(scorers) < len(sizes):
+        raise ValueError("it has entries that do not belong to a model")
+    wanted = dict.fromkeys(("medians", "means", "scales"), (np.dtype(np.float64), (n,)))
+    if ours != wanted:
+        raise ValueError("the arrays of the preprocessing do not fit its columns")
+    check_layout(manifest.scorer.kind, scorers, d)
+    return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
 
-    scorer = manifest["scorer"]
+
+def _entry(name: str) -> str:
+    return f"arrays/{name}.npy"
+
+
+def _array_name(entry: str) -> str:
+    name = entry.removeprefix("arrays/").removesuffix(".npy")
+    if entry != _entry(name):
+        raise ValueError("it has entries that do not belong to a model")
+    return name
+
+
+def _header(entries: Archive, entry: str) -> ArrayHeader:
+    header = array_header(entries.head(entry, HEAD_BYTES))
+    if header.size != entries.size(entry):
+        raise ValueError(f"{entry} has {entries.size(entry)} bytes, and {header.size} by itself")
+    return header
+
+
+def _group(prefix: str, named: Mapping[str, _Value]) -> dict[str, _Value]:
+    return {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}
+
+
+def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
+    scorer = manifest.scorer
+    learnt = msgspec.to_builtins(manifest.preparation)
+    _require_names(manifest.preparation)
     model = Model(
-        Preparation.restore(manifest["preparation"], group("preparation.")),
-        restore(scorer["kind"], scorer["settings"], group("scorer.")),
-        float(manifest["intercept"]),
-        manifest["method"],
-        manifest["params"],
-        manifest["label"],
-        manifest["positive"],
-        manifest["negative"],
-        manifest["trained_on"],
-        manifest.get("threshold", "as trained"),
+        Preparation.restore(learnt, _group("preparation.", arrays)),
+        restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),
+        manifest.intercept,
+        manifest.method,
+        manifest.params,
+        manifest.label,
+        manifest.positive,
+        manifest.negative,
+        manifest.trained_on,
+        manifest.threshold,
     )
-    # A scorer whose arrays do not fit the columns must fail here, not on the first table.
-    model.scorer(np.zeros((1, len(model.preparation.feature_names))))
+    # What does not fit the columns must fail here, not on the first table.
+    with np.errstate(all="ignore"):
+        score = model.scorer(np.zeros((1, manifest.n_features)))
+    if not np.isfinite(score).all():
+        raise ValueError("its scores are not finite")
     return model
+
+
+def _require_names(found: _Preprocessing) -> None:
+    names = (*found.numbers, *found.categories)
+    sound = len(found.levels) == len(found.categories) and all(
+        len(set(group)) == len(group) for group in (names, *found.levels)
+    )
+    if not sound:
+        raise ValueError("the columns and levels of the preprocessing do not fit together")

@@ -1,0 +1,75 @@
+"""The edge of the program: whatever goes wrong inside ends in one sentence and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+
+from aucstudio.console import OutputFailedError, complain, drop_output
+from aucstudio.project.errors import InputError
+
+DONE, RUN_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def guarded(command: Callable[[], int], debug: bool) -> int:
+    """Run a command; gives its exit status, or that of what it raised.
+
+    Parameters
+    ----------
+    command : callable
+    debug : bool
+        Whether to print the trace of what was raised.
+    """
+    try:
+        try:
+            status = command()
+        finally:
+            sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001  (the one place that lets nothing through)
+        if debug and not isinstance(error, SystemExit):
+            traceback.print_exception(error)
+        status = _explained(error)
+    return status
+
+
+def _explained(error: BaseException) -> int:
+    from aucstudio.engine.params import InvalidSetting  # with the whole engine
+
+    if isinstance(error, OutputFailedError):
+        return _without_output(error.__cause__)
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else BAD_INPUT
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, InputError | InvalidSetting):
+        complain(str(error))
+        return BAD_INPUT
+    if isinstance(error, MemoryError):
+        complain(
+            "there is not enough memory for this; close other programs, or leave the table on "
+            "disk (--stream)"
+        )
+        return RUN_FAILED
+    if isinstance(error, OSError) and error.filename is not None:
+        complain(f"cannot use {os.fsdecode(error.filename)}: {_reason(error)}")
+        return BAD_INPUT
+    complain(
+        f"unexpected error: {type(error).__name__}: {error}; run with --debug for the trace, "
+        "which helps us mend it"
+    )
+    return RUN_FAILED
+
+
+def _without_output(error: BaseException | None) -> int:
+    drop_output()
+    if isinstance(error, BrokenPipeError) or not isinstance(error, OSError):
+        return DONE  # whoever read our output has seen enough
+    complain(f"cannot write to the standard output: {_reason(error)}")
+    return BAD_INPUT
+
+
+def _reason(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return reason[:1].lower() + reason[1:]

@@ -1,0 +1,151 @@
+"""What the command line says: results on standard output, all else on standard error.
+
+Nothing that is said dies of the terminal's encoding, or works the terminal: names come from files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO, cast
+
+Progress = Callable[[float | None, str], None]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BAR = "{desc} [{bar:24}] {percentage:3.0f}% {postfix}"
+_NO_BAR = "{desc} {postfix}"
+
+
+class _State:
+    """What lasts for one command."""
+
+    quiet = False
+    bar: Any = None
+
+
+class OutputFailedError(Exception):
+    """Standard output takes nothing more; the cause says why."""
+
+
+class _Results:
+    """Standard output, of text or bytes, whose failures can be told from those of other files."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    @property
+    def buffer(self) -> _Results:
+        """Standard output for bytes."""
+        return _Results(self._stream.buffer)
+
+    def write(self, what: str | bytes) -> int:
+        try:
+            return int(self._stream.write(what))
+        except OSError as error:
+            raise OutputFailedError from error
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise OutputFailedError from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def session(quiet: bool = False) -> Iterator[None]:
+    """Make the streams ready for a command; ``quiet`` leaves out progress and notes."""
+    _State.quiet, _State.bar = quiet, None
+    before = sys.stdout, sys.stderr
+    sys.stdout = cast("TextIO", _Results(_ready(sys.stdout)))
+    sys.stderr = _ready(sys.stderr)
+    try:
+        yield
+    finally:
+        if _State.bar is not None:
+            _State.bar.close()
+        _State.quiet, _State.bar = False, None
+        sys.stdout, sys.stderr = before
+
+
+def _ready(stream: TextIO | None) -> TextIO:
+    if stream is None:  # closed before we began
+        return open(os.devnull, "w", encoding="utf-8")
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
+
+
+def drop_output() -> None:
+    """Let standard output go nowhere: what is left of it would end the interpreter in a trace."""
+    with contextlib.suppress(OSError):  # a stream of a test is no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def say(text: str) -> None:
+    """Print a part of the result."""
+    _clear_bar()
+    sys.stdout.write(_plain(text) + "\n")
+
+
+def say_json(document: Any) -> None:
+    """Print one JSON document, in ASCII where the terminal knows no more."""
+    _clear_bar()
+    ascii_only = "utf" not in (sys.stdout.encoding or "utf-8").lower()
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def complain(sentence: str) -> None:
+    """Say what is wrong, in one line."""
+    _clear_bar()
+    # Where nothing can be said the exit status still tells.
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"aucstudio: {_plain(' '.join(sentence.split()))}\n")
+
+
+def note(sentence: str) -> None:
+    """Say what one should know, unless one wants quiet."""
+    if not _State.quiet:
+        complain(sentence)
+
+
+def progress(title: str) -> Progress | None:
+    """Make a bar on standard error, if that is a terminal and one does not want quiet."""
+    if _State.quiet or not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # no thread that would move a bar without news
+    bar = _State.bar = tqdm(
+        total=1.0, desc=title, file=sys.stderr, leave=False, dynamic_ncols=True, bar_format=_BAR
+    )
+
+    def show(fraction: float | None, text: str) -> None:
+        bar.bar_format = _NO_BAR if fraction is None else _BAR
+        bar.n = fraction or 0.0
+        bar.set_postfix_str(text, refresh=False)
+        if fraction == 1.0:
+            bar.clear()
+        else:
+            bar.refresh()
+
+    return show
+
+
+def _clear_bar() -> None:
+    if _State.bar is not None:
+        _State.bar.clear()
+
+
+def _plain(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

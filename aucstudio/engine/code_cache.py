@@ -1,0 +1,76 @@
+"""Machine code that is kept on disk, and made anew where what was kept is damaged.
+
+The compiler's own cache believes its files: an empty one, as a power cut leaves, ends every start
+in a traceback, and a changed bit is run. Here each file ends with a digest of the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+
+class _Summed:
+    """A file being written, with the digest of what went into it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.sum = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.sum.update(data)
+        return int(self._file.write(data))
+
+
+def _is_whole(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return False
+    size = hashlib.sha256().digest_size
+    return hashlib.sha256(content[:-size]).digest() == content[-size:]
+
+
+class _CheckedFiles(IndexDataCacheFile):
+    # What is read is followed by what its reader passes over: the digest.
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[_Summed]:
+        with super()._open_for_write(filepath) as file:
+            summed = _Summed(file)
+            yield summed
+            file.write(summed.sum.digest())
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_whole(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_whole(self._data_path(name)):
+            raise FileNotFoundError(name)  # the function is then compiled and written again
+        return super()._load_data(name)
+
+
+class CodeCache(FunctionCache):
+    """The machine code of one function; what is damaged counts as not there.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no folder for it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _CheckedFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code, where there is room for it."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)

@@ -1,0 +1,163 @@
+"""Scorers from what files hold: nothing is believed that was not checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.scorers import (
+    EnsembleScorer,
+    FourierScorer,
+    KernelScorer,
+    LinearScorer,
+    Scorer,
+)
+from aucstudio.engine.splines import AdditiveScorer
+
+Arrays = Mapping[str, NDArray[Any]]
+Sizes = Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
+
+_KINDS: dict[str, type[Scorer]] = {
+    scorer.kind: scorer
+    for scorer in (LinearScorer, KernelScorer, FourierScorer, EnsembleScorer, AdditiveScorer)
+}
+_TYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
+_SETTINGS = {"kernel": ("kind", "gamma", "degree", "coef0"), "trees": ("base",)}
+_KERNELS = ("linear", "rbf", "poly")
+_MOST_DEGREE = 10
+# A row takes as many steps as a tree is deep.
+_MOST_DEPTH = 10_000
+
+
+def check_layout(kind: str, found: Sizes, n_features: int | None) -> None:
+    """Check the types and shapes of a scorer's arrays, which need not be in memory.
+
+    Parameters
+    ----------
+    kind : str
+    found : mapping of name to dtype and shape
+    n_features : int or None
+        None if the scorer may be one of any features.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown (the file comes from a newer program), or the arrays do not fit.
+    """
+    known = _KINDS.get(kind)
+    if known is None:
+        raise ValueError(f"unknown kind of scorer {kind!r}")
+    fields = {field.name: field for field in dataclasses.fields(known)}  # type: ignore[arg-type]
+    may_lack = {
+        name for name in known.layout if fields[name].default_factory is not dataclasses.MISSING
+    }
+    if not known.layout.keys() - may_lack <= found.keys() <= known.layout.keys():
+        raise ValueError(f"a {kind} scorer does not have the arrays {', '.join(sorted(found))}")
+    sizes = {"4": 4} if n_features is None else {"4": 4, "d": n_features}
+    for name, (dtype, shape) in found.items():
+        type_name, *letters = known.layout[name].split()
+        fits = dtype == _TYPES[type_name] and len(shape) == len(letters)
+        # The first array of a letter settles its size.
+        if not fits or any(
+            sizes.setdefault(letter, size) != size
+            for letter, size in zip(letters, shape, strict=True)
+        ):
+            raise ValueError(f"the array {name} of the scorer has the wrong type or shape")
+
+
+def restore(
+    kind: str, settings: Mapping[str, Any], arrays: Arrays, n_features: int | None = None
+) -> Scorer:
+    """Rebuild a scorer from what ``arrays()`` and ``settings()`` gave.
+
+    With ``n_features`` it is checked that it scores rows of so many.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown (the file comes from a newer program), or the arrays do not fit
+        each other or the features, or their numbers make no scorer.
+    """
+    sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
+    check_layout(kind, sizes, n_features)
+    for name, array in arrays.items():
+        _require_numbers(kind, name, array)
+    if set(settings) != set(_SETTINGS.get(kind, ())):
+        raise ValueError(f"a {kind} scorer does not have the settings {', '.join(settings)}")
+    if kind == "kernel":
+        return KernelScorer(_kernel(**settings), arrays["points"], arrays["weights"])
+    if kind == "trees":
+        return _trees(settings["base"], arrays, n_features)
+    if kind == "additive":
+        return _additive(arrays, n_features)
+    return LinearScorer(**arrays) if kind == "linear" else FourierScorer(**arrays)
+
+
+def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:
+    # A threshold may lie beyond all numbers: such a node parts known values from missing ones.
+    beyond = kind == "trees" and name == "threshold"
+    known = ~np.isnan(array) if beyond else np.isfinite(array)
+    if not known.all():
+        raise ValueError(f"the array {name} of the scorer holds numbers that are not finite")
+
+
+def _kernel(kind: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
+    sound = (
+        kind in _KERNELS
+        and _is_number(gamma)
+        and gamma > 0
+        and type(degree) is int
+        and 1 <= degree <= _MOST_DEGREE
+        and _is_number(coef0)
+        and coef0 >= 0
+    )
+    if not sound:
+        raise ValueError("the scorer has no kernel that we know")
+    return Kernel(kind, float(gamma), degree, float(coef0))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _trees(base: Any, arrays: Arrays, n_features: int | None) -> EnsembleScorer:
+    if not _is_number(base):
+        raise ValueError("the trees have no finite base")
+    trees = EnsembleScorer(base=float(base), **arrays)  # what it refuses has no cycles
+    _require_features(trees.feature, n_features)
+    nodes = np.arange(len(trees.value))
+    leaf = (trees.left == nodes) & (trees.right == nodes)
+    children = np.concatenate((trees.left[~leaf], trees.right[~leaf], trees.roots))
+    if np.bincount(children, minlength=1).max() > 1:
+        raise ValueError("a node of the trees belongs to several others")
+    level = trees.roots
+    for _ in range(_MOST_DEPTH):
+        level = level[~leaf[level]]
+        if not len(level):
+            return trees
+        level = np.concatenate((trees.left[level], trees.right[level]))
+    raise ValueError(f"a tree is more than {_MOST_DEPTH} nodes deep")
+
+
+def _require_features(feature: NDArray[Any], n_features: int | None) -> None:
+    if n_features is not None and (feature >= n_features).any():
+        raise ValueError(f"the scorer needs {feature.max() + 1} features")
+
+
+def _additive(arrays: Arrays, n_features: int | None) -> AdditiveScorer:
+    if (arrays["n_breaks"] > len(arrays["breaks"])).any():  # their sum might overflow
+        raise ValueError("the pieces of the additive model do not fit together")
+    scorer = AdditiveScorer(**arrays)
+    last = np.cumsum(scorer.n_breaks)[:-1]
+    rises = np.diff(scorer.breaks) >= 0
+    rises[last[(last > 0) & (last < len(scorer.breaks))] - 1] = True  # between two functions
+    if not rises.all() or len(np.unique(scorer.feature)) < len(scorer.feature):
+        raise ValueError("the pieces of the additive model do not fit together")
+    _require_features(scorer.feature, n_features)
+    return scorer

@@ -1,0 +1,174 @@
+"""Zip archives with a digest of every entry, looked at before anything of them is inflated.
+
+The digests stand in the entry ``SHA256SUMS``, as the program ``sha256sum`` writes and checks them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+from aucstudio.project.words import bytes_words
+
+SUMS = "SHA256SUMS"
+# What the library raises on archives that are none, or damaged.
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+
+_MOST_ENTRIES = 64
+_PIECE = 1 << 18
+# Any archive may inflate to the first; to more, if it is not much more than its file.
+_ALWAYS_INFLATED = 128e6
+_MOST_INFLATION = 400
+_STORED_ABOVE = 8_000_000
+_STORED_INFLATION = 100
+_SUM = re.compile(r"([0-9a-f]{64})  (.+)")
+_ENCRYPTED = 1
+
+
+def pack(entries: Mapping[str, bytes]) -> bytes:
+    """Write entries and their digests as one archive; the same entries give the same bytes."""
+    sums = "".join(f"{_digest(data)}  {name}\n" for name, data in entries.items())
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in {**entries, SUMS: sums.encode()}.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o644 << 16
+            info.compress_type = zipfile.ZIP_STORED if _looks_a_bomb(data) else zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return target.getvalue()
+
+
+def _looks_a_bomb(data: bytes) -> bool:
+    """Tell whether a reader may refuse to inflate it: millions of equal numbers."""
+    large = len(data) > _STORED_ABOVE
+    return large and len(zlib.compress(data, 1)) * _STORED_INFLATION < len(data)
+
+
+def _digest(data: bytes | bytearray) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Archive:
+    """An archive that is read entry by entry, each checked against its digest.
+
+    Everything raises one of :data:`BROKEN` where the archive is damaged.
+
+    Parameters
+    ----------
+    archive : ZipFile
+    file_bytes : int
+        Size of its file.
+    most : float
+        Bytes that all entries together may inflate to.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, file_bytes: int, most: float) -> None:
+        self._archive = archive
+        entries = archive.infolist()
+        self._entries = {info.filename: info for info in entries}
+        if len(entries) > _MOST_ENTRIES or len(self._entries) < len(entries):
+            raise ValueError(f"it has {len(entries)} entries where at most {_MOST_ENTRIES} belong")
+        for info in entries:
+            _require_plain(info)
+        self._require_size(file_bytes, most)
+        self._sums = self._read_sums() if SUMS in self._entries else None
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether each entry is checked against a digest; earlier archives had none."""
+        return self._sums is not None
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in self._entries if name != SUMS]
+
+    def size(self, name: str) -> int:
+        """Give the bytes that an entry inflates to; KeyError if there is none."""
+        return self._entries[name].file_size
+
+    def head(self, name: str, count: int) -> bytes:
+        """Read the beginning of an entry, without checking its digest."""
+        with self._archive.open(self._entries[name]) as file:
+            return file.read(count)
+
+    def read(self, name: str) -> bytearray:
+        """Read an entry and check its digest."""
+        data = self._inflate(name)
+        if self._sums is not None and _digest(data) != self._sums[name]:
+            raise ValueError(f"{name} is not what was written: its digest is another")
+        return data
+
+    def _inflate(self, name: str) -> bytearray:
+        data, done = bytearray(self.size(name)), 0
+        with self._archive.open(self._entries[name]) as file:
+            while done < len(data):
+                piece = file.read(_PIECE)
+                if not piece:
+                    raise EOFError(f"{name} ends too early")
+                data[done : done + len(piece)] = piece
+                done += len(piece)
+            file.read(1)  # at the end the library compares its own sum
+        return data
+
+    def _require_size(self, file_bytes: int, most: float) -> None:
+        inflated = sum(info.file_size for info in self._entries.values())
+        most = min(most, max(_ALWAYS_INFLATED, _MOST_INFLATION * file_bytes))
+        if inflated > most:
+            raise ValueError(
+                f"its {bytes_words(file_bytes)} would inflate to {bytes_words(inflated)}, more "
+                f"than the {bytes_words(most)} that are allowed"
+            )
+
+    def _read_sums(self) -> dict[str, str]:
+        if self.size(SUMS) > _PIECE:
+            raise ValueError(f"{SUMS} is too large")
+        lines = self._inflate(SUMS).decode().splitlines()
+        found = [_SUM.fullmatch(line) for line in lines]
+        sums = {match[2]: match[1] for match in found if match is not None}
+        if len(sums) < len(lines) or sums.keys() != set(self.names):
+            raise ValueError(f"{SUMS} does not name its entries")
+        return sums
+
+
+def _require_plain(info: zipfile.ZipInfo) -> None:
+    # Other ways of compressing inflate without regard to the size that is asked for.
+    plain = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if not plain or info.flag_bits & _ENCRYPTED:
+        raise ValueError(f"{info.filename!r} is encrypted, or compressed in a way we do not know")
+
+
+class _InPieces:
+    """A file of which no more than a piece is read at once: a longer directory is none of ours."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, count: int = -1) -> bytes:
+        data = self._file.read(_PIECE + 1 if count < 0 else min(count, _PIECE + 1))
+        if len(data) > _PIECE:
+            raise ValueError("its directory is too long")
+        return data
+
+
+@contextlib.contextmanager
+def opened(file: BinaryIO, file_bytes: int, most: float) -> Iterator[Archive]:
+    """Open an archive; see :class:`Archive` for what is given and raised."""
+    with zipfile.ZipFile(_InPieces(file)) as archive:
+        yield Archive(archive, file_bytes, most)

@@ -1,0 +1,117 @@
+"""Machine code on disk that is damaged is made anew."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+FUNCTION = """
+from aucstudio.engine.compiled import kernel
+
+
+@kernel
+def twice(x):
+    return 2 * x
+"""
+
+# The kernels of boosting, of trees and of the online methods, as methods call them.
+REAL = """
+import numpy as np
+from aucstudio.engine import METHODS
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+for name in ("rankboost", "auc-split", "noam"):
+    print(name, METHODS[name]().fit(X, y).decision_function(X).sum().hex())
+"""
+
+
+def emptied(content):
+    return b""
+
+
+def halved(content):
+    return content[: len(content) // 2]
+
+
+def zeroed(content):
+    return bytes(len(content))
+
+
+def flipped(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+DAMAGES = [emptied, halved, zeroed, flipped]
+
+
+def files(folder, ending):
+    return sorted(path for path in folder.rglob(f"*{ending}"))
+
+
+def loaded(path):
+    """Import a module anew and give its function, not compiled yet."""
+    spec = importlib.util.spec_from_file_location("cached_functions", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.twice
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "cached_functions.py"
+    path.write_text(FUNCTION)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_compiled_again_and_mended(source, damage, ending):
+    assert loaded(source)(21) == 42
+    (path,) = files(source.parent, ending)
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    again = loaded(source)
+    assert again(21) == 42
+    assert sum(again._compiled.stats.cache_misses.values()) == 1
+    assert path.read_bytes() != damage(whole)
+    third = loaded(source)
+    assert third(21) == 42
+    assert sum(third._compiled.stats.cache_hits.values()) == 1
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_but_time(source, monkeypatch):
+    function = loaded(source)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(function._compiled._cache._cache_file, "save", full)
+    assert function(21) == 42
+
+
+def run_real(cache):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(
+        [sys.executable, "-c", REAL], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+@pytest.mark.slow
+def test_the_methods_survive_a_damaged_cache(tmp_path):
+    first = run_real(tmp_path)
+    assert (first.returncode, first.stderr) == (0, "")
+    for damage in DAMAGES:
+        kept = files(tmp_path, ".nb?")
+        assert len(kept) > 8
+        for path in kept:
+            path.write_bytes(damage(path.read_bytes()))
+        done = run_real(tmp_path)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", first.stdout)
+    written = {path: path.stat().st_mtime_ns for path in files(tmp_path, ".nb?")}
+    assert run_real(tmp_path).stdout == first.stdout
+    assert written == {path: path.stat().st_mtime_ns for path in files(tmp_path, ".nb?")}

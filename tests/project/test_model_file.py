@@ -1,0 +1,492 @@
+"""Model files that are damaged, hostile or old."""
+
+import csv
+import io
+import json
+import os
+import random
+import struct
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
+from aucstudio.engine.splines import AdditiveScorer
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.model import Model
+from aucstudio.project.store import archive
+from aucstudio.project.store.arrays import array_to_bytes
+from aucstudio.project.store.model_file import load_model, model_from_bytes, model_to_bytes
+
+STORED = Path(__file__).parent / "stored"
+RNG = np.random.default_rng(0)
+D = 5
+MOST_MEMORY = 40e6
+
+SCORERS = {
+    "linear": LinearScorer(RNG.normal(size=D)),
+    "kernel": KernelScorer(Kernel("rbf", 0.3, 3, 1.0), RNG.normal(size=(7, D)), RNG.normal(size=7)),
+    "fourier": FourierScorer(RNG.normal(size=(6, D)), RNG.random(6), RNG.normal(size=6)),
+    "trees": EnsembleScorer(
+        roots=np.array([0, 3]),
+        feature=np.array([1, 0, 0, 4, 0, 0]),
+        threshold=np.array([0.5, 0, 0, np.inf, 0, 0]),
+        left=np.array([1, 1, 2, 4, 4, 5]),
+        right=np.array([2, 1, 2, 5, 4, 5]),
+        value=RNG.normal(size=6),
+        base=0.25,
+        gaps_left=np.array([True, False, False, False, False, False]),
+    ),
+    "additive": AdditiveScorer(
+        feature=np.array([0, 3]),
+        n_breaks=np.array([2, 1]),
+        breaks=np.array([0.5, 1.5, -1.0]),
+        origins=RNG.normal(size=5),
+        coefficients=RNG.normal(size=(5, 4)),
+    ),
+}
+
+
+def model_of(kind):
+    preparation = Preparation(
+        numbers=("age", "weight"),
+        medians=np.array([40.0, 70.0]),
+        means=np.array([41.0, 71.5]),
+        scales=np.array([12.0, 9.0]),
+        categories=("town",),
+        levels=(("north", "south", "(missing)"),),
+    )
+    params = {"C": 1.0, "n_landmarks": None, "fpr_range": [0.0, 0.1]}
+    return Model(
+        preparation, SCORERS[kind], -0.5, "auc-rls", params, "outcome", "yes", "no", "all rows"
+    )
+
+
+def parts(kind):
+    """Give the manifest and the arrays of a model's file."""
+    with zipfile.ZipFile(io.BytesIO(model_to_bytes(model_of(kind)))) as file:
+        manifest = json.loads(file.read("manifest.json"))
+        arrays = {
+            name: np.load(io.BytesIO(file.read(name)))
+            for name in file.namelist()
+            if name.startswith("arrays/")
+        }
+    return manifest, arrays
+
+
+def sealed(manifest, arrays):
+    """Write a model with digests that are right, whatever it holds."""
+    if not isinstance(manifest, bytes):
+        manifest = json.dumps(manifest).encode()
+    written = {
+        name: array if isinstance(array, bytes) else array_to_bytes(array)
+        for name, array in arrays.items()
+    }
+    return archive.pack({"manifest.json": manifest} | written)
+
+
+def refused(data):
+    """Check that bytes are refused in one sentence, without taking memory for them."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError) as caught:
+            model_from_bytes(data, "m.aucmodel")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_MEMORY
+    sentence = str(caught.value)
+    assert "m.aucmodel" in sentence
+    assert len(sentence) < 500
+    return sentence
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_model_comes_back_as_it_was(kind):
+    model = model_of(kind)
+    data = model_to_bytes(model)
+    again = model_from_bytes(data, "m")
+    X = np.random.default_rng(1).normal(size=(50, D))
+    np.testing.assert_array_equal(again.scorer(X), model.scorer(X))
+    assert model_to_bytes(again) == data
+    assert again.params == model.params
+    assert all(array.flags.writeable for array in again.scorer.arrays().values())
+
+
+def test_a_model_of_the_first_format_scores_as_it_did(table_file):
+    model = load_model(STORED / "format-1.aucmodel")
+    with (STORED / "format-1-scores.csv").open() as file:
+        expected = [float(row["score"]) for row in csv.DictReader(file)]
+    scores = model.score(read_table(table_file, need_label=False))
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("kind", [*SCORERS, "format 1"])
+def test_a_flipped_bit_is_refused_or_changes_nothing(kind):
+    if kind == "format 1":
+        whole = (STORED / "format-1.aucmodel").read_bytes()
+    else:
+        whole = model_to_bytes(model_of(kind))
+    true = model_to_bytes(model_from_bytes(whole, "m"))
+    drawn, refusals = random.Random(7), 0
+    for _ in range(500):
+        changed = bytearray(whole)
+        changed[drawn.randrange(len(whole))] ^= 1 << drawn.randrange(8)
+        try:
+            found = model_from_bytes(bytes(changed), "m")
+        except InputError:
+            refusals += 1
+        else:
+            assert model_to_bytes(found) == true
+    assert refusals > 250
+
+
+def test_a_file_that_is_cut_short_is_refused():
+    whole = model_to_bytes(model_of("trees"))
+    for length in range(0, len(whole), 37):
+        refused(whole[:length])
+
+
+# ------------------------------------------------------------------ arrays
+
+_W, _SCALES = "arrays/scorer.weights.npy", "arrays/preparation.scales.npy"
+_MEANS, _MEDIANS = "arrays/preparation.means.npy", "arrays/preparation.medians.npy"
+
+
+def chain(length):
+    """Trees of one node after another: each goes on to the next, or ends."""
+    inner, nodes = np.arange(0, 2 * length, 2), np.arange(2 * length + 1)
+    left, right = nodes.copy(), nodes.copy()
+    left[inner], right[inner] = inner + 1, inner + 2
+    count = len(nodes)
+    return {
+        "arrays/scorer.roots.npy": np.array([0]),
+        "arrays/scorer.left.npy": left,
+        "arrays/scorer.right.npy": right,
+        "arrays/scorer.feature.npy": np.zeros(count, dtype=int),
+        "arrays/scorer.threshold.npy": np.zeros(count),
+        "arrays/scorer.value.npy": np.zeros(count),
+        "arrays/scorer.gaps_left.npy": np.zeros(count, dtype=bool),
+    }
+
+
+def trees(**changes):
+    return {f"arrays/scorer.{name}.npy": np.array(value) for name, value in changes.items()}
+
+
+BAD_ARRAYS = {
+    "a weight that is NaN": ("linear", {_W: np.array([1, 2, 3, 4, np.nan])}),
+    "a weight that is infinite": ("linear", {_W: np.array([1, 2, 3, 4, np.inf])}),
+    "complex weights": ("linear", {_W: np.ones(D, dtype=complex)}),
+    "whole weights": ("linear", {_W: np.ones(D, dtype=np.int64)}),
+    "weights of half length": ("linear", {_W: np.ones(D, dtype=np.float32)}),
+    "weights as text": ("linear", {_W: np.array(["1"] * D)}),
+    "three weights a feature": ("linear", {_W: np.ones((D, 3))}),
+    "a weight too many": ("linear", {_W: np.ones(D + 1)}),
+    "no weights": ("linear", {_W: None}),
+    "an array too many": ("linear", {"arrays/scorer.more.npy": np.ones(1)}),
+    "an array of nothing": ("linear", {"arrays/other.npy": np.ones(1)}),
+    "an entry too many": ("linear", {"README": b"read me"}),
+    "a scale of 0": ("linear", {_SCALES: np.array([1.0, 0.0])}),
+    "a scale below 0": ("linear", {_SCALES: np.array([1.0, -1.0])}),
+    "a scale that is NaN": ("linear", {_SCALES: np.array([1.0, np.nan])}),
+    "a scale that is infinite": ("linear", {_SCALES: np.array([1.0, np.inf])}),
+    "a mean that is infinite": ("linear", {_MEANS: np.array([1.0, -np.inf])}),
+    "a median that is NaN": ("linear", {_MEDIANS: np.array([np.nan, 1.0])}),
+    "a mean too many": ("linear", {_MEANS: np.ones(3)}),
+    "points of other features": ("kernel", {"arrays/scorer.points.npy": np.ones((7, 4))}),
+    "a point without weight": ("kernel", {"arrays/scorer.points.npy": np.ones((8, D))}),
+    "points in three dimensions": ("kernel", {"arrays/scorer.points.npy": np.ones((7, D, 1))}),
+    "weights whose scores overflow": ("kernel", {_W: np.full(7, 1e308)}),
+    "phases that are NaN": ("fourier", {"arrays/scorer.phases.npy": np.full(6, np.nan)}),
+    "a tree that turns back": ("trees", trees(left=[1, 1, 0, 4, 4, 5])),
+    "a child out of range": ("trees", trees(right=[2, 1, 2, 6, 4, 5])),
+    "a child below 0": ("trees", trees(right=[-2, 1, 2, 5, 4, 5])),
+    "a root out of range": ("trees", trees(roots=[0, 6])),
+    "a tree twice": ("trees", trees(roots=[0, 0])),
+    "a node that stays for one side": ("trees", trees(left=[0, 1, 2, 4, 4, 5])),
+    "a node of two others": ("trees", trees(right=[2, 1, 2, 4, 4, 5])),
+    "a feature out of range": ("trees", trees(feature=[1, 0, 0, D, 0, 0])),
+    "a feature below 0": ("trees", trees(feature=[1, 0, 0, -1, 0, 0])),
+    "a value that is NaN": ("trees", trees(value=[0, 1, np.nan, 0, 1, 2.0])),
+    "a threshold that is NaN": ("trees", trees(threshold=[np.nan, 0, 0, 0, 0, 0])),
+    "fewer thresholds than nodes": ("trees", trees(threshold=[0.5, 0, 0])),
+    "a chain": ("trees", chain(100_000)),
+    "pieces out of count": ("additive", trees(n_breaks=[1, 1])),
+    "pieces whose count overflows": ("additive", trees(n_breaks=[2**62, 2**62])),
+    "breaks that fall": ("additive", trees(breaks=[1.5, 0.5, -1.0])),
+    "a feature twice": ("additive", trees(feature=[3, 3])),
+    "an additive feature out of range": ("additive", trees(feature=[0, D])),
+    "coefficients of three": ("additive", trees(coefficients=np.ones((5, 3)))),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARRAYS)
+def test_arrays_that_make_no_model_are_refused(name):
+    kind, changes = BAD_ARRAYS[name]
+    manifest, arrays = parts(kind)
+    arrays = {k: v for k, v in (arrays | changes).items() if v is not None}
+    assert "damaged" in refused(sealed(manifest, arrays))
+
+
+def header(descr="<f8", shape="(5,)", order="False", version=b"\x01\x00", data=bytes(40)):
+    text = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"
+    text += " " * (117 - len(text)) + "\n"
+    return b"\x93NUMPY" + version + struct.pack("<H", len(text)) + text.encode() + data
+
+
+HEADERS = {
+    "10¹³ numbers": header(shape="(10000000000000,)"),
+    "10³⁶ numbers": header(shape="(1000000000000000000, 1000000000000000000)"),
+    "more numbers than bytes": header(shape="(6,)"),
+    "fewer numbers than bytes": header(shape="(4,)"),
+    "negative": header(shape="(-5,)"),
+    "no shape": header(shape="()"),
+    "objects": header(descr="|O"),
+    "a record": header(descr="[('a', '<f8')]"),
+    "dates": header(descr="<M8[s]"),
+    "a size numpy has not": header(descr="<f3"),
+    "by columns": header(order="True"),
+    "another version": header(version=b"\x03\x00"),
+    "code": header(shape="__import__('os').system('true')"),
+    "nothing": b"",
+    "half a header": header()[:40],
+    "nested": b"\x93NUMPY\x01\x00\xf0\x01" + b"(" * 496,
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_of_arrays_are_not_believed(name):
+    manifest, arrays = parts("linear")
+    refused(sealed(manifest, arrays | {_W: HEADERS[name]}))
+
+
+# ------------------------------------------------------------------ manifests
+
+
+def deep(text):
+    return b'{"format": 2, "params": ' + text + b"}"
+
+
+MANIFESTS = {
+    "nothing": b"",
+    "no object": b"[1, 2]",
+    "not JSON": b"{format: 2}",
+    "not text": b'{"format": 2, "method": "\xff\xfe"}',
+    "lists without end": deep(b"[" * 200_000),
+    "lists in lists": deep(b"[" * 200_000 + b"]" * 200_000),
+    "objects in objects": deep(b'{"a":' * 200_000 + b"1" + b"}" * 200_000),
+    "a number of a million digits": deep(b'{"C": 1' + b"0" * 1_000_000 + b"}"),
+    "five million values": deep(b'{"C": [' + b"1," * 5_000_000 + b"1]}"),
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_manifests_that_are_none_are_refused(name):
+    refused(sealed(MANIFESTS[name], parts("linear")[1]))
+
+
+CHANGES = {
+    "format": [0.5, "2", None, True, [2]],
+    "method": [None, 3, ["auc-rls"]],
+    "params": [None, [], {"C": {"deep": 1}}, "C=1"],
+    "label": [None, 1],
+    "positive": [None, True],
+    "trained_on": [None],
+    "threshold": [3],
+    "intercept": ["0", None, [0.0], True],
+    "preparation": [
+        None,
+        {},
+        {"numbers": "ab", "categories": ["town"], "levels": [["n", "s", "m"]]},
+        {"numbers": ["age", "age"], "categories": ["town"], "levels": [["n", "s", "m"]]},
+        {"numbers": ["age", "b"], "categories": ["town"], "levels": [["n", "n", "m"]]},
+        {"numbers": ["age", "b"], "categories": ["age"], "levels": [["n", "s", "m"]]},
+        {"numbers": ["age", "b"], "categories": [], "levels": [["n", "s", "m"]]},
+        {"numbers": ["age", "b"], "categories": ["town"], "levels": [[1, 2, 3]]},
+        {"numbers": ["a", "b"], "categories": ["t"], "levels": [["n", "s", "m"]], "keep_gaps": 1},
+    ],
+    "scorer": [
+        None,
+        {"kind": "oracle", "settings": {}},
+        {"kind": ["linear"], "settings": {}},
+        {"kind": "linear", "settings": {"more": 1}},
+        {"kind": "linear"},
+    ],
+}
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_a_manifest_of_wrong_types_is_refused(key):
+    manifest, arrays = parts("linear")
+    for value in CHANGES[key]:
+        refused(sealed(manifest | {key: value}, arrays))
+    if key != "threshold":  # files of the first programs had none
+        refused(sealed({k: v for k, v in manifest.items() if k != key}, arrays))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_an_intercept_that_is_not_finite_is_refused(number):
+    manifest, arrays = parts("linear")
+    text = json.dumps(manifest).replace('"intercept": -0.5', f'"intercept": {number}')
+    assert number in text
+    refused(sealed(text.encode(), arrays))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "oracle"},
+        {"kind": 3},
+        {"gamma": -1.0},
+        {"gamma": 0.0},
+        {"gamma": "scale"},
+        {"degree": 10**9},
+        {"degree": 2.5},
+        {"degree": True},
+        {"coef0": None},
+        {"coef0": -1.0},
+        {"matrix": 1.0},
+    ],
+)
+def test_a_kernel_that_is_none_is_refused(changes):
+    manifest, arrays = parts("kernel")
+    manifest["scorer"]["settings"] |= changes
+    refused(sealed(manifest, arrays))
+
+
+def test_trees_without_a_finite_base_are_refused():
+    manifest, arrays = parts("trees")
+    for base in (None, "0", True):
+        manifest["scorer"]["settings"] = {"base": base}
+        refused(sealed(manifest, arrays))
+
+
+def test_what_a_later_program_adds_to_the_manifest_is_passed_over():
+    manifest, arrays = parts("linear")
+    added = sealed(manifest | {"schema": {"columns": [{"name": "age"}]}}, arrays)
+    assert model_from_bytes(added, "m").label == "outcome"
+
+
+# ------------------------------------------------------------------ archives
+
+
+def zipped(entries, **how):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", **how) as file:
+        for name, data in entries.items():
+            file.writestr(name, data)
+    return target.getvalue()
+
+
+def inflating(name, size):
+    """Make an archive of one entry that inflates to a lot, without having it in memory."""
+    target = io.BytesIO()
+    with (
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
+        file.open(name, "w", force_zip64=True) as entry,
+    ):
+        block = bytes(1 << 20)
+        for _ in range(size >> 20):
+            entry.write(block)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS", "arrays/scorer.weights.npy"])
+def test_what_inflates_without_bound_is_refused(name):
+    data = inflating(name, 300 << 20)
+    assert len(data) < 500_000
+    assert "inflate" in refused(data) or name == "SHA256SUMS"
+
+
+def test_an_entry_that_says_less_than_it_inflates_to_is_read_no_further():
+    data = bytearray(inflating(_W, 64 << 20))
+    place = data.index(struct.pack("<I", 64 << 20), data.index(b"PK\x01\x02"))
+    data[place : place + 4] = struct.pack("<I", 168)
+    refused(bytes(data))
+
+
+@pytest.mark.parametrize("count", [100, 4_000, 60_000])
+def test_more_entries_than_a_model_has_are_refused(count):
+    refused(zipped({f"arrays/{k}.npy": b"" for k in range(count)}))
+
+
+def test_an_entry_twice_is_refused():
+    manifest, arrays = parts("linear")
+    target = io.BytesIO(sealed(manifest, arrays))
+    with zipfile.ZipFile(target, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr(_W, array_to_bytes(np.zeros(D)))
+    refused(target.getvalue())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_ways_of_compressing_are_refused(method):
+    entries = unpacked("linear")
+    assert "compressed in a way" in refused(zipped(entries, compression=method))
+
+
+def unpacked(kind):
+    with zipfile.ZipFile(io.BytesIO(model_to_bytes(model_of(kind)))) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def test_an_archive_packed_again_by_hand_is_the_same_model():
+    entries = unpacked("trees")
+    again = zipped(dict(reversed(entries.items())), compression=zipfile.ZIP_STORED)
+    model = model_from_bytes(again, "m")
+    assert model_to_bytes(model) == model_to_bytes(model_of("trees"))
+
+
+def test_digests_must_be_there_and_name_every_entry():
+    entries = unpacked("linear")
+    without = {name: data for name, data in entries.items() if name != "SHA256SUMS"}
+    assert "SHA256SUMS" in refused(zipped(without))
+    lines = entries["SHA256SUMS"].splitlines(keepends=True)
+    refused(zipped(entries | {"SHA256SUMS": b"".join(lines[1:])}))
+    refused(zipped(entries | {"SHA256SUMS": b"".join(lines) + b"0" * 64 + b"  more\n"}))
+    refused(zipped(entries | {"SHA256SUMS": b"hello"}))
+    changed = array_to_bytes(np.zeros(D))
+    assert "digest" in refused(zipped(entries | {_W: changed}))
+
+
+@pytest.mark.slow
+def test_a_model_of_equal_numbers_is_never_taken_for_a_bomb():
+    few = KernelScorer(Kernel("rbf", 1.0), np.zeros((4_000_000, D)), np.zeros(4_000_000))
+    manifest, arrays = parts("kernel")
+    arrays |= {f"arrays/scorer.{name}.npy": array for name, array in few.arrays().items()}
+    data = sealed(manifest, arrays)
+    assert len(model_from_bytes(data, "m").scorer.arrays()["weights"]) == 4_000_000
+
+
+# ------------------------------------------------------------------ what is no file
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.aucmodel"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="a pipe or a device"):
+        load_model(pipe)
+    with pytest.raises(InputError, match="a folder"):
+        load_model(tmp_path)
+    with pytest.raises(InputError, match="a pipe or a device"):
+        load_model("/dev/zero")
+
+
+def test_a_file_larger_than_memory_is_not_read(tmp_path):
+    path = tmp_path / "huge.aucmodel"
+    with path.open("wb") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(InputError, match="is it the right file"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "nul\0", "x/" * 3000])
+def test_names_that_no_file_can_have(name):
+    with pytest.raises(InputError, match="cannot read the model"):
+        load_model(name)
