@@ -162,6 +162,9 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
     (split,) = draw_splits(positive, Validation(test_size=0.3), groups)
     check_apart(split, groups, positive)
     assert positive[split.test].sum() / positive.sum() == pytest.approx(0.3, abs=1e-3)
+    for split in draw_splits(positive, Validation(scheme="folds"), groups):
+        assert not set(groups.codes[split.train]) & set(groups.codes[split.test])
+        assert positive[split.test].sum() / positive.sum() == pytest.approx(0.2, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,22 @@ _ORDERS = 20
 _CLOSE = 0.01
 
 
-def draw_fold_numbers(positive: Mask, codes: Rows, folds: int, seed: int) -> Rows | None:
+def draw_fold_numbers(
+    positive: Mask, codes: Rows, counts: NDArray[np.intp], folds: int, seed: int
+) -> Rows | None:
     """Deal groups into folds.
+
+    Of groups that are alike each fold is dealt as many; the last few of each kind go where
+    scikit-learn finds that they even out the classes, which would take long for all of them.
 
     Parameters
     ----------
     positive : ndarray of bool
     codes : ndarray of int
         The group of each row.
+    counts : ndarray of int, shape (groups, 2)
+        Rows of each group by class; either class lies within as many groups as there are folds.
     folds : int
-        No more than there are groups with rows of either class.
     seed : int
 
     Returns
@@ -32,13 +38,18 @@ def draw_fold_numbers(positive: Mask, codes: Rows, folds: int, seed: int) -> Row
     ndarray of int or None
         The fold of each row; None where a fold would lack a class.
     """
+    alike = _Alike(counts, np.random.default_rng(seed))
+    # As many groups of each kind are left over as there are folds, so that no class is short.
+    dealt = np.maximum(alike.members // folds - 1, 0) * folds
+    numbers = (alike.place % folds)[codes]
+    left = np.flatnonzero((alike.place >= dealt[alike.kind])[codes])
     drawn = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    numbers = np.empty(len(positive), dtype=np.intp)
-    for fold, (_, test) in enumerate(drawn.split(positive, positive, codes)):
-        if positive[test].all() or not positive[test].any():
-            return None
-        numbers[test] = fold
-    return numbers
+    parts = drawn.split(positive[left], positive[left], codes[left])
+    for fold, (_, test) in enumerate(parts):
+        numbers[left[test]] = fold
+    held = np.zeros((folds, 2), dtype=bool)
+    held[numbers, positive.astype(np.intp)] = True
+    return numbers if held.all() else None
 
 
 def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, int]) -> Mask:
@@ -62,11 +73,8 @@ def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, in
         The groups of the test part. Both parts have rows of either class.
     """
     rng = np.random.default_rng(seed)
-    kinds, kind, members = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
-    kind = kind.ravel()
-    shuffled = np.lexsort((rng.random(len(kind)), kind))
-    place = np.empty(len(kind), dtype=np.intp)  # of each group among its kind
-    place[shuffled] = np.arange(len(kind)) - (np.cumsum(members) - members)[kind[shuffled]]
+    alike = _Alike(counts, rng)
+    kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place
     sure = np.floor(share * members).astype(np.intp)
     open_kinds = np.flatnonzero(sure < share * members)
     filling = _Filling(counts.sum(axis=0), share)
@@ -84,6 +92,30 @@ def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, in
         also[best] = True
         drawn |= also[kind] & (place == sure[kind])
     return drawn
+
+
+class _Alike:
+    """Groups by their kind, those with as many rows of either class, in a random order.
+
+    Attributes
+    ----------
+    kinds : ndarray of int, shape (kinds, 2)
+        Rows of either class.
+    members : ndarray of int, shape (kinds,)
+        How many groups are of a kind.
+    kind, place : ndarray of int, shape (groups,)
+        The kind of each group, and its place in the order among those of its kind.
+    """
+
+    def __init__(self, counts: NDArray[np.intp], rng: np.random.Generator) -> None:
+        self.kinds, kind, self.members = np.unique(
+            counts, axis=0, return_inverse=True, return_counts=True
+        )
+        self.kind = kind.ravel()
+        shuffled = np.lexsort((rng.random(len(counts)), self.kind))
+        first = np.cumsum(self.members) - self.members
+        self.place = np.empty(len(counts), dtype=np.intp)
+        self.place[shuffled] = np.arange(len(counts)) - first[self.kind[shuffled]]
 
 
 class _Filling:

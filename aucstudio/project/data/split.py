@@ -195,7 +195,8 @@ def fold_numbers(
     None where groups that are kept together would leave a fold without a class.
     """
     if groups is not None:
-        return draw_fold_numbers(positive, groups.codes, folds, seed)
+        counts = groups.class_counts(positive)
+        return draw_fold_numbers(positive, groups.codes, counts, folds, seed)
     numbers = np.empty(len(positive), dtype=np.intp)
     drawn = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for fold, (_, test) in enumerate(drawn.split(positive, positive)):
