@@ -102,6 +102,11 @@ class ScoringReport:
         for met in document["unseen"].values():
             met["values"] = list(met["values"])
         document["left_out"] = list(document["left_out"])
+        if self.auc is not None:
+            # Few rows have no interval, and JSON no NaN.
+            document["auc"] = {
+                name: None if np.isnan(value) else value for name, value in document["auc"].items()
+            }
         return document
 
     def sentences(self) -> list[str]:

@@ -123,7 +123,7 @@ class DiskTable(AnyTable):
         """Count the missing cells of every column."""
         here = [column for column in self.columns if column.name in self.places]
         known = [
-            f"count(c{k})" if column.kind == "text" else f"count(nullif(c{k}, 'nan'::DOUBLE))"
+            f"count(c{k})" if column.kind == "text" else f"count(*) FILTER (isfinite(c{k}))"
             for column in here
             for k in [self.places[column.name]]
         ]
