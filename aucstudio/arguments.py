@@ -117,6 +117,16 @@ def _add_score_options(score: argparse.ArgumentParser) -> None:
         type=_file_or_none,
         help="write the scores here; - is the standard output",
     )
+    score.add_argument("--id", metavar="COL", help="a column to write beside each score")
+    score.add_argument("--label", metavar="COL", help="the column that holds the class, if another")
+    score.add_argument(
+        "--allow-unknown",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="score although this column is absent or holds nothing that the model knows",
+    )
+    _add_dialect_options(score)
     _add_stream_options(score)
 
 
@@ -142,12 +152,56 @@ def _global_options() -> OneLineParser:
     return common
 
 
+_ROLES = {
+    "ignore": "a column to leave out",
+    "category": "a column of categories, whatever it holds",
+    "number": "a column of numbers",
+    "group": "a column whose equal cells stay together in a split",
+}
+
+
 def _add_column_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="COL", help="the column that holds the class")
     parser.add_argument("--positive", metavar="VALUE", help="the class to find")
-    parser.add_argument(
-        "--ignore", metavar="COL", action="append", default=[], help="a column to leave out"
-    )
+    for role, words in _ROLES.items():
+        parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
+    _add_dialect_options(parser)
+
+
+def _add_dialect_options(parser: argparse.ArgumentParser) -> None:
+    marks = parser.add_argument_group("how the text file is written, where the guess is wrong")
+    marks.add_argument("--delimiter", metavar="MARK", help="what separates cells; tab for tabs")
+    marks.add_argument("--encoding", metavar="NAME", help="such as utf-8 or cp1252")
+    marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
+    marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
+    marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
+
+
+def read_roles(options: argparse.Namespace) -> dict[str, str]:
+    """Collect the roles that columns were given."""
+    from aucstudio.project.errors import InputError
+
+    roles: dict[str, str] = {}
+    for role in _ROLES:
+        for column in getattr(options, role):
+            if roles.setdefault(column, role) != role:
+                raise InputError(
+                    f"column {column!r} is given two roles, {roles[column]} and {role}: keep one",
+                    column=column,
+                    setting=role,
+                )
+    return roles
+
+
+def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about how the text file is written."""
+    words = {"delimiter": {"tab": "\t", "\\t": "\t"}, "quote": {"none": ""}}
+    given = {}
+    for part in ("delimiter", "encoding", "decimal", "quote", "skip"):
+        value = getattr(options, part)
+        if value is not None:
+            given[part] = words.get(part, {}).get(value, value)
+    return given
 
 
 def _add_cluster_option(parser: argparse._ActionsContainer) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import contextlib
 import itertools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from aucstudio.arguments import (
     check_together,
     command_parser,
     read_band,
+    read_dialect,
+    read_roles,
     read_tuning,
     read_validation,
     window_parser,
@@ -36,8 +39,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
-    from aucstudio.project.data.disk.stream import StreamedTable
-    from aucstudio.project.data.table import Table
+    from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import Plan
     from aucstudio.project.runs.record import RunRecord
@@ -111,7 +113,11 @@ def _inspect(options: argparse.Namespace) -> int:
     from aucstudio.project.data.table import read_table
 
     table = read_table(
-        options.data, label=options.label, positive=options.positive, ignore=options.ignore
+        options.data,
+        label=options.label,
+        positive=options.positive,
+        roles=read_roles(options),
+        dialect=read_dialect(options),
     )
     found = table.as_inspection()
     if options.json:
@@ -161,7 +167,8 @@ def _train(options: argparse.Namespace) -> int:
         options.set,
         label=options.label,
         positive=options.positive,
-        ignore=options.ignore,
+        roles=read_roles(options),
+        dialect=read_dialect(options),
         validation=read_validation(options),
         band=read_band(options.fpr_range),
         tuning=read_tuning(options),
@@ -198,7 +205,7 @@ def _check_model_name(options: argparse.Namespace) -> None:
     refuse_own_input(options.save_model, options.data, options.test_file, options.project)
 
 
-def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., Table]:
+def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., AnyTable]:
     from aucstudio.project.data.table import read_table
     from aucstudio.project.runs.stream_plan import table_reader
 
@@ -215,13 +222,14 @@ def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[.
 
 def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
     from aucstudio.project.runs.experiment_file import Study
+    from aucstudio.project.runs.rows import in_memory
     from aucstudio.project.work.batch import run_on_cluster
     from aucstudio.project.work.in_turn import run
 
     bar = _progress_bar(plan.experiment.method)
     if options.cluster is None:
         return run(plan, options.project, bar)
-    study = Study(plan.table, (plan.experiment,))
+    study = Study(in_memory(plan.table), (plan.experiment,))
     records = run_on_cluster(study, plan.test_table, options.cluster, options.project, bar)
     if not records:
         raise KeyboardInterrupt
@@ -258,75 +266,74 @@ def _outcome(status: str, error: str) -> int:
 
 
 def _score(options: argparse.Namespace) -> int:
-    from aucstudio.project.data.disk.stream import StreamedTable
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.scoring import read_to_score, score_table
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
     refuse_own_input(options.output, options.model, options.data)
     model = load_model(options.model)
-    table = _table_reader(options, None)(options.data, need_label=False)
-    for rejected in table.rejected:
-        _note(f"{table.path}, line {rejected.line} is left out: {rejected.reason}")
-    if isinstance(table, StreamedTable):
-        return _score_stream(options, model, table)
-    scores = model.score(table)
-    predicted = np.where(scores > 0, model.positive, model.negative)
-    rows = zip(range(1, len(scores) + 1), scores.tolist(), predicted.tolist(), strict=True)
-    if options.output:
-        _write_scores_file(options.output, rows)
-    if options.json:
-        document = _score_document(options, model, table)
-        if not options.output:
-            document |= {"scores": scores.tolist(), "predicted": predicted.tolist()}
-        _print_json(document)
-    elif not options.output:
-        _write_scores(sys.stdout, rows)
-    return DONE
-
-
-def _score_document(options: argparse.Namespace, model: Model, table: Table) -> dict[str, Any]:
-    return {
-        "model": options.model,
-        "method": model.method,
-        "file": str(table.path),
-        "rows": table.rows,
-        "rejected_rows": table.rejected_rows,
-        "output": options.output,
-    }
-
-
-def _score_stream(options: argparse.Namespace, model: Model, table: StreamedTable) -> int:
-    from aucstudio.project.runs.scoring import score_model
-
-    if options.json and not options.output:
+    table = read_to_score(
+        model,
+        options.data,
+        identifier=options.id,
+        label=options.label,
+        dialect=read_dialect(options),
+        read=_table_reader(options, None),
+    )
+    if options.json and not options.output and not isinstance(table, Table):
         _complain("the scores of a table that stays on disk do not go into JSON: give -o FILE")
         return BAD_INPUT
-    rows = (
-        (start + k + 1, score, model.positive if score > 0 else model.negative)
-        for start, scores in score_model(model, table)
-        for k, score in enumerate(scores.tolist())
-    )
+    target = _ScoreTarget(model, options.id, collect=options.json and not options.output)
+    chosen = {"identifier": options.id, "allow_unknown": options.allow_unknown}
     if options.output:
-        _write_scores_file(options.output, rows)
+        with _scores_file(options.output) as file:
+            report = score_table(model, table, target.into(file), **chosen)
     else:
-        _write_scores(sys.stdout, rows)
+        report = score_table(model, table, target.into(sys.stdout), **chosen)
+    for sentence in report.sentences():
+        _note(sentence)
     if options.json:
-        _print_json(_score_document(options, model, table))
+        known = {"model": options.model, "method": model.method, "file": options.output}
+        _print_json({**report.as_json(), **known, **target.collected})
     return DONE
 
 
-def _write_scores_file(path: str, rows: Any) -> None:
+class _ScoreTarget:
+    """Takes blocks of scored rows: into a file, or into what will be JSON."""
+
+    def __init__(self, model: Model, identifier: str | None, *, collect: bool) -> None:
+        self._model, self._identifier = model, identifier
+        self.collected: dict[str, list[Any]] = {"scores": [], "predicted": []} if collect else {}
+
+    def into(self, file: Writable) -> Callable[..., None]:
+        """Give what takes a block; the header is written before the first."""
+        from aucstudio.project.store.sheets import write_rows
+
+        names = ["row", *([self._identifier] if self._identifier else []), "score", "label"]
+        header = iter([names])
+
+        def take(numbers: Any, cells: Any, scores: Any) -> None:
+            model = self._model
+            predicted = np.where(scores > 0, model.positive, model.negative).tolist()
+            if self.collected:
+                self.collected["scores"] += scores.tolist()
+                self.collected["predicted"] += predicted
+                return
+            carried = [] if cells is None else [cells.tolist()]
+            rows = zip(numbers.tolist(), *carried, scores.tolist(), predicted, strict=True)
+            write_rows(file, itertools.chain(header, rows))
+
+        return take
+
+
+@contextlib.contextmanager
+def _scores_file(path: str) -> Iterator[codecs.StreamWriter]:
     from aucstudio.project.store.files import written_atomically
 
     with written_atomically(path) as file:
         # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
-        _write_scores(codecs.getwriter("utf-8")(file), rows)
-
-
-def _write_scores(target: Writable, rows: Any) -> None:
-    from aucstudio.project.store.sheets import write_rows
-
-    write_rows(target, itertools.chain([("row", "score", "predicted")], rows))
+        yield codecs.getwriter("utf-8")(file)
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -152,9 +152,9 @@ def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_pat
     values = np.array([float(row["score"]) for row in rows])
     table = read_table(other)
     assert roc_auc_score(table.is_positive(), values) == pytest.approx(reported, abs=1e-12)
-    assert {row["predicted"] for row in rows} <= {"yes", "no"}
+    assert {row["label"] for row in rows} <= {"yes", "no"}
     status, out, _ = run("score", model, other)
-    assert out.splitlines()[0] == "row,score,predicted"
+    assert out.splitlines()[0] == "row,score,label"
     assert float(out.splitlines()[1].split(",")[1]) == values[0]
 
 
@@ -388,7 +388,7 @@ def test_an_exported_script_writes_what_score_writes(run, table_file, model_file
         check=True,
     )
     rows, expected_rows = (list(csv.DictReader(t.splitlines())) for t in (done.stdout, expected))
-    assert list(rows[0]) == ["row", "score", "predicted"]
+    assert list(rows[0]) == ["row", "score", "label"]
     for row, expected_row in zip(rows, expected_rows, strict=True):
         assert float(row.pop("score")) == pytest.approx(float(expected_row.pop("score")), rel=1e-12)
         assert row == expected_row

@@ -444,6 +444,8 @@ class Session(QObject):
     def _make_job(self, experiment: Experiment) -> RunJob:
         test_table = self._get_ready(experiment)
         assert self.table is not None
+        if test_table is not None:
+            experiment = experiment.tested_on(test_table)
         tables = self.table, test_table
         workers, self._flight_home = self.cluster.workers, self._home
         return run_job(experiment, *tables, self._home, workers, self._training, work_out)

@@ -153,7 +153,7 @@ def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
     if table is not None:
         with contextlib.suppress(InputError):
             data = DataReference.to_table(table)
-            document["data"] = dataclasses.asdict(data) | {"roles": dict(data.roles)}
+            document["data"] = data.as_json()
     return document
 
 
@@ -180,8 +180,7 @@ def read_study(path: Path) -> Study:
 def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
     """Find which table a project is about: its plan says, or the last run of a script's project."""
     if "data" in document:
-        data = dict(document["data"])
-        return DataReference(**data | {"roles": tuple(data["roles"].items())})
+        return DataReference.from_json(document["data"])
     return records[-1].experiment.data if records else None
 
 

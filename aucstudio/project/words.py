@@ -105,4 +105,4 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", "", name).casefold()
+    return re.sub(r"[\s_.-]+", "", name).casefold()

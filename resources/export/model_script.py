@@ -274,7 +274,7 @@ def read_names(reader: Any) -> list[str]:
 
 def write_scores(target: IO[str], scores: np.ndarray) -> None:
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(["row", "score", "predicted"])
+    writer.writerow(["row", "score", "label"])
     positive, negative = (guarded(name) for name in (POSITIVE, NEGATIVE))
     for row, value in enumerate(scores.tolist(), 1):
         writer.writerow([row, repr(value), positive if value > 0 else negative])

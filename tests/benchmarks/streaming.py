@@ -41,15 +41,15 @@ def child(data, method, limit, block_size, settings):
     """Train under the limit, and tell what it took."""
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     from aucstudio.cli import main
-    from aucstudio.project.data.disk.stream import StreamedTable
+    from aucstudio.project.data.disk.stream import DiskTable
 
-    read, window = [0], StreamedTable.window
+    read, window = [0], DiskTable.window
 
     def counted(self, start, stop, names=None):
         read[0] += stop - start
         return window(self, start, stop, names)
 
-    StreamedTable.window = counted
+    DiskTable.window = counted
     words = [word for setting in settings for word in ("--set", setting)]
     words += ["--stream", "--block-size", block_size, "--json"]
     status = main(["train", data, "--label", "y", "--method", method, *words])

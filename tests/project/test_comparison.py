@@ -124,7 +124,8 @@ def test_all_pairs_are_corrected_together(one, make_run):
 def test_different_rows_are_refused(one, several, make_run):
     other_seed = make_run(0.01, Validation(seed=7))
     shorter = dataclasses.replace(several[1], splits=several[1].splits[:2])
-    data = dataclasses.replace(one[1].experiment.data, sha256="0" * 64)
+    data = one[1].experiment.data
+    data = dataclasses.replace(data, schema=dataclasses.replace(data.schema, sha256="0" * 64))
     elsewhere = dataclasses.replace(
         one[1], experiment=dataclasses.replace(one[1].experiment, data=data)
     )

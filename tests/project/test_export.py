@@ -163,7 +163,7 @@ def script_scores(model, file, tmp_path):
     assert [int(row["row"]) for row in rows] == list(range(1, len(rows) + 1))
     scores = np.array([float(row["score"]) for row in rows])
     expected = np.where(scores > 0, model.positive, model.negative)
-    assert [row["predicted"] for row in rows] == expected.tolist()
+    assert [row["label"] for row in rows] == expected.tolist()
     return scores
 
 

@@ -11,7 +11,7 @@ from aucstudio.cli import main
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.medians import Middle, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.disk.stream_rows import TableBlocks, learn
+from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
@@ -149,9 +149,8 @@ def test_infinite_numbers_are_refused(tmp_path, opened):
         )
     with pytest.raises(InputError, match="infinite value in column 'a'"):
         read_table(path, label="y")
-    stream = opened(path, label="y")
     with pytest.raises(InputError, match="infinite value in column 'a'"):
-        learn(stream, np.arange(30))
+        learn_on_disk(opened(path, label="y"), np.arange(30))
 
 
 # ------------------------------------------------------------------ what is learnt
@@ -173,7 +172,7 @@ def test_a_stream_is_understood_as_the_table_in_memory(path, opened):
 def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
     table, stream = read_table(path), opened(path, block_bytes=block_bytes)
     rows = np.random.default_rng(0).permutation(ROWS)[:301]
-    whole, parts = learn_preparation(table, rows), learn(stream, rows)
+    whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
     np.testing.assert_allclose(parts.means, whole.means, rtol=1e-13)
     np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
@@ -232,7 +231,7 @@ def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     roles = {"label": "y"}
     table, stream = read_table(path, **roles), opened(path, block_bytes=1_000, **roles)
     rows = rng.permutation(1001)[:700]
-    whole, parts = learn_preparation(table, rows), learn(stream, rows)
+    whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
 
 
@@ -291,7 +290,7 @@ def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
     path = tmp_path / "changing.parquet"
     path.write_bytes(parquet_file.read_bytes())
     stream = opened(path)
-    blocks = TableBlocks(stream, learn(stream, np.arange(100)), np.arange(100))
+    blocks = TableBlocks(stream, learn_on_disk(stream, np.arange(100)), np.arange(100))
     blocks.block(0)
     path.write_bytes(parquet_file.read_bytes() + b" ")
     with pytest.raises(InputError, match="has changed while it was read"):

@@ -152,6 +152,19 @@ class CellStore:
         except duckdb.Error as error:
             raise self._unreadable(error) from error
 
+    def totals(self, wanted: Sequence[str]) -> list[int]:
+        """Compute whole numbers over all rows, such as ``count(*)``."""
+        try:
+            return [
+                int(total)
+                for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
+                for total in self._one(
+                    f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
+                )
+            ]
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+
     def _run(self, sql: str) -> None:
         """Execute on another thread, so that progress can be told and a stop be heard here."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aucstudio.project.data.columns import ROLES, Column, spell_number
-from aucstudio.project.data.roles import guess_role
+from aucstudio.project.data.columns import ROLES, ColumnInfo, spell_number
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
 
-_MAX_LABELS = 1000
+MOST_CLASSES = 1000
 _SHOWN = 10
 
 
-def check_role(path: Path, column: Column, role: str) -> None:
+def check_role(path: Path, column: ColumnInfo, role: str) -> None:
     """Raise InputError unless the column can have the role."""
     if role not in ROLES:
         raise InputError(
@@ -33,45 +32,38 @@ def check_role(path: Path, column: Column, role: str) -> None:
         )
 
 
-def with_role(column: Column, given: Mapping[str, str], label: str | None) -> Column:
-    """Give a column its role where ``given`` and the label have been chosen."""
-    if column.name == label:
-        return dataclasses.replace(column, role="label", why="")
-    role = given.get(column.name, column.role)
-    if role == "label":
-        return guess_role(column)
-    return column if role == column.role else dataclasses.replace(column, role=role, why="")
-
-
-def count_classes(path: Path, column: Column, least: int = 2) -> dict[str, int]:
-    """Count the rows of each class of a label column.
+def check_classes(
+    path: Path, column: ColumnInfo, counts: dict[str, int] | None, least: int = 2
+) -> dict[str, int]:
+    """Check the rows of each class of a label column, and give them.
 
     Raises
     ------
     InputError
-        If there are fewer than ``least`` classes, or too many to be classes.
+        If there are fewer than ``least`` classes, or too many to be classes: ``counts`` is None.
     """
-    if column.distinct > _MAX_LABELS:
+    if counts is None:
+        some = column.distinct if column.distinct > MOST_CLASSES else f"over {MOST_CLASSES:,}"
         raise InputError(
-            f"column {column.name!r} of {path} has {column.distinct} different values and cannot "
-            "be the label; choose a column with few classes",
+            f"column {column.name!r} of {path} has {some} different values and cannot be the "
+            "label; choose a column with few classes",
             file=str(path),
             column=column.name,
             setting="label",
         )
-    classes = column.counts()
-    if len(classes) < least:
-        raise one_class(path, column.name, classes)
-    return classes
+    if len(counts) < least:
+        raise one_class(path, column.name, counts)
+    return counts
 
 
-def find_class(path: Path, column: Column, classes: Mapping[str, int], wanted: str) -> str:
+def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:
     """Find the class that ``wanted`` spells; InputError if there is none."""
     spelled = spelled_as(column, classes, wanted)
     if spelled not in classes:
         raise InputError(
             f"column {column.name!r} of {path} has no class {wanted!r}; it has "
-            + listed(list(classes)),
+            + listed(list(classes))
+            + suggestion(wanted, classes),
             file=str(path),
             column=column.name,
             setting="positive",
@@ -79,7 +71,7 @@ def find_class(path: Path, column: Column, classes: Mapping[str, int], wanted: s
     return spelled
 
 
-def spelled_as(column: Column, classes: Mapping[str, int], wanted: str) -> str:
+def spelled_as(column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:
     """Spell a class as the keys of ``classes`` are: 1.0 and 01 are "1" among numbers."""
     if wanted in classes or column.kind == "text":
         return wanted

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.text.numerals import NumberFormat
+
 ROLES = ("number", "category", "label", "group", "ignore")
+KINDS = ("number", "text")
+# Columns with more different texts are described without naming them.
+MOST_LEVELS = 300
 
 _WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Column:
-    """One column with its cells.
+class ColumnInfo:
+    """What is known of a column, wherever its cells are.
 
     Attributes
     ----------
@@ -23,23 +29,57 @@ class Column:
     role : {"number", "category", "label", "group", "ignore"}
     kind : {"number", "text"}
         What the cells are, whatever they are used for.
-    values : ndarray of shape (rows,)
-        float64 with NaN where missing, or an object array of str with None where missing.
     missing : int
         Missing cells.
     distinct : int
         Different values, missing not counted.
     why : str
         The sentence that explains a guessed role; empty where there is nothing to explain.
+    number : NumberFormat or None
+        How its numbers are written in the file; None for text, and where the file has types.
     """
 
     name: str
     role: str
     kind: str
-    values: NDArray[Any]
-    missing: int
-    distinct: int
+    missing: int = 0
+    distinct: int = 0
     why: str = ""
+    number: NumberFormat | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Column(ColumnInfo):
+    """One column with its cells.
+
+    Attributes
+    ----------
+    values : ndarray of shape (rows,)
+        float64 with NaN where missing, or an object array of str with None where missing.
+    """
+
+    values: NDArray[Any]
+
+    @classmethod
+    def of_cells(
+        cls,
+        name: str,
+        values: NDArray[Any],
+        missing: int,
+        distinct: int,
+        number: NumberFormat | None = None,
+    ) -> Column:
+        """Make a column of cells that were read; its role is the one that suits its kind."""
+        is_text = values.dtype == object
+        return cls(
+            name=name,
+            role="category" if is_text else "number",
+            kind="text" if is_text else "number",
+            missing=missing,
+            distinct=distinct,
+            number=number,
+            values=values,
+        )
 
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""
@@ -49,11 +89,12 @@ class Column:
             present = np.not_equal(self.values, np.array(None)).astype(bool)
         return present
 
-    def counts(self) -> dict[str, int]:
-        """Count the rows of each value, spelled as text, in the order of the values."""
+    @functools.cached_property
+    def counts(self) -> dict[Any, int]:
+        """Count the rows of each value, in the order of the values."""
         if self.kind == "number":
             values, counts = np.unique(self.values[self.known()], return_counts=True)
-            return {spell_number(v): int(n) for v, n in zip(values, counts, strict=True)}
+            return dict(zip(values.tolist(), counts.tolist(), strict=True))
         found: dict[str | None, int] = {}
         # Windows, because one pass over objects in C would hold the GIL throughout.
         for start in range(0, len(self.values), _WINDOW):
@@ -63,7 +104,7 @@ class Column:
 
     def equals(self, text: str) -> NDArray[np.bool_]:
         """Mark the rows that hold the value spelled ``text``."""
-        wanted: Any = float(text) if self.kind == "number" else text
+        wanted: Any = text if self.kind == "text" else _number(text)
         equal: NDArray[np.bool_] = self.values == wanted
         return equal
 
@@ -73,6 +114,13 @@ class Column:
             return False
         cells = self.values[self.known()]
         return bool(np.all(cells == np.floor(cells)))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")  # no number equals it
 
 
 def spell_number(value: float) -> str:

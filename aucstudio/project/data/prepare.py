@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
@@ -174,7 +175,7 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
     )
 
 
-def no_features(table: Table) -> InputError:
+def no_features(table: AnyTable) -> InputError:
     """Make the sentence for a table without a feature column."""
     return InputError(
         f"{table.path.name} has no feature column left: give at least one column the role "

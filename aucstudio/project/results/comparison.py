@@ -295,6 +295,14 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
         return ""
     if a.experiment.data.sha256 != b.experiment.data.sha256:
         return "trained on different tables"
+    tests = [record.experiment.test for record in (a, b)]
+    if all(tests) and len({test.sha256 for test in tests if test}) > 1:
+        return "tested on different tables"
+    classes = [(r.experiment.data.label, r.experiment.data.positive) for r in (a, b)]
+    if classes[0] != classes[1]:
+        return (
+            f"asked for different classes ({' = '.join(classes[0])} and {' = '.join(classes[1])})"
+        )
     first, second = (record.experiment.validation.describe() for record in (a, b))
     if first != second:
         return f"split differently ({first} against {second})"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
 from aucstudio.project.runs.experiment import Band
@@ -18,7 +18,7 @@ from aucstudio.project.work.workers import Workers
 
 
 def result_document(
-    table: Table, records: Sequence[RunRecord], band: Band, model: str | None = None
+    table: AnyTable, records: Sequence[RunRecord], band: Band, model: str | None = None
 ) -> dict[str, Any]:
     """Give what ``train --json`` prints."""
     positives = int(table.is_positive().sum())
@@ -38,7 +38,7 @@ def result_document(
     }
 
 
-def data_sentence(table: Table) -> str:
+def data_sentence(table: AnyTable) -> str:
     """Say what is trained on: label, positive class, who chose them, and rows left out."""
     guessed = [f"the {'label' if what == 'label' else 'class'}" for what in table.guessed]
     by = f" ({' and '.join(guessed)} guessed)" if guessed else ""

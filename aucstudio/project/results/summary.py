@@ -146,9 +146,7 @@ def band_negatives(record: RunRecord, band: Band) -> int:
 
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
     """Tell whether two runs were scored on the same rows, split by split."""
-    if a.experiment.data.sha256 != b.experiment.data.sha256 or len(a.splits) != len(b.splits):
-        return False
-    if a.experiment.validation != b.experiment.validation:
+    if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
         return False
     return all(
         np.array_equal(x.test_rows, y.test_rows)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
-from aucstudio.project.data.disk.stream_rows import TableBlocks, fit, learn, prepared, score
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
-from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.grouping import check_groups, group_notes
 from aucstudio.project.runs.model import Model
@@ -29,6 +28,7 @@ from aucstudio.project.runs.record import (
     RunRecord,
     SplitResult,
 )
+from aucstudio.project.runs.rows import Prepared, fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
@@ -46,8 +46,8 @@ _LEAVE_PAIR_OUT_NOTES = (
 
 def execute(
     experiment: Experiment,
-    table: Table,
-    test_table: Table | None = None,
+    table: AnyTable,
+    test_table: AnyTable | None = None,
     listen: Listener | None = None,
 ) -> RunRecord:
     """Run an experiment to its record; failures are recorded, not raised.
@@ -67,8 +67,8 @@ def execute(
 
 def execute_split(
     experiment: Experiment,
-    table: Table,
-    test_table: Table | None,
+    table: AnyTable,
+    test_table: AnyTable | None,
     k: int,
     searched: Search | None = None,
 ) -> RunRecord:
@@ -80,7 +80,7 @@ def execute_split(
     return _finish(_Run(experiment, None, k, searched), table, test_table)
 
 
-def training_rows(experiment: Experiment, table: Table, k: int) -> Rows:
+def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
     """Give the rows of the table that the k-th split trains on."""
     split = draw_splits(table.is_positive(), experiment.validation, table.groups)[k]
     return np.flatnonzero(table.labelled())[split.train]
@@ -91,9 +91,11 @@ def failure(experiment: Experiment, error: Exception) -> RunRecord:
     return _Run(experiment, None).record(FAILED, _sentence(error), traceback.format_exc())
 
 
-def _finish(run: _Run, table: Table, test_table: Table | None) -> RunRecord:
+def _finish(run: _Run, table: AnyTable, test_table: AnyTable | None) -> RunRecord:
     try:
-        run.go(run.experiment.data.seen(table), test_table)
+        experiment = run.experiment
+        tested = None if test_table is None else experiment.as_test(test_table)
+        run.go(experiment.data.seen(table), tested)
     except Stopped as stop:
         run.searches += [found for found in stop.args if isinstance(found, Search)]
         return run.record(STOPPED)
@@ -136,7 +138,7 @@ class _Run:
         self.created = RunRecord.now()
         self.began = time.perf_counter()
 
-    def go(self, table: Table, test_table: Table | None) -> None:
+    def go(self, table: AnyTable, test_table: AnyTable | None) -> None:
         validation = self.experiment.validation
         check_groups(validation, table, test_table)
         splits = draw_splits(table.is_positive(), validation, table.groups)
@@ -153,7 +155,7 @@ class _Run:
             if self.stopped:
                 return
 
-    def _fit_split(self, k: int, count: int, part: _Part, table: Table) -> SplitResult:
+    def _fit_split(self, k: int, count: int, part: _Part, table: AnyTable) -> SplitResult:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -173,7 +175,7 @@ class _Run:
         return result
 
     def _settle(
-        self, k: int, count: int, part: _Part, table: Table
+        self, k: int, count: int, part: _Part, table: AnyTable
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Give the settings to fit with, searched on the training part where that is asked for.
 
@@ -195,7 +197,7 @@ class _Run:
                 experiment.method,
                 experiment.params,
                 experiment.tuning,
-                table,
+                in_memory(table),
                 part.train_rows,
                 experiment.band,
                 report,
@@ -242,13 +244,15 @@ class _Part:
     preparation: Preparation
     train_rows: Rows
     train_positive: Mask
-    train: Array | TableBlocks
+    train: Prepared
     test_rows: Rows
     test_positive: Mask
-    test: Array | TableBlocks
+    test: Prepared
 
 
-def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gaps: bool) -> _Part:
+def _make_part(
+    split: Split, table: AnyTable, test_table: AnyTable | None, *, keep_gaps: bool
+) -> _Part:
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
@@ -272,7 +276,7 @@ def _make_part(split: Split, table: Table, test_table: Table | None, *, keep_gap
 
 def _model(
     experiment: Experiment,
-    table: Table,
+    table: AnyTable,
     preparation: Preparation,
     method: AUCClassifier,
     trained_on: str,
@@ -291,6 +295,7 @@ def _model(
         experiment.data.positive,
         others[0] if len(others) == 1 else "the rest",
         f"{trained_on} of {table.path.name}",
+        schema=table.schema,
     )
 
 
@@ -327,7 +332,7 @@ def _result(
     )
 
 
-def refit(experiment: Experiment, table: Table, listen: Listener | None = None) -> Model:
+def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = None) -> Model:
     """Train on all labelled rows, tuned again if that was so, for a model to take away.
 
     Raises
@@ -356,7 +361,7 @@ def refit(experiment: Experiment, table: Table, listen: Listener | None = None) 
             experiment.method,
             params,
             experiment.tuning,
-            table,
+            in_memory(table),
             rows,
             experiment.band,
             report,

@@ -7,9 +7,11 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from aucstudio.engine import METHODS
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -18,30 +20,38 @@ from aucstudio.project.runs.tuning import (
 )
 
 Band = tuple[float, float]
+SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
 
 @dataclasses.dataclass(frozen=True)
 class DataReference:
-    """Which table, and what its columns are for.
+    """Which table, and what its columns are and are for.
 
     Attributes
     ----------
     path : str
-    sha256 : str
-        Fingerprint of the file's bytes.
+    schema : Schema
+        What its reading found; the roles are those used.
     label, positive : str
-    roles : tuple of (column, role)
-        The role of every column, as used.
     """
 
     path: str
-    sha256: str
+    schema: Schema
     label: str
     positive: str
-    roles: tuple[tuple[str, str], ...]
+
+    @property
+    def sha256(self) -> str:
+        """Fingerprint of the file's bytes."""
+        return self.schema.sha256
+
+    @property
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """The role of every column, as used."""
+        return self.schema.roles
 
     @classmethod
-    def to_table(cls, table: Table) -> DataReference:
+    def to_table(cls, table: AnyTable) -> DataReference:
         """Refer to a table as it stands.
 
         Raises
@@ -50,29 +60,30 @@ class DataReference:
             If the label does not split the rows in two classes.
         """
         table.require_two_classes()
-        roles = tuple((column.name, column.role) for column in table.columns)
-        return cls(
-            str(table.path.resolve()), table.sha256, table.label or "", table.positive or "", roles
-        )
+        return cls(str(table.path.resolve()), table.schema, table.label or "", table.positive or "")
 
     def open(self) -> Table:
-        """Read the table again, with the same roles.
+        """Read the table again, as it was read and with the same roles.
 
         Raises
         ------
         InputError
             If the file is gone or has changed.
         """
-        table = read_table(self.path, label=self.label, positive=self.positive)
+        table = read_table(self.path, label=self.label, positive=self.positive, schema=self.schema)
+        return self.seen(self.unchanged(table))
+
+    def unchanged(self, table: SomeTable) -> SomeTable:
+        """Give the table; InputError if its file is not the one that is referred to."""
         if table.sha256 != self.sha256:
             raise InputError(
                 f"{self.path} has changed since the runs were made: open it as new data to train "
                 "on it",
                 file=self.path,
             )
-        return self.seen(table)
+        return table
 
-    def seen(self, table: Table) -> Table:
+    def seen(self, table: SomeTable) -> SomeTable:
         """Give the table with the roles that are referred to."""
         roles = tuple((column.name, column.role) for column in table.columns)
         if (self.roles, self.positive) == (roles, table.positive):
@@ -82,6 +93,36 @@ class DataReference:
             positive=self.positive,
             roles={name: role for name, role in self.roles if role != "label"},
         )
+
+    def identity(self) -> dict[str, Any]:
+        """Give what decides the numbers that are read, as plain data; where it lies does not."""
+        document: dict[str, Any] = {
+            "sha256": self.sha256,
+            "label": self.label,
+            "positive": self.positive,
+            "roles": dict(self.roles),
+        }
+        if self.schema.is_complete:
+            document["reading"] = self.schema.reading()
+        return document
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the reference as plain data."""
+        return {
+            "path": self.path,
+            "schema": self.schema.as_json(),
+            "label": self.label,
+            "positive": self.positive,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> DataReference:
+        """Rebuild what :meth:`as_json` gave, also in an earlier program."""
+        if "schema" in document:
+            schema = Schema.from_json(document["schema"])
+        else:
+            schema = Schema.of_roles(document["sha256"], document["roles"])
+        return cls(document["path"], schema, document["label"], document["positive"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +144,9 @@ class Experiment:
         the search starts from.
     name : str
         What a person calls the run; it decides nothing.
+    test : DataReference or None
+        The table that the scheme ``"file"`` tests on; None for other schemes, until it is read,
+        and in records of earlier programs.
     """
 
     data: DataReference
@@ -112,6 +156,7 @@ class Experiment:
     band: Band = (0.0, 0.1)
     tuning: Tuning | None = None
     name: str = dataclasses.field(default="", compare=False)
+    test: DataReference | None = None
 
     @property
     def title(self) -> str:
@@ -123,40 +168,90 @@ class Experiment:
     def id(self) -> str:
         """Twelve hexadecimal digits that two experiments share only if they are the same."""
         document = dataclasses.replace(self, name="").as_json()
-        # Where the file lies does not matter; what is in it does.
-        del document["data"]["path"]
+        # Where a file lies does not matter; what is in it does.
+        document["data"] = self.data.identity()
+        if self.test is not None:
+            document["test"] = self.test.identity()
+            del document["validation"]["test_file"]
         text = json.dumps(document, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
+    def as_test(self, table: SomeTable) -> SomeTable:
+        """Give a table to test on, read by the schema of ``data``, with the same roles and label.
+
+        Raises
+        ------
+        InputError
+            If it lacks the label or a feature, holds one class only, or is not the file that the
+            experiment was tested on.
+        """
+        if self.test is not None and table.sha256 != self.test.sha256:
+            raise InputError(
+                f"{table.path} has changed since {self.title} was tested on it: run it again",
+                file=str(table.path),
+                setting="test_file",
+            )
+        present = {column.name for column in table.columns}
+        for name, role in self.data.roles:
+            if name not in present and role in ("number", "category", "label"):
+                table.column(name)
+        seen = table.with_roles(
+            label=self.data.label,
+            positive=self.data.positive,
+            roles={n: role for n, role in self.data.roles if role != "label" and n in present},
+        )
+        seen.require_two_classes()
+        return seen
+
+    def rows_of(self) -> tuple[object, ...]:
+        """Give what decides which rows are held out, of which files, and what their classes are."""
+        tables = [self.data] if self.test is None else [self.data, self.test]
+        files = [(data.sha256, data.schema.dialect) for data in tables]
+        validation = self.validation
+        if self.test is not None:
+            # Its content is known: where it lay does not matter.
+            validation = dataclasses.replace(validation, test_file="-")
+        return files, self.data.label, self.data.positive, validation
+
+    def tested_on(self, table: AnyTable) -> Experiment:
+        """Refer to the table of the scheme ``"file"``, which then belongs to the identity."""
+        return dataclasses.replace(self, test=DataReference.to_table(self.as_test(table)))
+
     def as_json(self) -> dict[str, Any]:
-        document = dataclasses.asdict(self)
-        document["data"]["roles"] = dict(self.data.roles)
-        document["params"] = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in self.params.items()
+        """Give the experiment as plain data."""
+        document = {
+            "data": self.data.as_json(),
+            "validation": self.validation.as_json(),
+            "method": self.method,
+            "params": {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in self.params.items()
+            },
+            "band": list(self.band),
         }
-        document["band"] = list(self.band)
-        if self.tuning is None:
-            del document["tuning"]
-        if not self.name:
-            del document["name"]
+        if self.tuning is not None:
+            document["tuning"] = dataclasses.asdict(self.tuning)
+        if self.name:
+            document["name"] = self.name
+        if self.test is not None:
+            document["test"] = self.test.as_json()
         return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Experiment:
-        data = dict(document["data"])
-        data["roles"] = tuple(data["roles"].items())
+        """Rebuild what :meth:`as_json` gave, also in an earlier program."""
         params = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in document["params"].items()
         }
-        tuning = document.get("tuning")
+        tuning, test = document.get("tuning"), document.get("test")
         return cls(
-            DataReference(**data),
+            DataReference.from_json(document["data"]),
             Validation.from_json(document["validation"]),
             document["method"],
             params,
             (float(document["band"][0]), float(document["band"][1])),
             None if tuning is None else Tuning(**tuning),
             document.get("name", ""),
+            None if test is None else DataReference.from_json(test),
         )

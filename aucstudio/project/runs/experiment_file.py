@@ -37,6 +37,7 @@ import tomli_w
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -49,7 +50,7 @@ from aucstudio.project.runs.experiment_document import (
     read_document,
 )
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 
@@ -70,6 +71,8 @@ class Study:
         What a person reads; may be empty.
     views : tuple of str
         Object names of the pictures to begin with, side by side.
+    test_table : Table or None
+        Of the scheme ``"file"``; each run sees it with its own roles and label.
     """
 
     table: Table
@@ -77,6 +80,7 @@ class Study:
     title: str = ""
     about: str = ""
     views: tuple[str, ...] = ()
+    test_table: Table | None = None
 
 
 def read_study(path: str | Path) -> Study:
@@ -130,8 +134,11 @@ def _study(path: Path, document: ExperimentDocument) -> Study:
         seen = experiment.data.seen(table)
         check_size(experiment, seen)
         check_groups(validation, seen)
+    test_table = read_test_table(planned[0])
+    if test_table is not None:
+        planned = [experiment.tested_on(test_table) for experiment in planned]
     views = tuple(document.views)
-    return Study(table, tuple(planned), document.title, document.about, views)
+    return Study(table, tuple(planned), document.title, document.about, views, test_table)
 
 
 def _beside(path: Path, name: str) -> str:
@@ -220,8 +227,8 @@ def write_study(
 
 
 def _frame(experiment: Experiment) -> tuple[object, ...]:
-    data = dataclasses.replace(experiment.data, roles=())
-    return data, experiment.validation, experiment.band
+    data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
+    return data, experiment.data.schema.dialect, experiment.validation, experiment.band
 
 
 def _relative(target: str, folder: str | Path) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.split import FILE, Split, Validation, require_groups
-from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
 
-def check_groups(validation: Validation, table: Table, test_table: Table | None = None) -> None:
+def check_groups(
+    validation: Validation, table: AnyTable, test_table: AnyTable | None = None
+) -> None:
     """Refuse, before anything is trained, a scheme that would tear groups apart.
 
     Parameters
@@ -45,18 +47,18 @@ def check_groups(validation: Validation, table: Table, test_table: Table | None 
                 )
 
 
-def _values(name: str, table: Table) -> frozenset[str]:
+def _values(name: str, table: AnyTable) -> frozenset[str]:
     if not _has(table, name):
         return frozenset()
     return find_groups((name,), table.windows(table.rows, (name,)), table.labelled()).values[0]
 
 
-def _has(table: Table, name: str) -> bool:
+def _has(table: AnyTable, name: str) -> bool:
     return any(column.name == name for column in table.columns)
 
 
 def group_notes(
-    validation: Validation, table: Table, test_table: Table | None, splits: Sequence[Split]
+    validation: Validation, table: AnyTable, test_table: AnyTable | None, splits: Sequence[Split]
 ) -> tuple[str, ...]:
     """Say what was kept together, and what a person has to know of the figures then."""
     groups = table.groups

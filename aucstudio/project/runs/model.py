@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import Scorer
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
 
 Array = NDArray[np.float64]
 
 _CHUNK = 65_536
+_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,6 +42,8 @@ class Model:
         Which rows, in words.
     threshold : str
         Where rows begin to be called positive, in words.
+    schema : Schema
+        Of the table it was trained on: what tables to be scored are read by.
     """
 
     preparation: Preparation
@@ -49,6 +56,44 @@ class Model:
     negative: str
     trained_on: str
     threshold: str = "as trained"
+    schema: Schema = dataclasses.field(default_factory=lambda: Schema(()))
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """Names of the columns that it learnt from."""
+        return (*self.preparation.numbers, *self.preparation.categories)
+
+    def check_columns(self, table: AnyTable) -> None:
+        """Make sure that a table has the columns it learnt from, of the same kinds.
+
+        Raises
+        ------
+        InputError
+            If one is absent, or was read as something else than in training.
+        """
+        names = {column.name: column for column in table.columns}
+        known = self.schema.by_name
+        absent = [name for name in self.feature_columns if name not in names]
+        if absent:
+            shown = ", ".join(map(repr, absent[:_SHOWN]))
+            more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+            offers = (suggestion(name, names) for name in absent)
+            raise InputError(
+                f"{table.path.name} lacks column{'s' if len(absent) > 1 else ''} {shown}{more} "
+                "that the model was trained on"
+                + next(filter(None, offers), "; --allow-unknown scores without a column"),
+                file=str(table.path),
+                column=absent[0],
+            )
+        for name in self.feature_columns:
+            kind = known[name].kind if name in known else None
+            if kind not in (None, names[name].kind):
+                raise InputError(
+                    f"column {name!r} of {table.path.name} holds {names[name].kind}s where the "
+                    f"model was trained on {kind}s: read the table by the schema of the model",
+                    file=str(table.path),
+                    column=name,
+                )
 
     def with_threshold(
         self, rule: ThresholdRule, positive: NDArray[np.bool_], scores: Array, rows: str
@@ -75,12 +120,24 @@ class Model:
         InputError
             If the table's columns do not fit; the sentence names them.
         """
-        parts = [
-            self.scorer(
-                self.preparation.apply(table, np.arange(start, min(start + _CHUNK, table.rows)))
-            )
-            for start in range(0, table.rows, _CHUNK)
-        ]
-        scores: Array = np.concatenate(parts) if parts else np.empty(0)
+        self.check_columns(table)
+        scores = np.empty(table.rows)
+        for start in range(0, table.rows, _CHUNK):
+            rows = np.arange(start, min(start + _CHUNK, table.rows))
+            scores[rows] = self.scorer(self.preparation.apply(table, rows))
         scores += self.intercept
         return scores
+
+
+def schema_without(preparation: Preparation, label: str) -> Schema:
+    """Make the schema of a model that an earlier program stored without one.
+
+    Its preprocessing tells numbers from texts, and no more; the rest is guessed of each file.
+    """
+    return Schema(
+        (
+            *(ColumnSchema(name, "number", "number") for name in preparation.numbers),
+            *(ColumnSchema(name, "category", "text") for name in preparation.categories),
+            *([ColumnSchema(label, "label")] if label else []),
+        )
+    )

@@ -9,8 +9,8 @@ from typing import Any
 
 from aucstudio.engine import METHODS, AUCClassifier
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
-from aucstudio.project.data.disk.stream import StreamedTable
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation, pairs_break_groups
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
@@ -113,11 +113,11 @@ def check_band(band: Band) -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """An experiment with its tables in memory."""
+    """An experiment with its tables."""
 
     experiment: Experiment
-    table: Table
-    test_table: Table | None
+    table: AnyTable
+    test_table: AnyTable | None
 
 
 def plan_run(
@@ -127,17 +127,21 @@ def plan_run(
     *,
     label: str | None = None,
     positive: str | None = None,
-    ignore: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    dialect: Mapping[str, Any] | None = None,
     validation: Validation,
     band: Band,
     tuning: Tuning | None = None,
-    read: Callable[..., Table] = read_table,
+    read: Callable[..., AnyTable] = read_table,
 ) -> Plan:
     """Read the tables and check everything before anything is trained.
 
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
+    roles : mapping of column to role, optional
+    dialect : mapping of part to value, optional
+        How the file is written, as far as it is not to be detected.
     read : callable
         What reads the table, or opens one that stays on disk.
 
@@ -146,14 +150,16 @@ def plan_run(
     InputError, InvalidSetting
     """
     settings = read_settings(method, assignments, band)
-    table = read(data, label=label, positive=positive, ignore=ignore)
+    table = read(data, label=label, positive=positive, roles=roles, dialect=dialect)
     data_reference = DataReference.to_table(table)
     experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
-    if isinstance(table, StreamedTable):
-        check_stream(experiment)
-    else:
+    if isinstance(table, Table):
         check_size(experiment, table)
+    else:
+        check_stream(experiment)
     test_table = read_test_table(experiment)
+    if test_table is not None:
+        experiment = experiment.tested_on(test_table)
     check_groups(validation, table, test_table)
     return Plan(experiment, table, test_table)
 
@@ -173,10 +179,20 @@ def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[s
 
 
 def read_test_table(experiment: Experiment) -> Table | None:
-    """Read the test file of the scheme ``"file"``; None for other schemes."""
-    if experiment.validation.scheme != "file":
+    """Read the test file of the scheme ``"file"`` as the training table is; None for others.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, does not fit, or has changed since the experiment was tested on it.
+    """
+    if experiment.validation.scheme != FILE:
         return None
     data = experiment.data
-    table = read_table(experiment.validation.test_file, label=data.label, positive=data.positive)
-    table.require_two_classes()
-    return table
+    table = read_table(
+        experiment.validation.test_file,
+        label=data.label,
+        positive=data.positive,
+        schema=data.schema,
+    )
+    return experiment.as_test(table)

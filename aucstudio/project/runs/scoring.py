@@ -1,36 +1,409 @@
-"""Scores of a table by a trained model, wherever the table's cells are."""
+"""Scoring a table with a trained model, and what the model met in it that it had not learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.disk.stream import StreamedTable
-from aucstudio.project.data.table import Table
+from aucstudio.engine.inference import delong_interval
+from aucstudio.engine.roc import auc
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.prepare import MISSING, as_text
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.table import DialectChoice, Table, read_table
+from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
+from aucstudio.project.words import figure_words, interval_words
 
 Array = NDArray[np.float64]
 
+_LEVEL = 0.95
+_SHOWN = 10
+# With fewer rows "every cell" says little: scoring one row at a time is normal use.
+_ENOUGH_ROWS = 5
+_MOST_VALUES = 1_000_000
 
-def score_model(model: Model, table: StreamedTable) -> Iterator[tuple[int, Array]]:
-    """Score every row of a table on disk: the number of a first row, and the scores from there.
+
+@dataclasses.dataclass(frozen=True)
+class Unseen:
+    """Levels of a column that the model has never met: rows that hold one, and some of them."""
+
+    count: int
+    values: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut:
+    """A row of the file that has no score."""
+
+    row: int | None
+    line: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Area:
+    """An AUC with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoringReport:
+    """What a model met in a table, beside its scores.
+
+    Attributes
+    ----------
+    table : str
+    rows : int
+        Data rows of the file, left-out rows included.
+    scored : int
+    matched, ignored, missing : tuple of str
+        Columns that the model knows, columns of the file that it does not, and columns it knows
+        that the file lacks.
+    unseen : dict of str to Unseen
+        By column.
+    gaps : dict of str to int
+        By column, rows without a value where training had none, or a smaller share.
+    unreadable : dict of str to Unreadable
+        By column, cells that are no numbers; they count as missing.
+    left_out : tuple of LeftOut
+        The first hundred.
+    auc : Area or None
+        None where the table does not hold both classes of the label.
+    """
+
+    table: str
+    rows: int
+    scored: int
+    matched: tuple[str, ...]
+    ignored: tuple[str, ...]
+    missing: tuple[str, ...]
+    unseen: dict[str, Unseen]
+    gaps: dict[str, int]
+    unreadable: dict[str, Unreadable]
+    left_out: tuple[LeftOut, ...]
+    auc: Area | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the report as plain data, for ``aucstudio score --json``."""
+        document = dataclasses.asdict(self)
+        names = ("matched", "ignored", "missing")
+        document["columns"] = {name: list(document.pop(name)) for name in names}
+        for met in document["unseen"].values():
+            met["values"] = list(met["values"])
+        document["left_out"] = list(document["left_out"])
+        if self.auc is not None:
+            # Few rows have no interval, and JSON no NaN.
+            document["auc"] = {
+                name: None if np.isnan(value) else value for name, value in document["auc"].items()
+            }
+        return document
+
+    def sentences(self) -> list[str]:
+        """Say the same to a person, a line each."""
+        said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
+        if self.ignored:
+            said.append(f"columns that the model does not know are ignored: {_some(self.ignored)}")
+        if self.missing:
+            said.append(f"columns without any value, as was asked for: {_some(self.missing)}")
+        for name, met in self.unseen.items():
+            said.append(
+                f"column {name!r}: {_rows(met.count)} with a level that the model has never met "
+                f"({_some(met.values)})"
+            )
+        for name, bad in self.unreadable.items():
+            where = "" if bad.line is None else f" in line {bad.line}"
+            said.append(
+                f"column {name!r}: {_rows(bad.count)} with what is no number, which counts as "
+                f"missing; the first is {bad.text!r}{where}"
+            )
+        for name, count in self.gaps.items():
+            said.append(f"column {name!r}: {_rows(count)} without a value, more than in training")
+        said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:_SHOWN]]
+        if (more := self.rows - self.scored - _SHOWN) > 0:
+            said.append(f"{_rows(more)} more left out")
+        if self.auc is not None:
+            interval = interval_words(self.auc.low, self.auc.high)
+            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
+        return [" ".join(sentence.split()) for sentence in said]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+# A block of scored rows: their numbers in the file, identifiers if asked for, scores.
+Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
+
+
+def read_to_score(
+    model: Model,
+    path: str | Path,
+    *,
+    identifier: str | None = None,
+    label: str | None = None,
+    dialect: DialectChoice = None,
+    read: Callable[..., AnyTable] = read_table,
+) -> AnyTable:
+    """Read a table to be scored, by the schema of the model.
+
+    Parameters
+    ----------
+    identifier : str, optional
+        A column whose cells are carried along as they are spelled.
+    label : str, optional
+        The column that holds the class, if it is not that of the training.
+    read : callable
+        What reads the table, or opens one that stays on disk.
+    """
+    schema = model.schema
+    if identifier is not None and identifier not in model.feature_columns:
+        spelled = ColumnSchema(identifier, kind="text")
+        columns = [spelled if c.name == identifier else c for c in schema.columns]
+        schema = dataclasses.replace(schema, columns=tuple(columns))
+    return read(
+        path,
+        label=label or model.label,
+        positive=model.positive,
+        need_label=False,
+        dialect=dialect,
+        schema=schema,
+    )
+
+
+def score_table(
+    model: Model,
+    table: AnyTable,
+    take: Sink,
+    *,
+    identifier: str | None = None,
+    allow_unknown: Sequence[str] = (),
+) -> ScoringReport:
+    """Score every row of a table that :func:`read_to_score` has read.
+
+    Parameters
+    ----------
+    model : Model
+    table : AnyTable
+    take : callable
+        Called with each block of rows: their numbers in the file, the cells of the identifier
+        column or None, and the scores.
+    identifier : str, optional
+        A column to be carried along.
+    allow_unknown : sequence of str
+        Columns that the model knows and that may be absent or without any known value.
 
     Raises
     ------
     InputError
-        If the table's columns do not fit; the sentence names them.
+        If the table lacks a column, or all of its cells are unknown to the model, unless that is
+        allowed; before any row is scored.
     """
-    preparation = model.preparation
-    names = (*preparation.numbers, *preparation.categories)
-    height = table.height(len(preparation.feature_names))
+    for name in allow_unknown:
+        if name not in model.feature_columns:
+            raise InputError(
+                f"the model was not trained on a column {name!r}; --allow-unknown names one it "
+                "was trained on",
+                column=name,
+                setting="allow_unknown",
+            )
+    if identifier is not None:
+        table.column(identifier)
+    present = {column.name for column in table.columns}
+    known = model.schema.by_name
+    absent = [name for name in allow_unknown if name not in present]
+    whole = table.with_missing_columns([known[name] for name in absent])
+    model.check_columns(whole)
+    report = _report(model, whole, absent)
+    _refuse_unknown(model, whole, report, allow_unknown)
+    labels = whole.labelled() if whole.label is not None else None
+    kept = np.empty(whole.rows) if labels is not None else None
+    for start, window, scores in score_blocks(model, whole, identifier):
+        stop = start + len(scores)
+        cells = None if identifier is None else _spelled(window.column(identifier))
+        take(whole.file_rows[start:stop], cells, scores)
+        if kept is not None:
+            kept[start:stop] = scores
+    area = None if kept is None or labels is None else _area(whole, labels, kept, report)
+    return dataclasses.replace(report, auc=area)
+
+
+def score_blocks(
+    model: Model, table: AnyTable, also: str | None = None
+) -> Iterator[tuple[int, Table, Array]]:
+    """Score every row of a table: the number of a first row, rows from there, their scores."""
+    names = (*model.feature_columns, *([] if also is None else [also]))
+    height = table.height(len(model.preparation.feature_names))
     for start, window in table.windows(height, names):
-        yield start, model.score(window)
+        yield start, window, model.score(window)
 
 
-def scores_of(model: Model, table: Table) -> Array:
+def scores_of(model: Model, table: AnyTable) -> Array:
     """Score every row of a table, wherever its cells are; shape (rows,)."""
-    if not isinstance(table, StreamedTable):
-        return model.score(table)
-    return np.concatenate([scores for _, scores in score_model(model, table)])
+    return np.concatenate([scores for _, _, scores in score_blocks(model, table)])
+
+
+def _spelled(column: Column) -> NDArray[Any]:
+    if column.kind == "text":
+        return np.where(column.known(), column.values, "")
+    return np.array(
+        ["" if np.isnan(cell) else spell_number(cell) for cell in column.values.tolist()],
+        dtype=object,
+    )
+
+
+def _area(
+    table: AnyTable, labelled: NDArray[np.bool_], scores: Array, report: ScoringReport
+) -> Area | None:
+    """Give the AUC over the rows whose label is one of the classes that the model was made for."""
+    unknown = report.unseen.get(table.label or "")
+    if unknown is not None or table.positive is None or len(table.classes) < 2:
+        return None
+    positive = table.is_positive()
+    if positive.all() or not positive.any():
+        return None
+    kept = scores[labelled]
+    found = delong_interval(positive, kept, _LEVEL)
+    return Area(float(auc(positive, kept)), float(found.low), float(found.high))
+
+
+# ------------------------------------------------------------------ what it met
+
+
+def _report(model: Model, table: AnyTable, absent: Sequence[str]) -> ScoringReport:
+    names = [column.name for column in table.columns]
+    features = model.feature_columns
+    missing = table.missing()
+    matched = tuple(n for n in names if n in features and n not in absent)
+    return ScoringReport(
+        table=str(table.path),
+        rows=table.rows + table.rejected_rows,
+        scored=table.rows,
+        matched=matched,
+        ignored=tuple(n for n in names if n not in features and n != table.label),
+        missing=tuple(absent),
+        unseen=_unseen(model, table),
+        gaps={
+            name: missing[name]
+            for name in matched
+            if _is_new(missing[name], table.rows, model.schema, name)
+        },
+        unreadable={n: u for n, u in table.unreadable.items() if n in (*features, table.label)},
+        left_out=_left_out(table),
+    )
+
+
+def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
+    column = schema.by_name.get(name)
+    if not count or column is None or not schema.rows:
+        return bool(count)
+    return count / rows > column.missing / schema.rows
+
+
+def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
+    preparation = model.preparation
+    known = dict(zip(preparation.categories, map(set, preparation.levels), strict=True))
+    if table.label is not None:
+        known[table.label] = {model.positive, model.negative}
+    found = {}
+    for name, learnt in known.items():
+        column, levels = table.column(name), _levels(model.schema, name)
+        if name == table.label and levels is None:
+            continue  # an earlier program did not write down what its classes were
+        met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
+        new = {
+            level: count
+            for level, count in met.items()
+            if level not in learnt and level not in (levels or ())
+        }
+        if new:
+            found[name] = Unseen(sum(new.values()), tuple(new)[:_SHOWN])
+    return found
+
+
+def _levels(schema: Schema, name: str) -> tuple[str, ...] | None:
+    column = schema.by_name.get(name)
+    return None if column is None else column.levels
+
+
+def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
+    return dict(table.counts(name, _MOST_VALUES) or {})
+
+
+def _number_counts(table: AnyTable, name: str) -> dict[str, int]:
+    """Count the levels of a category of numbers, spelled as preprocessing spells them."""
+    counted = table.counts(name, _MOST_VALUES) or {}
+    values = np.array(list(counted), dtype=np.float64)
+    if name == table.label:
+        return {spell_number(value): count for value, count in counted.items()}
+    spelled = as_text(Column.of_cells(name, values, 0, len(values)), None).tolist()
+    return {
+        str(level): count
+        for level, count in zip(spelled, counted.values(), strict=True)
+        if level != MISSING
+    }
+
+
+def _left_out(table: AnyTable) -> tuple[LeftOut, ...]:
+    kept = table.file_rows
+    total = table.rows + table.rejected_rows
+    rows: list[int | None] = [None] * len(table.rejected)
+    if table.row_numbers is not None:
+        gone = np.setdiff1d(np.arange(1, total + 1), kept)[: len(rows)].tolist()
+        rows[: len(gone)] = gone
+    return tuple(
+        LeftOut(row, rejected.line, rejected.reason)
+        for row, rejected in zip(rows, table.rejected, strict=True)
+    )
+
+
+def _refuse_unknown(
+    model: Model, table: AnyTable, report: ScoringReport, allowed: Sequence[str]
+) -> None:
+    """Raise InputError if a column has no cell that tells the model anything."""
+    if table.rows < _ENOUGH_ROWS:
+        return
+    missing = table.missing()
+    for name in report.matched:
+        column = model.schema.by_name.get(name)
+        never = column is not None and 0 < model.schema.rows == column.missing
+        known = table.rows - missing[name]
+        what = ""
+        if known and name in report.unseen and report.unseen[name].count == known:
+            some = _some(report.unseen[name].values)
+            what = f"the model has met none of its levels ({some})"
+            what += f"; it knows {_some(_learnt(model, name))}"
+        elif not known and name in report.unreadable:
+            what = (
+                f"not one of its cells is a number (the first is {report.unreadable[name].text!r})"
+            )
+        elif not known and not never:
+            what = "not one of its rows has a value"
+        if what and name not in allowed:
+            raise InputError(
+                f"column {name!r} of {table.path} is wholly unknown to the model: {what}; "
+                f"--allow-unknown {name!r} scores the rows all the same",
+                file=str(table.path),
+                column=name,
+                setting="allow_unknown",
+            )
+
+
+def _learnt(model: Model, name: str) -> tuple[str, ...]:
+    preparation = model.preparation
+    return preparation.levels[preparation.categories.index(name)]

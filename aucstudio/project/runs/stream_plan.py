@@ -11,10 +11,11 @@ from pathlib import Path
 import duckdb
 
 from aucstudio.engine import METHODS
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
 from aucstudio.project.data.parquet import is_parquet
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
-from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
@@ -48,7 +49,7 @@ def read_size(text: str) -> int:
 
 def table_reader(
     path: str | Path, method: str | None, stream: bool, block_size: str | None
-) -> tuple[Callable[..., Table], str]:
+) -> tuple[Callable[..., AnyTable], str]:
     """Choose how a table is read, and say so in a sentence if it was not asked for.
 
     Parameters

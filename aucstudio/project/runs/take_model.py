@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aucstudio.engine.roc import ThresholdRule
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
-from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import Plan
@@ -39,7 +39,7 @@ def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -
     return result.model.with_threshold(rule, *rows)
 
 
-def rethresholded(model: Model, table: Table, rule: ThresholdRule | None) -> Model:
+def rethresholded(model: Model, table: AnyTable, rule: ThresholdRule | None) -> Model:
     """Move the threshold of a model on the labelled rows of a table, if there is a rule."""
     if rule is None:
         return model

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.model import Model, schema_without
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import Archive
 from aucstudio.project.store.arrays import (
@@ -75,6 +76,7 @@ class _Manifest(msgspec.Struct):
     preparation: _Preprocessing
     scorer: _ScorerValues
     threshold: str = "as trained"
+    schema: dict[str, Any] | None = None
 
     @property
     def n_features(self) -> int:
@@ -97,6 +99,7 @@ def model_to_bytes(model: Model) -> bytes:
         "trained_on": model.trained_on,
         "threshold": model.threshold,
         "intercept": float(model.intercept),
+        "schema": model.schema.as_json(),
         "preparation": model.preparation.settings(),
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
@@ -206,8 +209,9 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
     scorer = manifest.scorer
     learnt = msgspec.to_builtins(manifest.preparation)
     _require_names(manifest.preparation)
+    preparation = Preparation.restore(learnt, _group("preparation.", arrays))
     model = Model(
-        Preparation.restore(learnt, _group("preparation.", arrays)),
+        preparation,
         restore(scorer.kind, scorer.settings, _group("scorer.", arrays), manifest.n_features),
         manifest.intercept,
         manifest.method,
@@ -217,6 +221,7 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
         manifest.negative,
         manifest.trained_on,
         manifest.threshold,
+        _schema(manifest, preparation),
     )
     # What does not fit the columns must fail here, not on the first table.
     with np.errstate(all="ignore"):
@@ -224,6 +229,15 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
     if not np.isfinite(score).all():
         raise ValueError("its scores are not finite")
     return model
+
+
+def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
+    if manifest.schema is None:
+        return schema_without(preparation, manifest.label)
+    schema = Schema.from_json(manifest.schema)
+    if not {*preparation.numbers, *preparation.categories} <= set(schema.names):
+        raise ValueError("its schema lacks columns of its preprocessing")
+    return schema
 
 
 def _require_names(found: _Preprocessing) -> None:

@@ -9,12 +9,12 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 
 from threadpoolctl import threadpool_limits
 
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import Study
-from aucstudio.project.runs.planning import Plan, read_test_table
+from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.progress_words import elsewhere_words
 from aucstudio.project.runs.record import STOPPED, RunRecord
 from aucstudio.project.runs.watch import Elsewhere
@@ -47,7 +47,7 @@ def run_study(
     cluster : str, optional
         Address of a Dask scheduler, whose workers take the splits in place of processes here.
     """
-    test_table = read_test_table(study.experiments[0])
+    test_table = study.test_table
     if cluster is not None:
         return run_on_cluster(study, test_table, cluster, project, bar)
     if jobs == 1:
@@ -68,7 +68,7 @@ def run_study(
 
 
 def _run_in_turn(
-    study: Study, test_table: Table | None, project: str | None, bar: Bar | None
+    study: Study, test_table: AnyTable | None, project: str | None, bar: Bar | None
 ) -> list[RunRecord]:
     records: list[RunRecord] = []
     for k, experiment in enumerate(study.experiments):
@@ -98,8 +98,8 @@ def process_pool(jobs: int) -> Executor:
 
 def run_all(
     experiments: Sequence[Experiment],
-    table: Table,
-    test_table: Table | None,
+    table: AnyTable,
+    test_table: AnyTable | None,
     executor: Executor,
     done: Done,
 ) -> None:
@@ -123,14 +123,14 @@ def run_all(
         raise
 
 
-def _alone(experiment: Experiment, table: Table, test_table: Table | None) -> RunRecord:
+def _alone(experiment: Experiment, table: AnyTable, test_table: AnyTable | None) -> RunRecord:
     with threadpool_limits(1):
         return execute(experiment, table, test_table)
 
 
 def run_on_cluster(
     study: Study,
-    test_table: Table | None,
+    test_table: AnyTable | None,
     address: str,
     project: str | None = None,
     bar: Bar | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.tuning import Search
@@ -114,8 +114,8 @@ def join(
 def execute_on(
     workers: Workers,
     experiment: Experiment,
-    table: Table,
-    test_table: Table | None = None,
+    table: AnyTable,
+    test_table: AnyTable | None = None,
     listen: Listener | None = None,
 ) -> RunRecord:
     """Run an experiment on workers to the record that it would have here.

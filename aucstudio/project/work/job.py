@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.data.table import Table
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
@@ -168,8 +168,8 @@ RunJob = Job[Progress, Outcome]
 
 def run_job(
     experiment: Experiment,
-    table: Table,
-    test_table: Table | None = None,
+    table: AnyTable,
+    test_table: AnyTable | None = None,
     project: RunStore | None = None,
     workers: Workers | None = None,
     process: TrainingProcess | None = None,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
-from aucstudio.project.data.disk.stream import StreamedTable
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute_split, failure, training_rows
@@ -56,8 +56,8 @@ Hear = Callable[[Told], object]
 def run_tasks(
     workers: Workers,
     experiments: Sequence[Experiment],
-    table: Table,
-    test_table: Table | None,
+    table: AnyTable,
+    test_table: AnyTable | None,
     hear: Hear,
 ) -> None:
     """Execute every split of every experiment on workers.
@@ -67,7 +67,7 @@ def run_tasks(
     workers : Workers
     experiments : sequence of Experiment
         On the same table.
-    table, test_table : Table
+    table, test_table : AnyTable
     hear : callable
         Called with :class:`Told`; a true answer stops: what is not begun is called back, and
         what is under way goes unheard.
@@ -79,7 +79,7 @@ def run_tasks(
     WorkersLostError
         If the workers are lost; what has ended before was told.
     """
-    if isinstance(table, StreamedTable) or isinstance(test_table, StreamedTable):
+    if not isinstance(table, Table) or not isinstance(test_table, Table | None):
         raise InputError(
             "a table that stays on disk is not sent to a cluster: train on it here, or on a "
             "sample of its rows there",

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import IO
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.data.disk.stream import StreamedTable
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import execute
@@ -94,8 +94,8 @@ class TrainingProcess:
     def execute(
         self,
         experiment: Experiment,
-        table: Table,
-        test_table: Table | None,
+        table: AnyTable,
+        test_table: AnyTable | None,
         listen: Listener,
         given_up: Callable[[], bool] = lambda: False,
     ) -> RunRecord:
@@ -107,7 +107,7 @@ class TrainingProcess:
         Parameters
         ----------
         experiment : Experiment
-        table, test_table : Table
+        table, test_table : AnyTable
         listen : callable
             Called with :class:`~aucstudio.project.runs.watch.Progress`; looks that were overtaken
             before they could be sent are left out. A true answer stops the run.
@@ -124,15 +124,14 @@ class TrainingProcess:
         Stopped
             If the run was given up.
         """
-        tables = table, test_table
         while not self._free.acquire(timeout=_LISTEN_SECONDS):
             if given_up():
                 raise Stopped("given up before it began")
         try:
-            if any(isinstance(one, StreamedTable) for one in tables) or not self.start():
-                return execute(experiment, *tables, listen)
-            self._order(experiment, tables)
-            return self._hear_out(experiment, listen, given_up)
+            if isinstance(table, Table) and isinstance(test_table, Table | None) and self.start():
+                self._order(experiment, (table, test_table))
+                return self._hear_out(experiment, listen, given_up)
+            return execute(experiment, table, test_table, listen)
         except BaseException:
             # Nobody hears any more what it tells; the next run finds another one.
             self.close()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.disk.stream import StreamedTable
+from aucstudio.project.data.disk.stream import DiskTable
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,7 +23,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 def medians(
-    table: StreamedTable,
+    table: DiskTable,
     chosen: Mask,
     numbers: tuple[str, ...],
     counts: Sequence[int],
@@ -35,7 +35,7 @@ def medians(
 
     Parameters
     ----------
-    table : StreamedTable
+    table : DiskTable
     chosen : ndarray of bool, shape (rows,)
     numbers : tuple of str
         The columns.
@@ -63,7 +63,7 @@ def medians(
 
 
 def _gathered(
-    table: StreamedTable,
+    table: DiskTable,
     chosen: Mask,
     numbers: tuple[str, ...],
     middles: list[Middle],

@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.blocks import Passes
-from aucstudio.engine.monitor import Callback
-from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.disk.medians import DIGITS, first_digits, histogram, known, medians
-from aucstudio.project.data.disk.stream import StreamedTable
+from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.prepare import (
     MAX_LEVELS,
     Preparation,
     as_text,
-    learn_preparation,
     no_features,
     settled_scale,
 )
-from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-Pulse = Callable[[str, float], None]
 
 
 class TableBlocks:
@@ -40,13 +32,13 @@ class TableBlocks:
 
     Parameters
     ----------
-    table : StreamedTable
+    table : DiskTable
     preparation : Preparation
     rows : ndarray of int
         Rows of the table, in the order in which they are to be numbered.
     """
 
-    def __init__(self, table: StreamedTable, preparation: Preparation, rows: Rows) -> None:
+    def __init__(self, table: DiskTable, preparation: Preparation, rows: Rows) -> None:
         self._table, self._preparation, self._rows = table, preparation, rows
         self.features = len(preparation.feature_names)
         self.positive: Mask = table.positives[rows]
@@ -83,10 +75,8 @@ class TableBlocks:
         return self.take(numbers)
 
 
-def learn(table: Table, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
-    """Learn the preprocessing on some rows of a table, wherever its cells are."""
-    if not isinstance(table, StreamedTable):
-        return learn_preparation(table, rows, keep_gaps=keep_gaps)
+def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
+    """Learn the preprocessing of a table's feature columns on the given rows alone."""
     if not table.features:
         raise no_features(table)
     chosen = np.zeros(table.rows, dtype=bool)
@@ -108,33 +98,6 @@ def learn(table: Table, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
         tuple(map(_most_frequent, found.levels)),
         keep_gaps,
     )
-
-
-def prepared(preparation: Preparation, table: Table, rows: Rows) -> Array | TableBlocks:
-    """Give prepared rows: as a matrix, or in blocks where the table stays on disk."""
-    if isinstance(table, StreamedTable):
-        return TableBlocks(table, preparation, rows)
-    return preparation.apply(table, rows)
-
-
-def fit(
-    method: AUCClassifier, rows: Array | TableBlocks, positive: Mask, callback: Callback
-) -> None:
-    """Train on prepared rows."""
-    if isinstance(rows, TableBlocks):
-        method.fit_blocks(rows, callback=callback)
-    else:
-        method.fit(rows, positive, callback=callback)
-
-
-def score(scorer: Scorer, rows: Array | TableBlocks, pulse: Pulse) -> Array:
-    """Score prepared rows."""
-    if not isinstance(rows, TableBlocks):
-        return score_rows(scorer, rows, pulse)
-    scores = np.empty(len(rows.positive))
-    for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
-        scores[numbers] = scorer(X)
-    return scores
 
 
 @dataclasses.dataclass
@@ -176,7 +139,7 @@ class _FirstPass:
 
 
 def _first_pass(
-    table: StreamedTable, chosen: Mask, numbers: tuple[str, ...], categories: tuple[str, ...]
+    table: DiskTable, chosen: Mask, numbers: tuple[str, ...], categories: tuple[str, ...]
 ) -> _FirstPass:
     found = _FirstPass(
         [_Moments() for _ in numbers],

@@ -5,21 +5,38 @@ from __future__ import annotations
 import dataclasses
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.dialect import (
     Dialect,
     Sample,
     column_names,
     detect_dialect,
     parse_sample,
+    short_header,
 )
-from aucstudio.project.data.text.encoding import guess_encoding, head_of, plain_copy, scan
+from aucstudio.project.data.text.encoding import (
+    Scan,
+    guess_encoding,
+    head_of,
+    plain_copy,
+    scan,
+)
 from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT, formats, guess_format
 from aucstudio.project.data.text.reader import Contents, Formats, Reader
-from aucstudio.project.data.text.rejects import Rejected, Source
+from aucstudio.project.data.text.rejects import Rejected, Source, Unreadable, first_unreadable
+from aucstudio.project.data.text.reread import (
+    guessed_forms,
+    later_dialect,
+    later_forms,
+    later_sample,
+)
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
@@ -44,6 +61,10 @@ class Delimited:
         The first hundred.
     rejected_rows : int
     notes : list of str
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    unreadable : dict of str to Unreadable
+        By column, what is no number where the schema says that numbers are.
     """
 
     dialect: Dialect
@@ -52,10 +73,19 @@ class Delimited:
     rejected: list[Rejected]
     rejected_rows: int
     notes: list[str]
+    chosen: tuple[str, ...] = ()
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
 
 
-def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited:
-    """Read a delimited text file; its dialect is detected unless it is given.
+def read_delimited(
+    path: Path,
+    given: Mapping[str, Any],
+    tell: Tell,
+    schema: Schema | None = None,
+) -> Delimited:
+    """Read a delimited text file, whose dialect is detected but for what is ``given``.
+
+    With a ``schema``, what the cells are is taken from there.
 
     Raises
     ------
@@ -63,12 +93,14 @@ def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited
         If the file cannot be read as a table of at least two columns and one row.
     """
     with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
-        opened = open_delimited(path, dialect, Path(temporary), tell)
+        opened = open_delimited(path, given, Path(temporary), tell, schema)
         with Reader(
             opened.source, Path(temporary), lambda part: tell(0.3 + 0.7 * part, "reading")
         ) as reader:
-            contents = reader.read(opened.forms)
-    columns = _columns(opened.source.names, contents)
+            contents = reader.read(opened.forms, opened.settled)
+        columns = _columns(opened.source.names, contents)
+        strange = set_aside(columns, opened.settled)
+        unreadable = first_unreadable(opened.source, strange, opened.forms)
     if not len(columns[0].values):
         raise no_rows(path)
     notes = [*opened.notes, *_notes(columns, contents, opened.sample)]
@@ -79,7 +111,22 @@ def read_delimited(path: Path, dialect: Dialect | None, tell: Tell) -> Delimited
         contents.rejected,
         contents.rejected_rows,
         notes,
+        opened.chosen,
+        unreadable,
     )
+
+
+def set_aside(columns: list[Column], settled: Iterable[int]) -> dict[int, int]:
+    """Make infinite cells missing in some columns; returns how many there were in each."""
+    counts = {}
+    for k in settled:
+        strange = np.isinf(columns[k].values)
+        if counted := int(np.count_nonzero(strange)):
+            columns[k].values[strange] = np.nan
+            missing = columns[k].missing + counted
+            columns[k] = dataclasses.replace(columns[k], missing=missing)
+            counts[k] = counted
+    return counts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,6 +141,10 @@ class Opened:
     forms : dict of int to NumberFormat or None
         What the sample promises of each column.
     notes : list of str
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    settled : frozenset of int
+        Columns of numbers that remain so whatever their cells are.
     """
 
     source: Source
@@ -101,9 +152,13 @@ class Opened:
     sample: Sample
     forms: Formats
     notes: list[str]
+    chosen: tuple[str, ...] = ()
+    settled: frozenset[int] = frozenset()
 
 
-def open_delimited(path: Path, dialect: Dialect | None, folder: Path, tell: Tell) -> Opened:
+def open_delimited(
+    path: Path, given: Mapping[str, Any], folder: Path, tell: Tell, schema: Schema | None = None
+) -> Opened:
     """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
 
     Raises
@@ -111,23 +166,53 @@ def open_delimited(path: Path, dialect: Dialect | None, folder: Path, tell: Tell
     InputError
         If it is no table of at least two columns.
     """
-    if dialect is not None:
-        dialect.check()
     found = scan(path, lambda part: tell(0.2 * part, "looking at the file"))
-    encoding = dialect.encoding if dialect else found.encoding or guess_encoding(found.odd)
+    encoding = _encoding(found, given, schema)
     plain = path
     if not (found.uniform and found.encoding == "utf-8" and _is_utf8(encoding)):
         plain = plain_copy(
             path, encoding, folder, lambda part: tell(0.2 + 0.1 * part, f"decoding {encoding}")
         )
     text, whole = head_of(plain)
-    dialect = dialect or detect_dialect(text, whole, encoding)
-    sample = parse_sample(text, whole, dialect)
-    _check(path, dialect, sample)
+    if schema is not None and schema.dialect is not None:
+        dialect = later_dialect(text, schema, encoding, given)
+        sample = later_sample(text, dialect)
+    else:
+        dialect = detect_dialect(text, whole, encoding, given)
+        sample = parse_sample(text, whole, dialect)
+        _check(path, dialect, sample)
+        if dialect.header:
+            dialect = dataclasses.replace(dialect, short_header=short_header(sample))
     names, notes = column_names(sample, dialect.header)
     source = Source(plain, path, dialect, names)
     notes = [*_dialect_notes(dialect, found.encoding), *notes]
-    return Opened(source, found.sha256, sample, _formats(sample, dialect), notes)
+    forms, settled = _forms(names, sample, dialect, schema, given)
+    chosen = tuple(sorted(given))
+    return Opened(source, found.sha256, sample, forms, notes, chosen, settled)
+
+
+def _encoding(found: Scan, given: Mapping[str, Any], schema: Schema | None) -> str:
+    known = given.get("encoding") or found.encoding
+    if known is None and schema is not None and schema.dialect is not None:
+        known = None if _is_utf8(schema.dialect.encoding) else schema.dialect.encoding
+    return known or guess_encoding(found.odd)
+
+
+def _forms(
+    names: list[str],
+    sample: Sample,
+    dialect: Dialect,
+    schema: Schema | None,
+    given: Mapping[str, Any],
+) -> tuple[Formats, frozenset[int]]:
+    if schema is None:
+        return _formats(sample, dialect), frozenset()
+    if schema.dialect is None:
+        forms = guessed_forms(names, schema, sample, dialect.decimal)
+    else:
+        forms = later_forms(names, schema, given)
+    sure = {column.name for column in schema.columns if column.kind is not None}
+    return forms, frozenset(k for k, form in forms.items() if form and names[k] in sure)
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -165,14 +250,7 @@ def _formats(sample: Sample, dialect: Dialect) -> Formats:
 
 def _columns(names: list[str], contents: Contents) -> list[Column]:
     return [
-        Column(
-            name,
-            "number" if contents.forms[k] else "category",
-            "number" if contents.forms[k] else "text",
-            cells.values,
-            cells.missing,
-            cells.distinct,
-        )
+        Column.of_cells(name, cells.values, cells.missing, cells.distinct, contents.forms[k])
         for k, (name, cells) in enumerate(zip(names, contents.cells, strict=True))
     ]
 

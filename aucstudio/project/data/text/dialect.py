@@ -8,7 +8,8 @@ import dataclasses
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from aucstudio.project.data.text.numerals import (
     formats,
@@ -20,7 +21,7 @@ from aucstudio.project.errors import InputError
 
 Row = list[str]
 
-_DELIMITERS = "\t;,|"
+DELIMITERS = "\t;,|"
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
 
 
@@ -41,6 +42,9 @@ class Dialect:
         Whether the first row holds the names of the columns.
     skip : int
         Lines before the first row that are no part of the table.
+    short_header : {"", "first", "last"}
+        Which name the header lacks, where rows have a cell more: R writes none for row names, and
+        rows may end in a delimiter.
     """
 
     encoding: str = "utf-8"
@@ -49,6 +53,7 @@ class Dialect:
     decimal: str = "."
     header: bool = True
     skip: int = 0
+    short_header: Literal["", "first", "last"] = ""
 
     def check(self) -> None:
         """Raise InputError for marks that cannot be."""
@@ -87,18 +92,39 @@ class Sample:
         return [row[index] for row in self.body]
 
 
-def detect_dialect(text: str, whole: bool, encoding: str) -> Dialect:
-    """Find the dialect of a file from its first lines; ``whole`` if there are no more."""
+def detect_dialect(text: str, whole: bool, encoding: str, given: Mapping[str, Any]) -> Dialect:
+    """Find the dialect of a file from its first lines; ``whole`` if there are no more.
+
+    ``given`` holds the parts that a person set.
+    """
     hint = _EXCEL_HINT.match(text)
-    if hint:
-        delimiter, quote = hint[1], _quote(text, hint[1])
+    delimiter = given.get("delimiter") or (hint[1] if hint else "")
+    if delimiter:
+        quote = given.get("quote", _quote(text, delimiter))
     else:
         delimiter, quote = _delimiter(text, whole)
-    dialect = Dialect(encoding, delimiter, quote, skip=_skipped(text, whole, delimiter, quote))
+        quote = given.get("quote", quote)
+    skip = given["skip"] if "skip" in given else _skipped(text, whole, delimiter, quote)
+    dialect = Dialect(encoding, delimiter, quote, skip=skip)
+    dialect.check()
     sample = parse_sample(text, whole, dialect)
     columns = [sample.column(k) for k in range(sample.width)]
-    decimal = guess_decimal(columns, delimiter)
-    return dataclasses.replace(dialect, decimal=decimal, header=_has_header(sample, decimal))
+    decimal = given.get("decimal") or guess_decimal(columns, delimiter)
+    header = given.get("header")
+    found = dataclasses.replace(
+        dialect,
+        decimal=decimal,
+        header=_has_header(sample, decimal) if header is None else header,
+    )
+    found.check()
+    return found
+
+
+def short_header(sample: Sample) -> Literal["", "first", "last"]:
+    """Tell which name the header lacks."""
+    if sample.width - len(sample.first) != 1:
+        return ""
+    return "first" if any(sample.column(sample.width - 1)) else "last"
 
 
 def parse_sample(text: str, whole: bool, dialect: Dialect) -> Sample:
@@ -137,7 +163,7 @@ def _modal_width(rows: Sequence[Row]) -> int:
 
 def _delimiter(text: str, whole: bool) -> tuple[str, str]:
     """Take the delimiter that cuts most rows into equally many cells that hold no other."""
-    candidates = [(delimiter, _quote(text, delimiter)) for delimiter in _DELIMITERS]
+    candidates = [(delimiter, _quote(text, delimiter)) for delimiter in DELIMITERS]
     return max(candidates, key=lambda pair: _fit(_rows(text, whole, *pair), pair[0]))
 
 
@@ -146,7 +172,7 @@ def _fit(rows: list[Row], delimiter: str) -> tuple[float, int]:
     if width < 2:
         return 0.0, 0
     regular = [row for row in rows if len(row) == width]
-    rivals = set(_DELIMITERS) - {delimiter}
+    rivals = set(DELIMITERS) - {delimiter}
     clean = sum(rivals.isdisjoint(cell) or _is_number(cell) for row in regular for cell in row) / (
         width * len(regular)
     )
@@ -236,10 +262,9 @@ def _fitted(sample: Sample) -> Row:
 
     One name too few is R's way to write row names, or rows that end in a delimiter.
     """
-    short = sample.width - len(sample.first)
-    if short == 1 and any(sample.column(sample.width - 1)):
+    if short_header(sample) == "first":
         return ["", *sample.first]
-    return sample.first[: sample.width] + [""] * short
+    return sample.first[: sample.width] + [""] * (sample.width - len(sample.first))
 
 
 def _unused(name: str, given: set[str], used: set[str]) -> str:

@@ -93,7 +93,11 @@ class Reader(CellStore):
         super().__init__(source.shown, folder, tell, database=database, memory=memory)
         self._source = source
 
-    def keep(self, forms: Mapping[int, NumberFormat | None]) -> Kept:
+    def keep(
+        self,
+        forms: Mapping[int, NumberFormat | None],
+        fixed: frozenset[int] = frozenset(),
+    ) -> Kept:
         """Read all columns into ``cells`` and leave them there; else as :meth:`read`.
 
         The file is read once, and again where a column is not written as its sample promised.
@@ -102,7 +106,7 @@ class Reader(CellStore):
         rows = self._create(settled)
         rejected, total = rejected_rows(self._connection, self._source)
         self._check_rejected(rejected, total, rows)
-        doubtful = self._infinite([k for k, form in settled.items() if form])
+        doubtful = self._infinite([k for k, form in settled.items() if form and k not in fixed])
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
             for k, (form, misfit) in self._settle(batch).items():
                 settled[k] = form
@@ -123,8 +127,14 @@ class Reader(CellStore):
         answers = self._one(f"SELECT {asked} FROM cells")
         return [k for k, answer in zip(columns, answers, strict=True) if answer]
 
-    def read(self, forms: Mapping[int, NumberFormat | None]) -> Contents:
+    def read(
+        self,
+        forms: Mapping[int, NumberFormat | None],
+        fixed: frozenset[int] = frozenset(),
+    ) -> Contents:
         """Read all columns; ``forms`` is what the sample promises of each.
+
+        What is no number in the columns ``fixed`` comes as an infinite value.
 
         Raises
         ------
@@ -134,7 +144,9 @@ class Reader(CellStore):
         """
         settled = dict(forms)
         cells, rejected, total = self._first_pass(settled)
-        doubtful = [k for k, form in settled.items() if form and _has_infinite(cells[k])]
+        doubtful = [
+            k for k, form in settled.items() if form and k not in fixed and _has_infinite(cells[k])
+        ]
         strays: dict[int, str] = {}
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
             for k, (form, misfit) in self._settle(batch).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import lines_at
-from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.numerals import NumberFormat, is_missing_number
 from aucstudio.project.errors import InputError
 
 MAX_REJECTED = 100
@@ -32,6 +32,24 @@ class Rejected:
 
     line: int
     reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """Cells of a column that should be numbers and are none; they count as missing.
+
+    Attributes
+    ----------
+    count : int
+    text : str
+        The first of them.
+    line : int or None
+        Line of the file in which its row begins; None where the file has no lines.
+    """
+
+    count: int
+    text: str
+    line: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,6 +131,30 @@ def infinite_value(source: Source, k: int, form: NumberFormat) -> InputError:
     )
 
 
+def first_unreadable(
+    source: Source, counts: Mapping[int, int], forms: Mapping[int, NumberFormat | None]
+) -> dict[str, Unreadable]:
+    """Look for the first cell that is no number in each of some columns.
+
+    Parameters
+    ----------
+    source : Source
+    counts : mapping of column to int
+        How many such cells there are.
+    forms : mapping of column to NumberFormat
+    """
+    found: dict[int, tuple[str, int]] = {}
+    rows = _complete_rows(source) if counts else iter(())
+    for line, row in rows:
+        for k in [k for k in counts if k not in found]:
+            form, cell = forms[k], row[k].strip()
+            if form and not is_missing_number(cell) and not _is_finite(cell, form):
+                found[k] = cell, line
+        if len(found) == len(counts):
+            break
+    return {source.names[k]: Unreadable(n, *found.get(k, ("", None))) for k, n in counts.items()}
+
+
 def _complete_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
     """Walk over the rows with the lines they begin in; slow, for messages only."""
     dialect = source.dialect
@@ -128,6 +170,10 @@ def _complete_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             if len(row) >= len(source.names) and not (number == 0 and dialect.header):
                 yield begins, row
             begins = dialect.skip + reader.line_num + 1
+
+
+def _is_finite(cell: str, form: NumberFormat) -> bool:
+    return form.matches(cell) and not _is_infinite(cell, form)
 
 
 def _is_infinite(cell: str, form: NumberFormat) -> bool:

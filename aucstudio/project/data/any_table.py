@@ -1,0 +1,458 @@
+"""What every table has, whether its cells are in memory or stay on disk."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.choices import (
+    MOST_CLASSES,
+    check_classes,
+    check_role,
+    find_class,
+    listed,
+    one_class,
+    spelled_as,
+)
+from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, spell_number
+from aucstudio.project.data.groups import Groups, find_groups
+from aucstudio.project.data.roles import guess_positive
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.rejects import Rejected, Unreadable
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.table import Table
+
+Mask = NDArray[np.bool_]
+# None: as it is, or guessed; False: no label.
+LabelChoice = str | Literal[False] | None
+
+_WINDOW = 100_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class AnyTable(abc.ABC):
+    """Columns with roles, a label, a positive class, and a way to read the rows.
+
+    Changing roles makes another table with the same cells.
+
+    Attributes
+    ----------
+    path : Path
+    format : {"csv", "parquet"}
+    dialect : Dialect
+        How a text file is written.
+    sha256 : str
+        Of the file's bytes.
+    columns : tuple of ColumnInfo
+    label : str or None
+        Name of the label column; None if there is none.
+    positive : str or None
+        The positive class, a key of ``classes``; None if it has to be chosen.
+    classes : dict of str to int
+        Rows of each label value.
+    unlabelled : int
+        Rows without a label; they take no part in training.
+    rejected : tuple of Rejected
+        Rows that were left out, the first hundred of them.
+    notes : tuple of str
+        What was guessed and what a person may want to know.
+    rejected_rows : int
+        All rows that were left out.
+    guessed : tuple of str
+        Which of "label" and "positive" nobody has chosen.
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    unreadable : dict of str to Unreadable
+        By column, cells that are no numbers where the schema of the table it is read as says so.
+    row_numbers : ndarray of int or None
+        Which data rows of the file the rows are, counted from 1; None if none was left out.
+    """
+
+    path: Path
+    format: Literal["csv", "parquet"]
+    dialect: Dialect
+    sha256: str
+    columns: tuple[ColumnInfo, ...]
+    label: str | None = None
+    positive: str | None = None
+    classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    unlabelled: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    notes: tuple[str, ...] = ()
+    rejected_rows: int = 0
+    guessed: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
+    row_numbers: NDArray[np.int64] | None = None
+
+    # ------------------------------------------------------------- where the cells are
+
+    @property
+    @abc.abstractmethod
+    def rows(self) -> int:
+        """Rows, unlabelled ones included."""
+
+    @abc.abstractmethod
+    def windows(
+        self, height: int, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[int, Table]]:
+        """Give all rows, some at a time: the number of the first, and a table in memory.
+
+        Parameters
+        ----------
+        height : int
+            Rows of a window.
+        names : sequence of str, optional
+            The columns wanted; the feature columns if not given.
+        """
+
+    @abc.abstractmethod
+    def height(self, features: int) -> int:
+        """Give the rows of a block, if so many numbers are made of each."""
+
+    @abc.abstractmethod
+    def labelled(self) -> Mask:
+        """Mark the rows that have a label, shape (rows,)."""
+
+    @abc.abstractmethod
+    def _positives(self, label: str, positive: str) -> Mask:
+        """Mark the positive ones among the labelled rows."""
+
+    @abc.abstractmethod
+    def counts(self, name: str, most: int) -> dict[Any, int] | None:
+        """Count the rows of each value of a column, in the order of the values.
+
+        None where there are more than ``most``.
+        """
+
+    @abc.abstractmethod
+    def missing(self) -> dict[str, int]:
+        """Count the missing cells of every column."""
+
+    @abc.abstractmethod
+    def with_missing_columns(self, columns: Sequence[ColumnSchema]) -> Self:
+        """Add columns without any value."""
+
+    @abc.abstractmethod
+    def _as_feature(self, column: ColumnInfo) -> ColumnInfo:
+        """Give a column the role that is guessed for it, were it no label."""
+
+    # ------------------------------------------------------------- what it is made of
+
+    @property
+    def features(self) -> tuple[ColumnInfo, ...]:
+        """The columns that methods learn from."""
+        return tuple(column for column in self.columns if column.role in ("number", "category"))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns that methods learn from."""
+        return tuple(column.name for column in self.features)
+
+    @property
+    def file_rows(self) -> NDArray[np.int64]:
+        """Which data rows of the file the rows are, counted from 1, shape (rows,)."""
+        if self.row_numbers is not None:
+            return self.row_numbers
+        return np.arange(1, self.rows + 1, dtype=np.int64)
+
+    @functools.cached_property
+    def schema(self) -> Schema:
+        """What a later file with these columns is read by."""
+        missing = self.missing()
+        columns = [
+            ColumnSchema(
+                column.name,
+                column.role,
+                column.kind,
+                column.number,
+                self._levels(column),
+                missing[column.name],
+            )
+            for column in self.columns
+        ]
+        return Schema(
+            tuple(columns), self.sha256, self.format, self.dialect, self.chosen, self.rows
+        )
+
+    def _levels(self, column: ColumnInfo) -> tuple[str, ...] | None:
+        if column.name == self.label:
+            return tuple(self.classes)
+        if column.kind == "number" or column.role != "category" or column.distinct > MOST_LEVELS:
+            return None
+        counted = self.counts(column.name, MOST_LEVELS)
+        return None if counted is None else tuple(counted)
+
+    def _classes(self, column: ColumnInfo, least: int = 2) -> dict[str, int]:
+        counted = self.counts(column.name, MOST_CLASSES)
+        if counted is not None:
+            spell = spell_number if column.kind == "number" else str
+            counted = {spell(value): count for value, count in counted.items()}
+        return check_classes(self.path, column, counted, least)
+
+    def column(self, name: str) -> ColumnInfo:
+        """Give the column of that name; InputError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = [column.name for column in self.columns]
+        raise InputError(
+            f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),
+            file=str(self.path),
+            column=name,
+        )
+
+    @functools.cached_property
+    def groups(self) -> Groups | None:
+        """Which labelled rows belong together; None where no column has the role group."""
+        names = tuple(column.name for column in self.columns if column.role == "group")
+        if not names:
+            return None
+        return find_groups(names, self.windows(_WINDOW, names), self.labelled())
+
+    # ------------------------------------------------------------- roles
+
+    def with_roles(
+        self,
+        *,
+        label: LabelChoice = None,
+        positive: str | None = None,
+        ignore: Sequence[str] = (),
+        roles: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Change roles without reading the file again.
+
+        Parameters
+        ----------
+        label : str, False or None
+            The label column; False for none; None to keep the present one.
+        positive : str, optional
+            The positive class; without it the present one is kept while its column is.
+        ignore : sequence of str
+            Columns to ignore.
+        roles : mapping of column name to role, optional
+
+        Raises
+        ------
+        InputError
+            If there is no such column, role or class, if a role does not fit what the column
+            holds, or if the label has one class only.
+        """
+        given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
+        for name, role in given.items():
+            check_role(self.path, self.column(name), role)
+        chosen = self._label_after(label, given)
+        changed = self._labelled_by(chosen, positive)
+        columns = tuple(self._with_role(column, given, chosen) for column in self.columns)
+        guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
+        changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
+        return changed.with_notes_after(self)
+
+    def _with_role(
+        self, column: ColumnInfo, given: Mapping[str, str], label: str | None
+    ) -> ColumnInfo:
+        if column.name == label:
+            return dataclasses.replace(column, role="label", why="")
+        role = given.get(column.name, column.role)
+        if role == "label":
+            return self._as_feature(column)
+        return column if role == column.role else dataclasses.replace(column, role=role, why="")
+
+    def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
+        wanted = {name for name, role in given.items() if role == "label"}
+        if label:
+            wanted.add(label)
+        elif label is None and not wanted and self.label not in given:
+            return self.label
+        if len(wanted) > 1 or any(given.get(name, "label") != "label" for name in wanted):
+            raise InputError(
+                f"only one column can be the label, and it has no other role; choose between "
+                f"{listed(sorted(wanted))}",
+                file=str(self.path),
+                setting="label",
+            )
+        return next(iter(wanted), None)
+
+    def _labelled_by(self, label: str | None, positive: str | None) -> Self:
+        """Set the label; the columns keep their roles."""
+        if label is None:
+            if positive is not None:
+                raise no_label(self)
+            return dataclasses.replace(
+                self, label=None, positive=None, classes={}, unlabelled=0, guessed=()
+            )
+        column = self.column(label)
+        same = label == self.label
+        classes = self.classes if same else self._classes(column)
+        guessed = set(self.guessed) if same else {"positive"}
+        if positive is not None:
+            positive = find_class(self.path, column, classes, positive)
+            guessed.discard("positive")
+        else:
+            positive = self.positive if same else guess_positive(classes)
+        if positive is None:
+            guessed.discard("positive")
+        return self._with_classes(label, positive, classes, tuple(sorted(guessed)))
+
+    def _with_classes(
+        self,
+        label: str,
+        positive: str | None,
+        classes: dict[str, int],
+        guessed: tuple[str, ...] = (),
+    ) -> Self:
+        return dataclasses.replace(
+            self,
+            label=label,
+            positive=positive,
+            classes=classes,
+            unlabelled=self.rows - sum(classes.values()),
+            guessed=guessed,
+        )
+
+    def as_in(self, schema: Schema) -> Self:
+        """Give the columns their roles in a schema, the label aside; others are ignored."""
+        known = dict(schema.roles)
+        columns = []
+        for column in self.columns:
+            role = known.get(column.name, "ignore")
+            if role == "label":
+                columns.append(column)
+            else:
+                columns.append(dataclasses.replace(column, role=role, why=""))
+        return dataclasses.replace(self, columns=tuple(columns))
+
+    def to_score(self, label: str | None, positive: str | None) -> Self:
+        """Take the label as it comes: absent, or with one class only."""
+        if label is None or label not in [column.name for column in self.columns]:
+            return self
+        column = self.column(label)
+        classes = self._classes(column, least=0)
+        if positive is None:
+            positive = guess_positive(classes)
+        else:
+            positive = spelled_as(column, classes, positive)
+            classes.setdefault(positive, 0)
+        changed = self._with_classes(label, positive, classes)
+        columns = tuple(self._with_role(column, {}, label) for column in self.columns)
+        return dataclasses.replace(changed, columns=columns).with_notes_after(self)
+
+    def with_notes_after(self, before: Self) -> Self:
+        """Bring the sentences about roles up to date; those about the file stay."""
+        stale = set(role_notes(before))
+        kept = [note for note in before.notes if note not in stale]
+        return dataclasses.replace(self, notes=(*kept, *role_notes(self)))
+
+    # ------------------------------------------------------------- classes
+
+    def is_positive(self) -> Mask:
+        """Mark the positive ones among the labelled rows, shape (labelled rows,).
+
+        Raises
+        ------
+        InputError
+            If no label or no positive class is chosen.
+        """
+        return self._positives(*self._chosen())
+
+    def require_two_classes(self) -> None:
+        """Make sure that the label splits the rows into positive and other ones.
+
+        Raises
+        ------
+        InputError
+            If there is no label, or its rows are of one class, or one of several classes has
+            to be chosen as the positive one.
+        """
+        label, positive = self._chosen()
+        others = [count for name, count in self.classes.items() if name != positive]
+        if not self.classes[positive] or not sum(others):
+            raise one_class(self.path, label, self.classes)
+
+    def _chosen(self) -> tuple[str, str]:
+        if self.label is None:
+            raise no_label(self)
+        if len(self.classes) < 2:
+            raise one_class(self.path, self.label, self.classes)
+        if self.positive is None:
+            raise InputError(
+                f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
+                f"({listed(list(self.classes))}); choose the positive one",
+                file=str(self.path),
+                column=self.label,
+                setting="positive",
+            )
+        return self.label, self.positive
+
+    # ------------------------------------------------------------- told to others
+
+    def _dialect_inspection(self) -> dict[str, Any]:
+        names = ("encoding", "delimiter", "decimal", "header")
+        is_text = self.format == "csv"
+        return {name: getattr(self.dialect, name) if is_text else None for name in names}
+
+    def as_inspection(self) -> dict[str, Any]:
+        """Give what was understood as plain data, for ``aucstudio inspect --json``."""
+        return {
+            "file": str(self.path),
+            "format": self.format,
+            **self._dialect_inspection(),
+            "rows": self.rows,
+            "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
+            "rejected_rows": self.rejected_rows,
+            "columns": [
+                {"name": c.name, "role": c.role, "missing": c.missing, "distinct": c.distinct}
+                for c in self.columns
+            ],
+            "label": self.label,
+            "classes": dict(self.classes),
+            "positive": self.positive,
+            "unlabelled": self.unlabelled,
+            "notes": list(self.notes),
+        }
+
+
+def role_notes(table: AnyTable) -> list[str]:
+    """Say what was guessed about roles."""
+    notes = [column.why for column in table.columns if column.why]
+    notes += [
+        f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
+        for column in table.columns
+        if column.role == "group" and column.missing
+    ]
+    if table.label is None:
+        return notes
+    if "label" in table.guessed:
+        notes.append(f"column {table.label} is guessed to be the label")
+    if "positive" in table.guessed and table.positive is not None:
+        others = [count for name, count in table.classes.items() if name != table.positive]
+        reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
+        notes.append(f"class {table.positive} is guessed to be the positive one{reason}")
+    if table.positive is None and len(table.classes) > 2:
+        notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
+    if table.unlabelled:
+        one = table.unlabelled == 1
+        words = "row has no label and takes" if one else "rows have no label and take"
+        notes.append(f"{table.unlabelled} {words} no part in training")
+    return notes
+
+
+def no_label(table: AnyTable) -> InputError:
+    """Make the sentence for a table without a label column."""
+    return InputError(
+        f"{table.path} has no label column; choose one of "
+        + listed([column.name for column in table.columns]),
+        file=str(table.path),
+        setting="label",
+    )

@@ -1,0 +1,122 @@
+"""Files whose cells are fetched as they are needed: Parquet where it lies, text from a copy."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from aucstudio.project.data.cells import CellStore
+from aucstudio.project.data.parquet import ParquetReader, fingerprint, is_parquet
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text.delimited import no_rows, open_delimited
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.data.text.reader import Reader
+from aucstudio.project.data.text.rejects import Rejected, Unreadable, first_unreadable
+
+Tell = Callable[[float, str], None]
+
+DUCK_BYTES = 256_000_000
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Found:
+    """A file whose cells can be fetched."""
+
+    store: CellStore
+    kind: Literal["csv", "parquet"]
+    dialect: Dialect = dataclasses.field(default_factory=Dialect)
+    sha256: str
+    names: list[str]
+    numbers: dict[int, bool]
+    forms: dict[int, NumberFormat | None]
+    rows: int
+    rejected: list[Rejected] = dataclasses.field(default_factory=list)
+    rejected_rows: int = 0
+    notes: list[str] = dataclasses.field(default_factory=list)
+    chosen: tuple[str, ...] = ()
+    settled: frozenset[int] = frozenset()
+    unreadable: dict[str, Unreadable]
+
+
+def open_file(
+    path: Path, given: Mapping[str, Any], folder: Path, tell: Tell, schema: Schema | None
+) -> Found:
+    """Open a file; what DuckDB needs beside it goes to ``folder``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as a table.
+    """
+    if is_parquet(path):
+        return _open_parquet(path, folder, tell, schema)
+    opened = open_delimited(path, given, folder, tell, schema)
+    reader = Reader(
+        opened.source,
+        folder,
+        lambda part: tell(0.3 + 0.7 * part, "reading"),
+        database=str(folder / "cells.duckdb"),
+        memory=DUCK_BYTES,
+    )
+    try:
+        kept = reader.keep(opened.forms, opened.settled)
+        if not kept.rows:
+            raise no_rows(path)
+        strange = _infinite(reader, opened.settled)
+        unreadable = first_unreadable(opened.source, strange, opened.forms)
+    except BaseException:
+        reader.close()
+        raise
+    notes = list(opened.notes)
+    if kept.rejected_rows:
+        first = kept.rejected[0]
+        notes.append(
+            f"{kept.rejected_rows} rows left out, the first in line {first.line}: {first.reason}"
+        )
+    return Found(
+        store=reader,
+        kind="csv",
+        dialect=opened.source.dialect,
+        sha256=opened.sha256,
+        names=opened.source.names,
+        numbers={k: form is not None for k, form in kept.forms.items()},
+        forms=kept.forms,
+        rows=kept.rows,
+        rejected=kept.rejected,
+        rejected_rows=kept.rejected_rows,
+        notes=notes,
+        chosen=opened.chosen,
+        settled=opened.settled,
+        unreadable=unreadable,
+    )
+
+
+def _open_parquet(path: Path, folder: Path, tell: Tell, schema: Schema | None) -> Found:
+    sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
+    store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
+    try:
+        unreadable = store.first_unreadable(_infinite(store, store.settled))
+    except BaseException:
+        store.close()
+        raise
+    return Found(
+        store=store,
+        kind="parquet",
+        sha256=sha256,
+        names=store.shape.names,
+        numbers=store.shape.numbers,
+        forms=dict.fromkeys(store.shape.numbers),
+        rows=store.shape.rows,
+        settled=store.settled,
+        unreadable=unreadable,
+    )
+
+
+def _infinite(store: CellStore, columns: frozenset[int]) -> dict[int, int]:
+    """Count the infinite cells of columns; those without any are left out."""
+    listed = sorted(columns)
+    totals = store.totals([f"count(*) FILTER (isinf(c{k}))" for k in listed])
+    return {k: count for k, count in zip(listed, totals, strict=True) if count}

@@ -1,0 +1,147 @@
+"""What the first reading of a table found: how later files with the same columns are read.
+
+What a row of a later file means depends on the schema and on that row alone, never on the rows
+beside it: kinds, number formats and names come from here and are not guessed again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from aucstudio.project.data.columns import KINDS, ROLES
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnSchema:
+    """What a column holds and is for.
+
+    Attributes
+    ----------
+    name : str
+    role : {"number", "category", "label", "group", "ignore"}
+    kind : {"number", "text"} or None
+        None where an earlier program did not write it down: it is guessed, as that program did.
+    number : NumberFormat or None
+        How its numbers are written in a text file; None for text, and where it is not known.
+    levels : tuple of str or None
+        Its different texts, or the classes of a label; None where there are many.
+    missing : int
+        Cells without a value.
+    """
+
+    name: str
+    role: str = "ignore"
+    kind: str | None = None
+    number: NumberFormat | None = None
+    levels: tuple[str, ...] | None = None
+    missing: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Schema:
+    """What a table is made of, as its first reading found it.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnSchema
+    sha256 : str
+        Of the file's bytes; empty where no file is known.
+    format : {"csv", "parquet"}
+    dialect : Dialect or None
+        How the text file is written; None where that is not known.
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    rows : int
+    """
+
+    columns: tuple[ColumnSchema, ...]
+    sha256: str = ""
+    format: Literal["csv", "parquet"] = "csv"
+    dialect: Dialect | None = None
+    chosen: tuple[str, ...] = ()
+    rows: int = 0
+
+    @property
+    def by_name(self) -> dict[str, ColumnSchema]:
+        """The columns by their names."""
+        return {column.name: column for column in self.columns}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """Name and role of every column."""
+        return tuple((column.name, column.role) for column in self.columns)
+
+    @property
+    def label(self) -> str | None:
+        """Name of the label column; None if there is none."""
+        return next((column.name for column in self.columns if column.role == "label"), None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to be guessed about a later file."""
+        return all(column.kind is not None for column in self.columns)
+
+    def reading(self) -> dict[str, Any]:
+        """Give what decides the cells that are read from the bytes of the file, as plain data."""
+        dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
+        numbers = {c.name: _bare(c.number) for c in self.columns if c.kind == "number"}
+        return {"format": self.format, "dialect": dialect, "numbers": numbers}
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the schema as plain data; what is as usual is left out."""
+        columns = [_bare(column) for column in self.columns]
+        return {**_bare(dataclasses.replace(self, columns=())), "columns": columns}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Schema:
+        """Rebuild what :meth:`as_json` gave.
+
+        Raises
+        ------
+        InputError
+            If it is not laid out as a schema; the sentence names the place.
+        """
+        try:
+            schema = msgspec.convert(document, cls)
+        except msgspec.ValidationError as error:
+            raise InputError(f"the schema of the table is damaged: {error}") from error
+        if schema.dialect is not None:
+            schema.dialect.check()
+        for column in schema.columns:
+            if column.role not in ROLES or column.kind not in (None, *KINDS):
+                raise InputError(
+                    f"the schema of the table is damaged: column {column.name!r} has the role "
+                    f"{column.role!r} and the kind {column.kind!r}",
+                    column=column.name,
+                )
+        if len(schema.by_name) < len(schema.columns):
+            raise InputError("the schema of the table is damaged: a name occurs twice")
+        return schema
+
+    @classmethod
+    def of_roles(cls, sha256: str, roles: Mapping[str, str]) -> Schema:
+        """Make the schema of a table of which an earlier program stored the roles alone."""
+        return cls(tuple(ColumnSchema(name, role) for name, role in roles.items()), sha256)
+
+
+def _bare(value: Any) -> Any:
+    """Give a dataclass as plain data, without the fields that are as usual."""
+    if not dataclasses.is_dataclass(value):
+        return list(value) if isinstance(value, tuple) else value
+    return {
+        field.name: _bare(getattr(value, field.name))
+        for field in dataclasses.fields(value)
+        if getattr(value, field.name) != field.default
+    }

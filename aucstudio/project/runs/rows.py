@@ -1,0 +1,65 @@
+"""The rows of a table as a method takes them: one matrix, or blocks where the table is on disk.
+
+The one place that knows of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.blocks import Passes
+from aucstudio.engine.monitor import Callback
+from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.disk.stream import DiskTable
+from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
+from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.table import Table
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Prepared = Array | TableBlocks
+Pulse = Callable[[str, float], None]
+
+
+def learn(table: AnyTable, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
+    """Learn the preprocessing on some rows of a table."""
+    if isinstance(table, DiskTable):
+        return learn_on_disk(table, rows, keep_gaps=keep_gaps)
+    return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps)
+
+
+def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
+    """Give prepared rows of a table."""
+    if isinstance(table, DiskTable):
+        return TableBlocks(table, preparation, rows)
+    return preparation.apply(in_memory(table), rows)
+
+
+def in_memory(table: AnyTable) -> Table:
+    """Give a table that is in memory; whoever needs all rows refuses others before."""
+    assert isinstance(table, Table), f"{table.path} stays on disk"
+    return table
+
+
+def fit(method: AUCClassifier, rows: Prepared, positive: Mask, callback: Callback) -> None:
+    """Train on prepared rows."""
+    if isinstance(rows, TableBlocks):
+        method.fit_blocks(rows, callback=callback)
+    else:
+        method.fit(rows, positive, callback=callback)
+
+
+def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
+    """Score prepared rows."""
+    if not isinstance(rows, TableBlocks):
+        return score_rows(scorer, rows, pulse)
+    scores = np.empty(len(rows.positive))
+    for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
+        scores[numbers] = scorer(X)
+    return scores

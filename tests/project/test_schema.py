@@ -1,0 +1,296 @@
+"""A row means the same whatever stands beside it: later files are read by the schema alone."""
+
+import csv
+import dataclasses
+import io
+import json
+import tempfile
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aucstudio.cli import main
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import NumberFormat
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import refit
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.model import schema_without
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.store.model_file import load_model, save_model
+
+HEADER = ["code", "flag", "price", "dose", "when", "word", "outcome"]
+ROWS = 60
+
+
+def training_rows(comma):
+    """Rows of hostile kinds: codes, truth values, decimal commas, thousands marks, quotes."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for k in range(ROWS):
+        sick = k % 3 == 0
+        price = f"{1_000 + 37 * k:,}".replace(",", "." if comma else ",")
+        dose = f"{rng.normal() + sick:.4f}".replace(".", "," if comma else ".")
+        rows.append(
+            [
+                ["01", "02", "1A"][k % 3 if k % 5 else 1],
+                "TRUE" if (k + sick) % 2 else "FALSE",
+                price,
+                "NA" if k % 11 == 4 else dose,
+                f"2024-01-{1 + k % 28:02d}",
+                ['say "so"', "a;b,c", "none", " x "][(k // 2) % 4],
+                "yes" if sick else "no",
+            ]
+        )
+    return rows
+
+
+def write_csv(path, header, rows, delimiter=";", encoding="utf-8"):
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([header, *rows])
+    path.write_bytes(text.getvalue().encode(encoding))
+    return path
+
+
+def trained(path, method="auc-rls", **roles):
+    table = read_table(path, label="outcome", positive="yes", roles=roles)
+    data = DataReference.to_table(table)
+    return refit(plan_experiment(data, method, {}, Validation()), table)
+
+
+@pytest.fixture(scope="module", params=["comma", "point"])
+def study(request, tmp_path_factory):
+    """A model and the rows it was trained on, with decimal commas or points."""
+    folder = tmp_path_factory.mktemp(request.param)
+    rows = training_rows(request.param == "comma")
+    model = trained(write_csv(folder / "train.csv", HEADER, rows), when="ignore")
+    save_model(model, folder / "m.aucmodel")
+    return load_model(folder / "m.aucmodel"), rows, folder / "m.aucmodel"
+
+
+def scores_in(model, path, read=read_table):
+    table = read_to_score(model, path, read=read)
+    try:
+        return scores_of(model, table)
+    finally:
+        if read is open_stream:
+            table.close()
+
+
+def strange(cells):
+    """Give cells that a file may hold and that training never showed."""
+    return st.sampled_from([*cells, "", "NA", "abc", "1e300", "-0", "007", "1,5", "1.5", "TRUE"])
+
+
+LATER = st.lists(
+    st.tuples(
+        strange(["01", "02", "1A", "2", "1"]),
+        strange(["TRUE", "FALSE", "true", "yes"]),
+        strange(["1.234", "1,234", "12", "999999999", "1 234"]),
+        strange(["0,5", "0.5", "-1,25", "12.5"]),
+        strange(["2024-01-01", "7"]),
+        strange(['say "so"', "a;b,c", "line\nbreak", "x"]),
+        st.sampled_from(["yes", "no", ""]),
+    ).map(list),
+    min_size=2,
+    max_size=12,
+)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(later=LATER, data=st.data())
+def test_a_row_scores_the_same_in_any_company(study, later, data):
+    model, rows, _ = study
+    later = later + data.draw(st.lists(st.sampled_from(rows), max_size=5))
+    order = data.draw(st.permutations(range(len(later))))
+    kept = sorted(order[: data.draw(st.integers(1, len(later)))])
+    delimiter = data.draw(st.sampled_from([";", "\t", "|"]))
+    columns = data.draw(st.permutations(range(len(HEADER))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+
+        def scores(numbers, places=None, mark=";", read=read_table):
+            places = places or [*range(len(HEADER))]
+            header = [HEADER[k] for k in places]
+            cells = [[later[n][k] for k in places] for n in numbers]
+            return scores_in(model, write_csv(path, header, cells, mark), read)
+
+        whole = scores(range(len(later)))
+        assert np.isfinite(whole).all()
+        size = 1e-12 * np.abs(whole).max()
+        np.testing.assert_allclose(scores(order), whole[list(order)], rtol=1e-12, atol=size)
+        np.testing.assert_allclose(scores(kept), whole[kept], rtol=1e-12, atol=size)
+        one = scores(kept[:1], columns, delimiter)
+        np.testing.assert_allclose(one, whole[kept[:1]], rtol=1e-12, atol=size)
+        streamed = scores(kept, read=open_stream)
+        np.testing.assert_allclose(streamed, whole[kept], rtol=1e-12, atol=size)
+
+
+def test_the_command_scores_single_rows_as_the_whole(study, tmp_path, capsys):
+    model, rows, saved = study
+    whole = scores_in(model, write_csv(tmp_path / "whole.csv", HEADER, rows))
+    for k in (0, 7, 14):
+        one = write_csv(tmp_path / "one.csv", HEADER, [rows[k]])
+        assert main(["score", str(saved), str(one)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == "row,score,label"
+        assert float(lines[1].split(",")[1]) == pytest.approx(whole[k], rel=1e-12)
+
+
+def test_codes_remain_codes_without_the_one_that_shows_it(tmp_path):
+    codes = ["01", "02", "1A"] * 20
+    rows = [[code, k, "no" if k % 3 else "yes"] for k, code in enumerate(codes)]
+    model = trained(write_csv(tmp_path / "t.csv", ["code", "x", "outcome"], rows))
+    assert model.schema.by_name["code"].levels == ("01", "02", "1A")
+    later = tmp_path / "later.csv"
+    both = scores_in(model, write_csv(later, ["code", "x"], [["01", 3], ["1A", 4]]))
+    alone = scores_in(model, write_csv(later, ["code", "x"], [["01", 3], ["02", 4]]))
+    assert alone[0] == both[0]
+
+
+def test_numbers_in_parquet_are_spelled_as_texts_were(tmp_path):
+    rows = [[k % 3 + 1, k / 4, "yes" if k % 3 else "no"] for k in range(30)]
+    rows[0][0] = "1A"
+    model = trained(write_csv(tmp_path / "t.csv", ["code", "x", "outcome"], rows))
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT (i % 3 + 1)::DOUBLE AS code, (i / 4)::VARCHAR AS x FROM range(30) t(i)) "
+            f"TO '{path}'"
+        )
+    table = read_to_score(model, path)
+    assert table.column("code").values[:3].tolist() == ["1", "2", "3"]
+    expected = scores_in(
+        model, write_csv(tmp_path / "c.csv", ["code", "x"], [[k % 3 + 1, k / 4] for k in range(30)])
+    )
+    np.testing.assert_allclose(scores_of(model, table), expected, rtol=1e-12)
+    np.testing.assert_allclose(scores_in(model, path, open_stream), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("A title of the sheet\n\n", ""),
+        ("sep=;\n", ""),
+        ("", "\r"),
+    ],
+)
+def test_the_header_is_found_wherever_it_stands(study, tmp_path, before, after):
+    model, rows, _ = study
+    plain = write_csv(tmp_path / "plain.csv", HEADER, rows)
+    moved = tmp_path / "moved.csv"
+    moved.write_bytes((before + plain.read_text().replace("\n", after + "\n")).encode())
+    assert scores_in(model, moved).tolist() == scores_in(model, plain).tolist()
+
+
+def test_row_names_of_r_are_read_as_in_training(tmp_path):
+    lines = ["a,b,outcome", *(f"r{k},{k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(30))]
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(lines))
+    model = trained(path)
+    assert model.schema.dialect.short_header == "first"
+    whole = scores_in(model, path)
+    path.write_text("\n".join([lines[0], lines[5]]))
+    assert scores_in(model, path) == pytest.approx(whole[4], rel=1e-12)
+
+
+def test_the_encoding_is_that_of_the_training_unless_the_bytes_say_otherwise(tmp_path):
+    rows = [["Zürich" if k % 2 else "Bern", k, "yes" if k % 3 else "no"] for k in range(40)]
+    header = ["city", "x", "outcome"]
+    model = trained(write_csv(tmp_path / "t.csv", header, rows, encoding="cp1252"))
+    for encoding in ("cp1252", "utf-8", "utf-16"):
+        later = write_csv(tmp_path / "later.csv", header, rows[1:2], encoding=encoding)
+        table = read_to_score(model, later)
+        assert table.column("city").values.tolist() == ["Zürich"]
+
+
+def test_a_schema_survives_its_document(study):
+    schema = study[0].schema
+    document = json.loads(json.dumps(schema.as_json()))
+    assert Schema.from_json(document) == schema
+    assert schema.by_name["price"].number.grouped
+    assert schema.by_name["code"].kind == "text"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"columns": 3},
+        {"columns": [{"name": 3}]},
+        {"columns": [{"name": "a", "role": "king"}]},
+        {"columns": [{"name": "a"}, {"name": "a"}]},
+        {"columns": [], "dialect": {"delimiter": ""}},
+        {"columns": [{"name": "a", "number": {"decimal": 1}}]},
+    ],
+)
+def test_a_damaged_schema_is_refused(document):
+    with pytest.raises(InputError):
+        Schema.from_json(document)
+
+
+def test_a_model_of_an_earlier_program_is_scored_by_its_preprocessing(study, tmp_path):
+    model, rows, _ = study
+    plain = write_csv(tmp_path / "t.csv", HEADER, rows)
+    old = dataclasses.replace(model, schema=schema_without(model.preparation, model.label))
+    assert scores_in(old, plain).tolist() == scores_in(model, plain).tolist()
+
+
+def test_references_of_an_earlier_program_are_read_as_it_did(tmp_path):
+    path = write_csv(tmp_path / "t.csv", HEADER, training_rows(False))
+    table = read_table(path, label="outcome", positive="yes")
+    document = {
+        "path": str(path),
+        "sha256": table.sha256,
+        "label": "outcome",
+        "positive": "yes",
+        "roles": {column.name: column.role for column in table.columns},
+    }
+    data = DataReference.from_json(document)
+    assert not data.schema.is_complete
+    assert data.identity() == {k: v for k, v in document.items() if k != "path"}
+    again = data.open()
+    assert [column.kind for column in again.columns] == [column.kind for column in table.columns]
+    stored = DataReference.from_json(json.loads(json.dumps(data.as_json())))
+    assert stored == data
+
+
+def test_a_project_is_reopened_as_it_was_read(tmp_path):
+    path = write_csv(tmp_path / "t.csv", HEADER, training_rows(True))
+    table = read_table(path, dialect={"decimal": "."}, label="outcome", roles={"code": "group"})
+    assert table.schema.chosen == ("decimal",)
+    again = DataReference.to_table(table).open()
+    assert [column.kind for column in again.columns] == [column.kind for column in table.columns]
+    assert again.schema.dialect == table.schema.dialect
+
+
+def test_a_table_read_otherwise_is_refused(study, tmp_path):
+    model, rows, _ = study
+    few = [row for row in rows if row[0] != "1A"]
+    table = read_table(write_csv(tmp_path / "t.csv", HEADER, few), need_label=False)
+    with pytest.raises(InputError, match="by the schema of the model"):
+        model.score(table)
+
+
+def test_stored_fields_may_be_missing():
+    column = ColumnSchema("a", "number", "number", NumberFormat(","))
+    schema = Schema((column,), dialect=Dialect(decimal=","))
+    assert schema.as_json() == {
+        "columns": [{"name": "a", "role": "number", "kind": "number", "number": {"decimal": ","}}],
+        "dialect": {"decimal": ","},
+    }
+    assert Schema.from_json(schema.as_json()) == schema

@@ -1,0 +1,213 @@
+"""Scoring tells what it met: columns, levels, missing values, rows left out, the AUC."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine.inference import delong_interval
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.names import did_you_mean, similar_names
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.scoring import read_to_score, score_table
+from aucstudio.project.store.model_file import load_model, save_model
+from tests.project.test_schema import trained, write_csv
+
+HEADER = ["id", "age", "city", "dose", "outcome"]
+CITIES = ["Bern", "Basel", "Genf"]
+
+
+def rows_of(count, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for k in range(count):
+        sick = k % 3 == 0
+        dose = "" if k % 10 == 7 else f"{rng.normal() + sick:.3f}"
+        city = CITIES[(k // 2 + sick) % 3]
+        rows.append([f"{k:04d}", 20 + (7 * k) % 50, city, dose, "yes" if sick else "no"])
+    return rows
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scoring")
+    model = trained(write_csv(folder / "train.csv", HEADER, rows_of(90)), id="ignore")
+    save_model(model, folder / "m.aucmodel")
+    return folder / "m.aucmodel"
+
+
+@pytest.fixture
+def later(tmp_path):
+    def write(rows, header=HEADER):
+        return write_csv(tmp_path / "later.csv", header, rows)
+
+    return write
+
+
+@pytest.fixture
+def score(capsys, model_path):
+    def call(path, *options):
+        status = main(["score", str(model_path), str(path), *map(str, options)])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+def scored(out):
+    return list(csv.DictReader(out.splitlines()))
+
+
+def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path):
+    rows = rows_of(20)
+    rows[3][2] = rows[4][2] = "Chur"
+    rows[5][1] = ""
+    rows[6][1] = "old"
+    path = later([[*row, "words"] for row in rows], [*HEADER, "remark"])
+    text = path.read_text().splitlines()
+    text.insert(11, "1;2;3;4;5")
+    path.write_text("\n".join(text))
+    target = tmp_path / "scores.csv"
+    status, out, err = score(path, "--json", "-o", target, "--id", "id")
+    assert status == 0
+    found = json.loads(out)
+    assert (found["rows"], found["scored"], found["file"]) == (21, 20, str(target))
+    assert found["columns"] == {
+        "matched": ["age", "city", "dose"],
+        "ignored": ["id", "remark"],
+        "missing": [],
+    }
+    assert found["unseen"] == {"city": {"count": 2, "values": ["Chur"]}}
+    assert found["gaps"] == {"age": 2}
+    assert found["unreadable"] == {"age": {"count": 1, "text": "old", "line": 8}}
+    assert [row["line"] for row in found["left_out"]] == [12]
+    assert found["left_out"][0]["reason"] == "5 cells instead of 6"
+    assert found["auc"]["low"] < found["auc"]["value"] < found["auc"]["high"]
+    lines = err.splitlines()
+    assert all(line.startswith("aucstudio: ") for line in lines)
+    for words in ("'Chur'", "'old' in line 8", "line 12 is left out", "'remark'", "AUC 0."):
+        assert sum(words in line for line in lines) == 1, words
+    written = scored(target.read_text())
+    assert list(written[0]) == ["row", "id", "score", "label"]
+    assert [row["id"] for row in written] == [row[0] for row in rows]
+
+
+def test_the_auc_is_that_of_the_scores(score, later, model_path):
+    path = later(rows_of(50, seed=4))
+    status, out, _ = score(path, "--json")
+    found = json.loads(out)
+    positive = np.array([row[-1] == "yes" for row in rows_of(50, seed=4)])
+    interval = delong_interval(positive, np.array(found["scores"]), 0.95)
+    assert found["auc"]["low"] == pytest.approx(float(interval.low))
+    assert found["predicted"].count("yes") == (np.array(found["scores"]) > 0).sum()
+    assert found["file"] is None
+    bare = [row[:-1] for row in rows_of(50, seed=4)]
+    status, out, _ = score(later(bare, HEADER[:-1]), "--json")
+    again = json.loads(out)
+    assert status == 0
+    assert again["auc"] is None
+    assert again["scores"] == found["scores"]
+
+
+def test_an_auc_needs_classes_that_the_model_was_made_for(score, later):
+    rows = rows_of(20)
+    for row in rows[:6]:
+        row[-1] = row[-1].upper()
+    status, out, _ = score(later(rows), "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["auc"] is None
+    assert found["unseen"]["outcome"] == {"count": 6, "values": ["NO", "YES"]}
+
+
+def change(rows, k, value):
+    return [[*row[:k], value(row[k]) if callable(value) else value, *row[k + 1 :]] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("k", "value", "words"),
+    [
+        (2, str.upper, ["'city'", "'BASEL', 'BERN', 'GENF'", "'Bern'", "--allow-unknown"]),
+        (1, "", ["'age'", "not one of its rows has a value"]),
+        (1, "old", ["'age'", "'old'", "is a number"]),
+        (3, "1,5", ["'dose'", "'1,5'"]),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_column_that_is_wholly_unknown_is_refused(score, later, k, value, words, stream):
+    path = later(change(rows_of(8), k, value))
+    options = ["--stream"] if stream else []
+    status, out, err = score(path, *options)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+    status, out, err = score(path, *options, "--allow-unknown", HEADER[k])
+    assert status == 0
+    assert len(scored(out)) == 8
+
+
+def test_few_rows_are_scored_whatever_they_hold(score, later):
+    status, out, err = score(later(change(rows_of(2), 2, "Chur")))
+    assert status == 0
+    assert len(scored(out)) == 2
+    assert "'Chur'" in err
+
+
+def test_an_absent_column_is_refused_and_the_one_that_was_meant_is_offered(score, later):
+    path = later(rows_of(3), ["id", "age", "City ", "dose", "outcome"])
+    status, out, err = score(path)
+    assert (status, out) == (2, "")
+    assert "lacks column 'city'" in err
+    assert "did you mean 'City'?" in err
+    status, out, err = score(path, "--allow-unknown", "city", "--json")
+    assert status == 0, err
+    assert json.loads(out)["columns"]["missing"] == ["city"]
+    status, _, err = score(path, "--allow-unknown", "town")
+    assert status == 2
+    assert "'town'" in err
+
+
+def test_a_stream_tells_the_same(model_path, later):
+    rows = rows_of(300, seed=2)
+    rows[3][2], rows[9][1], rows[11][3] = "Chur", "old", ""
+    path, model = later(rows), load_model(model_path)
+    reports, scores = [], []
+    for read in (read_table, lambda *a, **k: open_stream(*a, block_bytes=2_000, **k)):
+        kept = []
+        table = read_to_score(model, path, identifier="id", read=read)
+        reports.append(
+            score_table(model, table, lambda *block, kept=kept: kept.append(block), identifier="id")
+        )
+        scores.append(np.concatenate([block[2] for block in kept]))
+        assert np.concatenate([block[1] for block in kept]).tolist() == [row[0] for row in rows]
+        assert np.concatenate([block[0] for block in kept]).tolist() == [*range(1, 301)]
+    table.close()
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-14)
+    one, other = (report.as_json() for report in reports)
+    assert one.pop("auc") == pytest.approx(other.pop("auc"))
+    assert one == other
+
+
+def test_names_are_found_that_were_meant():
+    names = ["Age", "Blood Pressure", "city"]
+    assert similar_names("age", names) == ["Age"]
+    assert similar_names("blood_pressure", names) == ["Blood Pressure"]
+    assert similar_names("blod.presure", names) == ["Blood Pressure"]
+    assert did_you_mean("weight", names) == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"label": "Outcome"}, "did you mean 'outcome'"),
+        ({"ignore": ["ID"]}, "did you mean 'id'"),
+        ({"label": "outcome", "positive": "Yes"}, "did you mean 'yes'"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_offered(later, options, words):
+    with pytest.raises(InputError, match=words):
+        read_table(later(rows_of(20)), **options)
