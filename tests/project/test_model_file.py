@@ -370,7 +370,7 @@ def test_trees_without_a_finite_base_are_refused():
 
 def test_what_a_later_program_adds_to_the_manifest_is_passed_over():
     manifest, arrays = parts("linear")
-    added = sealed(manifest | {"schema": {"columns": [{"name": "age"}]}}, arrays)
+    added = sealed(manifest | {"later": {"columns": [{"name": "age"}]}}, arrays)
     assert model_from_bytes(added, "m").label == "outcome"
 
 

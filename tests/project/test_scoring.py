@@ -9,7 +9,6 @@ import pytest
 from aucstudio.cli import main
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.names import did_you_mean, similar_names
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.scoring import read_to_score, score_table
@@ -190,14 +189,6 @@ def test_a_stream_tells_the_same(model_path, later):
     one, other = (report.as_json() for report in reports)
     assert one.pop("auc") == pytest.approx(other.pop("auc"))
     assert one == other
-
-
-def test_names_are_found_that_were_meant():
-    names = ["Age", "Blood Pressure", "city"]
-    assert similar_names("age", names) == ["Age"]
-    assert similar_names("blood_pressure", names) == ["Blood Pressure"]
-    assert similar_names("blod.presure", names) == ["Blood Pressure"]
-    assert did_you_mean("weight", names) == ""
 
 
 @pytest.mark.parametrize(

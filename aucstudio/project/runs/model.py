@@ -58,6 +58,11 @@ class Model:
     threshold: str = "as trained"
     schema: Schema = dataclasses.field(default_factory=lambda: Schema(()))
 
+    def __post_init__(self) -> None:
+        if not self.schema.columns:
+            derived = schema_without(self.preparation, self.label)
+            object.__setattr__(self, "schema", derived)
+
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """Names of the columns that it learnt from."""

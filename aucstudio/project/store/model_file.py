@@ -24,7 +24,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import machine_memory
-from aucstudio.project.runs.model import Model, schema_without
+from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import Archive
 from aucstudio.project.store.arrays import (
@@ -233,7 +233,7 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
 
 def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
     if manifest.schema is None:
-        return schema_without(preparation, manifest.label)
+        return Schema(())
     schema = Schema.from_json(manifest.schema)
     if not {*preparation.numbers, *preparation.categories} <= set(schema.names):
         raise ValueError("its schema lacks columns of its preprocessing")
