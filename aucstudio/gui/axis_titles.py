@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape, unescape
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
+
+from aucstudio.gui.plain import plain_tooltip, rich
 
 # What is said in brief where there is no room.
 _BRIEF: Mapping[str, str] = {
@@ -33,17 +34,18 @@ _REMARK = re.compile(r" \([^()]*\)$|, .*$")
 class TitledAxis(pg.AxisItem):
     """An axis whose title is never longer than the axis itself.
 
-    ``labelText`` stays the full title; where another is written, a tooltip has it.
+    ``labelText`` stays the full title, which is text, not markup; where another is written, a
+    tooltip has it.
     """
 
     _written = ""
 
     def labelString(self) -> str:
-        title = unescape(self.labelText)
+        title = self.labelText
         self._written = self._fitting_title()
-        self.label.setToolTip(title if self._written != title else "")
+        plain_tooltip(self.label, title if self._written != title else "")
         style = ";".join(f"{name}: {value}" for name, value in self.labelStyle.items())
-        return f"<span style='{style}'>{escape(self._written)}</span>"
+        return rich("<span style='{}'>{}</span>", style, self._written)
 
     def resizeEvent(self, event: QResizeEvent | None = None) -> None:
         if self.label is not None and self._fitting_title() != self._written:
@@ -53,7 +55,7 @@ class TitledAxis(pg.AxisItem):
     def _fitting_title(self) -> str:
         lies = self.orientation in ("bottom", "top")
         room = float(self.width() if lies else self.height())
-        title = unescape(self.labelText)
+        title = self.labelText
         # Before it is laid out, an axis has no length.
         return fitting(title, room, QFontMetricsF(self.label.font())) if room > 0 else title
 

@@ -9,7 +9,6 @@ import pyqtgraph as pg
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QLabel,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from aucstudio.gui.compare import saving
 from aucstudio.gui.compare import words as saying
 from aucstudio.gui.compare.pages import PicturePage, TablesPage
 from aucstudio.gui.compare.shown import Shown, compare_checked
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme
@@ -95,9 +95,9 @@ class CompareView(View):
 
     def _combo(self, text: str, name: str, accessible: str, tip: str) -> QComboBox:
         combo = named(QComboBox(), name, accessible)
-        combo.setToolTip(tip)
+        plain_tooltip(combo, tip)
         if text:
-            words = QLabel(text)
+            words = PlainLabel(text)
             words.setBuddy(combo)
             self.controls.addWidget(words)
         self.controls.addWidget(combo)
@@ -105,10 +105,10 @@ class CompareView(View):
 
     def _make_buttons(self) -> None:
         self.copy_button = named(QPushButton("Cop&y"), "copy_table_button", "Copy the tables")
-        self.copy_button.setToolTip("Both tables with full figures, for a spreadsheet")
+        plain_tooltip(self.copy_button, "Both tables with full figures, for a spreadsheet")
         self.copy_button.clicked.connect(self._on_copy)
         self.save_button = named(QPushButton("Sa&ve…"), "save_table_button", "Save the tables")
-        self.save_button.setToolTip("As CSV, Markdown or LaTeX, by the ending of the name")
+        plain_tooltip(self.save_button, "As CSV, Markdown or LaTeX, by the ending of the name")
         self.save_button.clicked.connect(self._on_save)
         self.controls.addWidget(self.copy_button)
         self.controls.addWidget(self.save_button)

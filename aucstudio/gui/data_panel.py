@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton
 from aucstudio.engine import METHODS
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.param_form import narrow_combo
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import Card, ElidedLabel, field_label, fields_grid, label, named, tell
 from aucstudio.project.data.table import Table
@@ -88,7 +89,7 @@ class DataPanel(Card):
             tell(self.problem, "")
             return
         self.title.setText(table.path.name)
-        self.title.setToolTip(str(table.path))
+        plain_tooltip(self.title, str(table.path))
         self._tell_facts()
         self._fill_label(table)
         self._fill_positive(table)

@@ -24,6 +24,7 @@ from aucstudio.gui.differences.pairs import drawn_pairs, find_pairs, pair_column
 from aucstudio.gui.differences.pointing import Pointing
 from aucstudio.gui.differences.run_planes import RunPlanes
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plane_view import Picture, PlaneView, Subject, fill_combo
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.theme import current_theme, run_colour
@@ -83,13 +84,13 @@ class DifferenceView(PlaneView):
         self.all_check = named(
             QCheckBox("All r&uns"), "all_runs_check", "Hyperplanes of all checked runs"
         )
-        self.all_check.setToolTip("Draw the hyperplane of every checked run that is linear")
+        plain_tooltip(self.all_check, "Draw the hyperplane of every checked run that is linear")
         self.all_check.toggled.connect(self.mark_stale)
         self.controls.addWidget(self.all_check)
         self.worst_button = named(
             QPushButton("&Worst"), "worst_pair_button", "Show the pair that is ranked worst"
         )
-        self.worst_button.setToolTip("The two rows of the lowest margin, side by side (F8)")
+        plain_tooltip(self.worst_button, "The two rows of the lowest margin, side by side (F8)")
         self.controls.addWidget(self.worst_button)
 
     def _make_keys(self) -> None:

@@ -18,6 +18,7 @@ from aucstudio.gui.features.row_panel import RowPanel
 from aucstudio.gui.features.rows import RowMarks, class_names, find_mistakes
 from aucstudio.gui.features.supports import support_places
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plane_view import Picture, PlaneView, Subject
 from aucstudio.gui.planes.subject import left_out_words, split_of
 from aucstudio.gui.plotting import pen
@@ -91,7 +92,7 @@ class FeatureView(PlaneView):
 
     def _add_check(self, text: str, name: str, tip: str) -> QCheckBox:
         check = named(QCheckBox(text), name, text.replace("&", ""))
-        check.setToolTip(tip)
+        plain_tooltip(check, tip)
         check.setChecked(True)
         check.toggled.connect(self.mark_stale)
         self.controls.addWidget(check)

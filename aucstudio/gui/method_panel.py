@@ -12,6 +12,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import ParamForm, narrow_combo, swallow_wheel
+from aucstudio.gui.plain import plain_tooltip, tip_text
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import (
     Card,
@@ -44,7 +45,7 @@ class MethodPanel(Card):
         for key, method in METHODS.items():
             self.combo.addItem(method.title, key)
             self.combo.setItemData(
-                self.combo.count() - 1, method.summary, Qt.ItemDataRole.ToolTipRole
+                self.combo.count() - 1, tip_text(method.summary), Qt.ItemDataRole.ToolTipRole
             )
         swallow_wheel(self.combo)
         self.about = named(QToolButton(), "method_about", "About the method")
@@ -55,11 +56,13 @@ class MethodPanel(Card):
         self.problem = label("", "error", wrap=True, name="method_problem")
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
         self.tune_by = narrow_combo("tune_metric_combo", "Tune by")
-        self.tune_by.setToolTip("What decides between settings; judged inside the training rows")
+        plain_tooltip(
+            self.tune_by, "What decides between settings; judged inside the training rows"
+        )
         for key, title in _METRICS.items():
             self.tune_by.addItem(title, key)
         self.tune = named(QPushButton("Tune"), "tune_button", "Tune and run")
-        self.tune.setToolTip("Search the settings on the training rows, then run with the best")
+        plain_tooltip(self.tune, "Search the settings on the training rows, then run with the best")
         self.run = named(QPushButton("Run"), "run_button", "Run")
         self.run.setProperty("primary", True)
         self._lay_out()
@@ -104,7 +107,7 @@ class MethodPanel(Card):
         plan = self.session.plan
         method = METHODS[plan.method]
         self.combo.setCurrentIndex(list(METHODS).index(plan.method))
-        self.combo.setToolTip(method.summary)
+        plain_tooltip(self.combo, method.summary)
         self.summary.setText(method.summary)
         if self._shown_method != plan.method:
             self.form.set_method(method)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsItem,
     QHBoxLayout,
-    QLabel,
     QStackedWidget,
     QVBoxLayout,
 )
@@ -23,6 +22,7 @@ from aucstudio.gui.model.permuting import ImportancePart
 from aucstudio.gui.model.shapes import ShapesPart
 from aucstudio.gui.model.tree import TreePart
 from aucstudio.gui.model.weights import WeightsPart
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import follow_check, hint_label, named
@@ -66,14 +66,14 @@ class ModelView(View):
 
     def _make_controls(self) -> None:
         self.picture_combo = named(QComboBox(), "model_picture_combo", "Picture")
-        self.picture_combo.setToolTip("What to see of the model")
+        plain_tooltip(self.picture_combo, "What to see of the model")
         self.picture_combo.activated.connect(self._on_picture)
-        self.picture_label = QLabel("P&icture")
+        self.picture_label = PlainLabel("P&icture")
         self.picture_label.setBuddy(self.picture_combo)
         self.split_combo = named(QComboBox(), "model_split_combo", "Split")
-        self.split_combo.setToolTip("Which fit of the run")
+        plain_tooltip(self.split_combo, "Which fit of the run")
         self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
-        self.split_label = QLabel("S&plit")
+        self.split_label = PlainLabel("S&plit")
         self.split_label.setBuddy(self.split_combo)
         self.follow_check = follow_check("model_follow_check")
         self.follow_check.toggled.connect(self.mark_stale)
@@ -208,7 +208,7 @@ class ModelView(View):
             self.part = part
         with QSignalBlocker(self.picture_combo):
             self.picture_combo.setCurrentIndex(self.picture_combo.findData(part.key))
-        self.picture_combo.setToolTip(part.tip)
+        plain_tooltip(self.picture_combo, part.tip)
 
     def _offer_splits(self, count: int, index: int) -> None:
         shown = count > 1 and self.part.of_one_split

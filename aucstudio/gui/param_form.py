@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.gui.plain import plain_tooltip, tip_text
 from aucstudio.gui.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
 
 
@@ -24,7 +25,7 @@ class ChoiceEditor(QComboBox):
         self._values = list(declared.choices)
         for value, sentence in declared.choices.items():
             self.addItem(_choice_title(value), value)
-            self.setItemData(self.count() - 1, sentence, Qt.ItemDataRole.ToolTipRole)
+            self.setItemData(self.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(lambda _index: self.edited.emit())
 
@@ -173,8 +174,8 @@ class ParamForm(QWidget):
         editor.setAccessibleName(declared.label)
         editor.setAccessibleDescription(declared.help)
         tip = f"{declared.help}\n{declared.allowed()}; default {_said(declared)}"
-        editor.setToolTip(tip)
-        name.setToolTip(tip)
+        plain_tooltip(editor, tip)
+        plain_tooltip(name, tip)
         name.setBuddy(editor)
         editor.setValue(declared.default)
         editor.edited.connect(self._on_edited)

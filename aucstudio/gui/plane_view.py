@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container
-from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.background import Background
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.planes.axes import axis_words
 from aucstudio.gui.planes.controls import PlaneControls, fill_combo
 from aucstudio.gui.planes.legend import Legend
@@ -177,8 +177,8 @@ class PlaneView(PlaneControls):
         assert self.picture is not None
         for axis, side in enumerate(("bottom", "left")):
             words, tip = axis_words(self.subject, self.picture.plane, axis, self.of_pairs)
-            self.plot.setLabel(side, escape(words), color=current_theme().muted)
-            self.plot.getAxis(side).setToolTip(tip)
+            self.plot.setLabel(side, words, color=current_theme().muted)
+            plain_tooltip(self.plot.getAxis(side), tip)
         self.show_features(self.picture.plane)
 
     def _show_items(self, shown: bool) -> None:

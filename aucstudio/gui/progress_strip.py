@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.icons import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named
 
@@ -82,7 +83,7 @@ class ProgressStrip(QWidget):
         self.words.setText(
             self.words.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
         )
-        self.words.setToolTip(words)
+        plain_tooltip(self.words, words)
 
     def _sentence(self, live: LiveRun) -> str:
         waiting = len(self.session.queue)
@@ -107,7 +108,7 @@ def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
     button = named(QPushButton(text), name, text)
     button.setProperty("primary", primary)
     set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
-    button.setToolTip(f"{text} ({action.shortcut().toString()})")
+    plain_tooltip(button, f"{text} ({action.shortcut().toString()})")
     button.setEnabled(action.isEnabled())
     button.clicked.connect(action.trigger)
     action.enabledChanged.connect(button.setEnabled)

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QLabel,
     QLineEdit,
     QMessageBox,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, message_box
 from aucstudio.gui.widgets import dialog_buttons, name_buttons, named
 from aucstudio.project.errors import InputError
 
@@ -66,7 +66,7 @@ def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     layout = QVBoxLayout(dialog)
-    for widget in (QLabel(label), edit, buttons):
+    for widget in (PlainLabel(label), edit, buttons):
         layout.addWidget(widget)
     accepted = dialog.exec()
     dialog.deleteLater()
@@ -75,7 +75,7 @@ def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:
 
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
     """Say what went wrong; the traceback is one click away."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent=parent)
+    box = message_box(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     if details:
         box.setDetailedText(details)
@@ -84,7 +84,7 @@ def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
 
 def show_text(parent: QWidget, title: str, text: str) -> None:
     """Show something to read."""
-    box = QMessageBox(QMessageBox.Icon.NoIcon, title, text, parent=parent)
+    box = message_box(QMessageBox.Icon.NoIcon, title, text, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     _ask(box, "text_message")
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui import curves
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.roc import bands, reading, sentences
 from aucstudio.gui.roc.axes import make_axes, rate_words
 from aucstudio.gui.roc.canvas import Canvas
@@ -82,11 +83,10 @@ class RocView(View):
     # ------------------------------------------------------------- making
 
     def _lay_out(self) -> None:
-        self.readout = QLabel()
+        self.readout = PlainLabel()
         named(self.readout, "roc_readout", "Curve at the pointer")
         self.readout.setProperty("role", "muted")
         self.readout.setWordWrap(True)
-        self.readout.setTextFormat(Qt.TextFormat.PlainText)
         column = QVBoxLayout()
         column.setSpacing(4)
         column.addWidget(self.readout)
@@ -242,7 +242,7 @@ class RocView(View):
         self._rows = [reading.legend_row(face, run, band, scale) for run in runs]
         self._notes = reading.notes(face, runs, band, self.confidence.words)
         table = reading.area_table(runs, band) if face.key == "roc" else ""
-        self.canvas.legend.setToolTip(table)
+        plain_tooltip(self.canvas.legend, table)
         self._show_rows()
         self._place_cards()
 

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QBrush, QColor
 
+from aucstudio.gui.plain import tip_text
 from aucstudio.gui.plotting import swatch
 from aucstudio.gui.run_details import settings_sentence
 from aucstudio.gui.session import Session, ShownRun
@@ -120,7 +121,7 @@ class RunsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.EditRole:
             return shown.look.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return shown.record.error or settings_sentence(shown)
+            return tip_text(shown.record.error or settings_sentence(shown))
         if role == Qt.ItemDataRole.DisplayRole:
             return self._cell(shown, index.column())
         return None

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.live import LiveRun
+from aucstudio.gui.plain import plot_title
 from aucstudio.gui.scores.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.scores.controls import ScoreControls
 from aucstudio.gui.scores.plot import ScorePlot
@@ -293,7 +294,7 @@ class ScoresView(View):
         self.readout.name_classes(*self._names)
         words = key_words(self._names, QFontMetrics(self.font()))
         # The title is the legend: it lies outside the plot, where it covers nothing.
-        self.plot.setTitle(words, color=current_theme().text, size="10pt")
+        plot_title(self.plot, words, color=current_theme().text, size="10pt")
 
     def _on_click(self, event: Any) -> None:
         if event.double():

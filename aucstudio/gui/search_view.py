@@ -11,7 +11,6 @@ import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QSplitter,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.search.controls import SearchControls
 from aucstudio.gui.search.heat import HeatMap
 from aucstudio.gui.search.picture import Shown, area_title
@@ -86,7 +86,7 @@ class SearchView(View):
     def _make_pictures(self) -> None:
         self.profile, self.heat = Profile(), HeatMap()
         self.hint = hint_label("search_hint")
-        self.readout = named(QLabel(), "search_readout", "Candidate")
+        self.readout = named(PlainLabel(), "search_readout", "Candidate")
         self.readout.setProperty("role", "muted")
         # What it says changes all the time; the window must not.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -232,7 +232,7 @@ class SearchView(View):
         self._picture().mark(self.chosen)
         self.use_button.setEnabled(self.chosen is not None)
         words = "" if self.chosen is None else self._words(self.chosen)
-        self.use_button.setToolTip(f"Put {words} into the method card" if words else "")
+        plain_tooltip(self.use_button, f"Put {words} into the method card" if words else "")
         self._read(self.chosen)
 
     def _words(self, candidate: int) -> str:
@@ -246,7 +246,7 @@ class SearchView(View):
             unit = "split" if self.over.is_over_splits else "fold"
             words = readout_words(self._settings, self.standing, candidate, unit)
         self.readout.setText(words)
-        self.readout.setToolTip(words)
+        plain_tooltip(self.readout, words)
 
     def _tell(self, subject: Subject, standing: Standing) -> None:
         if subject.live is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
+from aucstudio.gui.plain import tip_text
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import swatch
 from aucstudio.gui.theme import current_theme
@@ -53,13 +54,15 @@ class SheetModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.heads[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tips.get(section)
+            return tip_text(self.tips.get(section, ""))
         return self._side(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self.rows[index.row()], index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        if role == Qt.ItemDataRole.DisplayRole:
             return row.cells[column]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip_text(row.cells[column])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._side(column)
         if role == Qt.ItemDataRole.DecorationRole and column == 0 and row.look is not None:

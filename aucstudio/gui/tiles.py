@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
+from aucstudio.gui.plain import tip_text
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import Card, named
 
@@ -53,7 +54,7 @@ class _TileBar(QTabBar):
         super().tabLayoutChange()
         for k in range(self.count()):
             is_cut = self.tabRect(k).width() < self.tabSizeHint(k).width()
-            self.setTabToolTip(k, self.tabText(k) if is_cut else "")
+            self.setTabToolTip(k, tip_text(self.tabText(k) if is_cut else ""))
 
     def fit(self, room: int) -> None:
         """Stand closer if the tabs are wider than so many pixels."""

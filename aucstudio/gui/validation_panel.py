@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidge
 from aucstudio.engine import METHODS
 from aucstudio.gui import prompts
 from aucstudio.gui.param_form import narrow_combo, swallow_wheel
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import (
     FIELD_MARGINS,
@@ -107,7 +108,7 @@ class ValidationPanel(Card):
             spin.blockSignals(False)
         name = plan.test_file.rpartition("/")[2] or "none chosen"
         self.file_name.setText(name)
-        self.file_name.setToolTip(plan.test_file)
+        plain_tooltip(self.file_name, plan.test_file)
         self._show_what_matters(plan)
         tell(self.problem, "")
 

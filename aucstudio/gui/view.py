@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsItem,
     QHBoxLayout,
-    QLabel,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.plotting import Plot, dress_plot
 from aucstudio.gui.session import Session, ShownRun
 from aucstudio.gui.widgets import unbroken
@@ -29,7 +29,7 @@ _MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
 _SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
 
 
-class Sentence(QLabel):
+class Sentence(PlainLabel):
     """Words under a picture, as high as they need, however the page came to its width.
 
     On a small page they end in an ellipsis; the tooltip has them in full.
@@ -72,7 +72,7 @@ class Sentence(QLabel):
         needed = max(_LEAST_SENTENCE, self.heightForWidth(self.width()))
         high = max(_LEAST_SENTENCE, min(needed, round(_MOST_SENTENCE * page.height())))
         self._cut = high < needed
-        self.setToolTip(self.text() if self._cut else "")
+        plain_tooltip(self, self.text() if self._cut else "")
         self.setFixedHeight(high)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.data_panel import describe_path
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.widgets import label, named
 from aucstudio.project.examples.studies import examples
 from aucstudio.project.store.workspace import recent_files, unsaved_projects
@@ -111,7 +112,7 @@ class WelcomePage(QWidget):
         self._files.addWidget(label(title.upper(), "heading"))
         for k, path in enumerate(paths[:_SHOWN]):
             button = _link(words(path), f"{name}_{k}", f"Open {path.name}")
-            button.setToolTip(str(path))
+            plain_tooltip(button, str(path))
             button.clicked.connect(
                 lambda _checked=False, path=path: self.path_asked.emit(str(path))
             )

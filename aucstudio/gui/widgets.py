@@ -29,6 +29,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
+
 
 class ElidedCombo(QComboBox):
     """A list whose chosen text ends in an ellipsis where it has no room, instead of mid-letter.
@@ -60,7 +62,7 @@ class ElidedCombo(QComboBox):
         painter.end()
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(PlainLabel):
     """One line whose middle is left out where it has no room; a file keeps its ending."""
 
     def minimumSizeHint(self) -> QSize:
@@ -231,7 +233,7 @@ def hint_label(name: str) -> QLabel:
 def follow_check(name: str) -> QCheckBox:
     """Make the choice between the run in flight and the chosen one."""
     check = named(QCheckBox("&Follow the run in flight"), name, "Follow the run in flight")
-    check.setToolTip("Off: the chosen run stays in view while another trains")
+    plain_tooltip(check, "Off: the chosen run stays in view while another trains")
     check.setChecked(True)
     check.setVisible(False)
     return check
@@ -242,7 +244,7 @@ def follow_check(name: str) -> QCheckBox:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
     """Make a label of one of the style sheet's roles."""
-    made = QLabel(text)
+    made = PlainLabel(text)
     if role:
         made.setProperty("role", role)
     if name:
@@ -250,7 +252,6 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "")
     if wrap:
         made.setWordWrap(True)
         made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        made.setTextFormat(Qt.TextFormat.PlainText)
     return made
 
 

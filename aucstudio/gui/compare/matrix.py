@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from aucstudio.gui.compare.sheets import rank_cell, tally_cell
 from aucstudio.gui.compare.words import pair_sentence
+from aucstudio.gui.plain import tip_text
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import MARKER, faded, swatch
 from aucstudio.gui.theme import current_theme, run_colour
@@ -81,7 +82,7 @@ class PairMatrix(QAbstractTableModel):
             # A number stands for a name where columns are many.
             return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
         if role == _ROLE.ToolTipRole:
-            return self._looks[section].name
+            return tip_text(self._looks[section].name)
         if role == _ROLE.DecorationRole:
             return swatch(self._looks[section], MARKER)
         if role == _ROLE.TextAlignmentRole and not across:
@@ -105,7 +106,9 @@ class PairMatrix(QAbstractTableModel):
                 return "–"
             difference = words.figure_words(pair.difference, "+")
             return f"{difference}\n{words.p_number(pair.p_corrected)}"
-        if role in (_ROLE.ToolTipRole, _ROLE.AccessibleTextRole):
+        if role == _ROLE.ToolTipRole:
+            return tip_text(pair_sentence(pair, *self._said))
+        if role == _ROLE.AccessibleTextRole:
             return pair_sentence(pair, *self._said)
         if role == _ROLE.FontRole and pair.settled:
             font = QFont()

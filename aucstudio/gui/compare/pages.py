@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from aucstudio.gui.compare import sheets, words
 from aucstudio.gui.compare.forest import ForestPlot
 from aucstudio.gui.compare.matrix import MatrixTable, PairMatrix
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.sheet_model import SheetModel
 from aucstudio.gui.widgets import label, named
@@ -40,7 +41,9 @@ class PicturePage(QSplitter):
         super().__init__(Qt.Orientation.Vertical)
         named(self, "compare_splitter", "Picture")
         self.forest = ForestPlot()
-        self.forest.plot.setToolTip("Click: choose a run. Ctrl+click: compare it with the chosen")
+        plain_tooltip(
+            self.forest.plot, "Click: choose a run. Ctrl+click: compare it with the chosen"
+        )
         self.forest.clicked.connect(self.run_clicked)
         self.matrix = PairMatrix()
         self.table = named(MatrixTable(self.matrix), "compare_matrix", "Matrix of pairs")

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import (
     FIELD_MARGINS,
@@ -64,7 +65,7 @@ class ClusterDialog(QDialog):
         title = label("&Scheduler")
         self.address = named(QLineEdit(self._link.address), "cluster_address", "Scheduler")
         self.address.setPlaceholderText(_EXAMPLE)
-        self.address.setToolTip(f"Address of the Dask scheduler, such as {_EXAMPLE}")
+        plain_tooltip(self.address, f"Address of the Dask scheduler, such as {_EXAMPLE}")
         self.address.setTextMargins(*FIELD_MARGINS)
         title.setBuddy(self.address)
         self.toggle = primary(named(QPushButton("&Connect"), "cluster_toggle", "Connect"))

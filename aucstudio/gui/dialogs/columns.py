@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.widgets import dialog_buttons, label, named, primary
 from aucstudio.project.data.table import Column, Table
 
@@ -85,7 +86,7 @@ class ColumnsDialog(QDialog):
 
     def _fill_row(self, grid: QTableWidget, row: int, column: Column) -> None:
         name = QTableWidgetItem(column.name)
-        name.setToolTip(column.why or column.name)
+        plain_tooltip(name, column.why or column.name)
         grid.setItem(row, 0, name)
         if column.role == "label":
             grid.setItem(row, 1, QTableWidgetItem("label"))

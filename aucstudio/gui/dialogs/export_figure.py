@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui import printing, prompts
 from aucstudio.gui.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.icons import set_icon
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.printing import PRESETS, Sheet
 from aucstudio.gui.session import Session
 from aucstudio.gui.view import View
@@ -92,15 +93,15 @@ class ExportFigureDialog(QDialog):
         self.dpi.setRange(72, 1200)
         self.dpi.setSingleStep(50)
         self.dpi.setSuffix(" dpi")
-        self.dpi.setToolTip("Dots per inch of a PNG; SVG and PDF have none")
+        plain_tooltip(self.dpi, "Dots per inch of a PNG; SVG and PDF have none")
         self.dpi.lineEdit().setTextMargins(*FIELD_MARGINS)
         self.title = named(QLineEdit(), "figure_title", "Title")
         self.title.setPlaceholderText("none")
-        self.title.setToolTip("Stands above the picture")
+        plain_tooltip(self.title, "Stands above the picture")
         self.caption = named(
             QCheckBox("Sentence below as &caption"), "figure_caption", "Sentence below as caption"
         )
-        self.caption.setToolTip("Puts the sentence that the view computed below the picture")
+        plain_tooltip(self.caption, "Puts the sentence that the view computed below the picture")
         self._place(grid)
         self._listen()
         return grid
@@ -267,6 +268,6 @@ def _length(
     box.setSingleStep(step)
     box.setDecimals(2 if step < 0.5 else 1)
     box.setSuffix(unit)
-    box.setToolTip(f"{words}, {least:g} … {most:g}{unit}")
+    plain_tooltip(box, f"{words}, {least:g} … {most:g}{unit}")
     box.lineEdit().setTextMargins(*FIELD_MARGINS)
     return box

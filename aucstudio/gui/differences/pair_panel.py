@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.background import Background
 from aucstudio.gui.differences.words import margin_words, row_name
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import label, named, tell
 from aucstudio.project.data.table import Table
@@ -79,7 +80,7 @@ class PairPanel(QWidget):
             ("C&lose", "pair_close", "Point at no pair", self.closed.emit),
         ):
             button = named(QPushButton(words), f"{name}_button", tip)
-            button.setToolTip(tip)
+            plain_tooltip(button, tip)
             button.clicked.connect(verb)
             row.addWidget(button)
         return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.widgets import label, named
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP
@@ -26,7 +27,7 @@ class RowPanel(QWidget):
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.cells = label("", "muted", wrap=True, name="row_cells")
         self.close_button = named(QPushButton("C&lose"), "row_close_button", "Point at no row")
-        self.close_button.setToolTip("Point at no row")
+        plain_tooltip(self.close_button, "Point at no row")
         self.close_button.clicked.connect(self.closed.emit)
         head = QHBoxLayout()
         head.addWidget(self.heading, stretch=1)
@@ -47,9 +48,9 @@ class RowPanel(QWidget):
         ]
         more = f" · and {len(known) - _MOST} more" if len(known) > _MOST else ""
         self.heading.setText(heading)
-        self.heading.setToolTip(heading)
+        plain_tooltip(self.heading, heading)
         self.cells.setText(" · ".join(known[:_MOST]) + more)
-        self.cells.setToolTip("\n".join(known))
+        plain_tooltip(self.cells, "\n".join(known))
         self.show()
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QToolTip
 
 from aucstudio.engine.roc import band_ranks
+from aucstudio.gui.plain import show_tip
 from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.planes.marks import add_marks
 from aucstudio.gui.planes.subject import Picture, Subject
@@ -132,7 +133,7 @@ class RowMarks:
             QToolTip.hideText()
             return
         at = self._plot.mapToGlobal(self._plot.mapFromScene(position))
-        QToolTip.showText(at, self._words(self._picture.sample, place), self._plot)
+        show_tip(at, self._words(self._picture.sample, place), self._plot)
 
     def click(self, event: Any) -> None:
         """Choose the row under the pointer; none where there is none."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from aucstudio.gui.plain import PlainLabel
 from aucstudio.gui.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiment import Band
@@ -83,7 +84,7 @@ class Part(QWidget):
         """Add a control, with its label where there is one, to the row above the picture."""
         made = None
         if words:
-            made = QLabel(words)
+            made = PlainLabel(words)
             made.setBuddy(control)
             self._controls.addWidget(made)
         self._controls.addWidget(control)

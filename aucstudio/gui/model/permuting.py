@@ -12,6 +12,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject
 from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.widgets import FIELD_MARGINS, delayed, named
 from aucstudio.project.explain.importance import (
@@ -50,7 +51,7 @@ class ImportancePart(Part):
 
     def _make_controls(self) -> None:
         self.measure_combo = named(QComboBox(), "model_measure_combo", "Measure")
-        self.measure_combo.setToolTip("The area whose loss is shown")
+        plain_tooltip(self.measure_combo, "The area whose loss is shown")
         for key in MEASURES:
             self.measure_combo.addItem(_WORDS[key], key)
         self.measure_combo.currentIndexChanged.connect(self._draw)
@@ -58,13 +59,13 @@ class ImportancePart(Part):
         self.repeats_box.setRange(1, 200)
         self.repeats_box.setValue(REPEATS)
         self.repeats_box.setKeyboardTracking(False)
-        self.repeats_box.setToolTip("How often each column is shuffled in each split")
+        plain_tooltip(self.repeats_box, "How often each column is shuffled in each split")
         self.repeats_box.valueChanged.connect(lambda _value: self._ask())
         self.stop_button = named(QPushButton("S&top"), "model_stop_button", "Stop permuting")
-        self.stop_button.setToolTip("Keep the permutations that are finished")
+        plain_tooltip(self.stop_button, "Keep the permutations that are finished")
         self.stop_button.clicked.connect(self._on_stop)
         self.again_button = named(QPushButton("&Go on"), "model_again_button", "Permute to the end")
-        self.again_button.setToolTip("Make the permutations that the stop left out")
+        plain_tooltip(self.again_button, "Make the permutations that the stop left out")
         self.again_button.clicked.connect(self._on_again)
         self.bar_done = named(QProgressBar(), "model_progress", "Progress")
         self.bar_done.setTextVisible(False)

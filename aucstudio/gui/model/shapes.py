@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QComboBox
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject, elided
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.session import ShownRun
@@ -78,7 +79,7 @@ class ShapesPart(Part):
         self._asked: tuple[Any, ...] = ()
         self._work = Background(self, self._land)
         self.column_combo = named(QComboBox(), "model_column_combo", "Column")
-        self.column_combo.setToolTip("Columns that move the score most come first")
+        plain_tooltip(self.column_combo, "Columns that move the score most come first")
         self.column_combo.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )

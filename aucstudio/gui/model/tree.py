@@ -15,6 +15,7 @@ from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.background import Background
 from aucstudio.gui.model.part import Columns, Part, Subject, elided
 from aucstudio.gui.model.tree_layout import Placed, all_nodes, ends_at, place
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
@@ -49,12 +50,12 @@ class TreePart(Part):
         self._work = Background(self, self._land)
         self._again = delayed(self, 50, self._draw)
         self.tree_box = named(QSpinBox(), "model_tree_box", "Tree")
-        self.tree_box.setToolTip("Which tree of the ensemble")
+        plain_tooltip(self.tree_box, "Which tree of the ensemble")
         self.tree_box.setKeyboardTracking(False)
         self.tree_box.valueChanged.connect(self._ask)
         self.tree_label = self.add_control(self.tree_box, "Tr&ee")
         self.levels_box = named(QSpinBox(), "model_levels_box", "Levels")
-        self.levels_box.setToolTip("How many questions deep the tree is drawn")
+        plain_tooltip(self.levels_box, "How many questions deep the tree is drawn")
         self.levels_box.setRange(0, 99)
         self.levels_box.setSpecialValueText("as fit")
         self.levels_box.valueChanged.connect(self._draw)
@@ -182,7 +183,7 @@ class TreePart(Part):
             # Not see-through: a branch must not show under its end.
             fill=_blended(theme.card, side, _TINT) if end else theme.card,
         )
-        item.setToolTip(full)
+        plain_tooltip(item, full)
         item.setPos(placed.x, placed.y)
         item.setZValue(5)
         self.plot.addItem(item)

@@ -10,9 +10,10 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
-from PySide6.QtWidgets import QGridLayout, QScrollBar, QToolTip, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from aucstudio.gui.model.part import elided
+from aucstudio.gui.plain import show_tip
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.plotting import make_plot, pen
 from aucstudio.gui.theme import current_theme, run_colour, run_symbol
@@ -174,7 +175,7 @@ class WhiskerChart(QWidget):
         place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
         row = round(place.y())
         tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""
-        QToolTip.showText(event.globalPos(), tip, self.plot)
+        show_tip(event.globalPos(), tip, self.plot)
 
 
 def _tip(x: float, y: float, data: str) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.planes.subject import Subject, split_of
 from aucstudio.gui.session import Session
 from aucstudio.gui.view import View
@@ -56,11 +57,11 @@ class PlaneControls(View):
         combo = named(
             ElidedCombo() if elided else QComboBox(), self.prefix + name, words.replace("&", "")
         )
-        combo.setToolTip(tip)
+        plain_tooltip(combo, tip)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setMinimumWidth(80)
         combo.setMaximumWidth(320)
-        label = self._labels[combo.objectName()] = QLabel(words)
+        label = self._labels[combo.objectName()] = PlainLabel(words)
         label.setBuddy(combo)
         self.controls.addWidget(label)
         self.controls.addWidget(combo)

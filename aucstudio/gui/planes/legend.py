@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import pyqtgraph as pg
@@ -11,6 +10,7 @@ from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QSizePolicy
 
 from aucstudio.gui.model.part import elided
+from aucstudio.gui.plain import plain_tooltip, rich
 
 _COLUMNS = 8
 _AXIS_WIDTH = 64
@@ -87,8 +87,8 @@ class Legend(pg.LegendItem):
         super().clear()
         for words, drawn in told:
             sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn
-            self.addItem(sample, escape(elided(words, _LETTERS, len)))
-            self.items[-1][1].setToolTip(words)
+            self.addItem(sample, rich("{}", elided(words, _LETTERS, len)))
+            plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
             if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.roc import axes, bands
 from aucstudio.gui.roc.faces import FACES
 from aucstudio.gui.widgets import FIELD_MARGINS, named
@@ -48,29 +49,32 @@ class RocControls:
         self.face_combo = make_combo("face_combo", "Which picture of the ranking")
         for face in FACES.values():
             self.face_combo.addItem(face.title, face.key)
-        self.face_combo.setToolTip("ROC curve, or another picture of the same rankings")
+        plain_tooltip(self.face_combo, "ROC curve, or another picture of the same rankings")
         self.axis_combo = make_combo("axis_combo", "Axes of the ROC curve")
         for kind, title in axes.KINDS.items():
             self.axis_combo.addItem(title, kind)
-        self.axis_combo.setToolTip("Linear, logarithmic for low FPR, or probit on both axes (DET)")
+        plain_tooltip(
+            self.axis_combo, "Linear, logarithmic for low FPR, or probit on both axes (DET)"
+        )
         self.curve_combo = make_combo("curve_combo", "Which curves of several splits")
         self.curve_combo.addItem("Average", "average")
         self.curve_combo.addItem("Every split", "every")
-        self.curve_combo.setToolTip(
+        plain_tooltip(
+            self.curve_combo,
             "The mean over the splits at each place, or the curve of every split; scores of "
-            "different splits have no common scale and are not pooled"
+            "different splits have no common scale and are not pooled",
         )
         self.band_low = make_edge_box("band_low", "Lower end of the FPR range", 0.0, 0.999)
         self.band_high = make_edge_box("band_high", "Upper end of the FPR range", 0.001, 1.0)
         self.zoom_button = QPushButton("&Zoom in")
         named(self.zoom_button, "zoom_band_button", "Zoom to the FPR range or back")
-        self.zoom_button.setToolTip("Show the FPR range alone, or the whole curve")
+        plain_tooltip(self.zoom_button, "Show the FPR range alone, or the whole curve")
         self._make_menu()
         self._lay_out(row)
 
     def _make_menu(self) -> None:
         self.show_button = named(QPushButton("S&how"), "show_button", "What else is shown")
-        self.show_button.setToolTip("Confidence band, inset, operating point, costs and more")
+        plain_tooltip(self.show_button, "Confidence band, inset, operating point, costs and more")
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)
         self._bands = _choice(self.show_menu, "Confidence &band", "confidence", bands.KINDS)
@@ -88,7 +92,7 @@ class RocControls:
         self.curve_label = make_buddy("&Curve", self.curve_combo)
         self.axis_label = make_buddy("A&xes", self.axis_combo)
         low_label = make_buddy("F&PR", self.band_low)
-        low_label.setToolTip("False-positive range that the partial area is read in")
+        plain_tooltip(low_label, "False-positive range that the partial area is read in")
         high_label = make_buddy("…", self.band_high)
         self.range_widgets = (low_label, self.band_low, high_label, self.band_high)
         for widget in (
@@ -194,7 +198,7 @@ def _switch(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
     action = QAction(title, menu)
     action.setObjectName(name)
     action.setCheckable(True)
-    action.setToolTip(meaning)
+    plain_tooltip(action, meaning)
     menu.addAction(action)
     return action
 
@@ -206,7 +210,7 @@ def make_combo(name: str, accessible: str) -> QComboBox:
 
 
 def make_buddy(text: str, widget: QWidget) -> QLabel:
-    made = QLabel(text)
+    made = PlainLabel(text)
     made.setBuddy(widget)
     return made
 
@@ -225,6 +229,6 @@ def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDou
     made.setSingleStep(0.01)
     made.setKeyboardTracking(False)
     made.setFixedWidth(76)
-    made.setToolTip(f"{accessible}, 0 … 1")
+    plain_tooltip(made, f"{accessible}, 0 … 1")
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
     return made

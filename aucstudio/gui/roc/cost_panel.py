@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.scores.confusion import CARD_WIDTH
 from aucstudio.gui.session import Session
 from aucstudio.gui.widgets import label, named, tell
@@ -65,9 +66,9 @@ class CostPanel(QWidget):
 
     def _make_prior(self, layout: QVBoxLayout) -> None:
         self.prior_field = named(QLineEdit(), "prior_field", "Share of positives")
-        self.prior_field.setToolTip("Such as 0.0002, 0.02 % or 1 in 5000")
+        plain_tooltip(self.prior_field, "Such as 0.0002, 0.02 % or 1 in 5000")
         self.table_button = named(QPushButton("As in &data"), "prior_data_button", "As in the data")
-        self.table_button.setToolTip("Take the share of positives of the table")
+        plain_tooltip(self.table_button, "Take the share of positives of the table")
         self.prior_slider = _slider("prior_slider", "Share of positives, logarithmic")
         self.whose = label("", "muted", name="prior_whose")
         layout.addLayout(_line("Positi&ves", self.prior_field, self.table_button))
@@ -76,7 +77,7 @@ class CostPanel(QWidget):
 
     def _make_miss(self, layout: QVBoxLayout) -> None:
         self.miss_field = named(QLineEdit(), "miss_field", "Cost of a miss in false alarms")
-        self.miss_field.setToolTip("How many false alarms one missed positive is worth")
+        plain_tooltip(self.miss_field, "How many false alarms one missed positive is worth")
         self.miss_slider = _slider("miss_slider", "Cost of a miss, logarithmic")
         self.alarms = label("", name="miss_unit")
         layout.addLayout(_line("A m&iss costs", self.miss_field, self.alarms))
@@ -88,7 +89,7 @@ class CostPanel(QWidget):
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(0, 1)
         head = label("Cost of 10,000 cases", "muted")
-        head.setToolTip("Expected cost, in false alarms")
+        plain_tooltip(head, "Expected cost, in false alarms")
         grid.addWidget(head, 0, 0, 1, 2)
         self.costs: dict[str, QLabel] = {}
         for k, (key, words) in enumerate(_ROWS.items(), start=1):
@@ -99,7 +100,9 @@ class CostPanel(QWidget):
         self.sure = label("", "muted", wrap=True, name="best_threshold_words")
         layout.addWidget(self.sure)
         self.best_button = named(QPushButton("&Go to best"), "best_point_button", "Go to best")
-        self.best_button.setToolTip("Move the operating point to where the expected cost is least")
+        plain_tooltip(
+            self.best_button, "Move the operating point to where the expected cost is least"
+        )
         layout.addWidget(self.best_button)
 
     def _connect(self) -> None:
@@ -178,14 +181,14 @@ def _slider(name: str, accessible: str) -> QSlider:
     made = named(QSlider(Qt.Orientation.Horizontal), name, accessible)
     made.setRange(0, _STEPS)
     made.setPageStep(_STEPS // 6)
-    made.setToolTip(accessible)
+    plain_tooltip(made, accessible)
     return made
 
 
 def _line(text: str, field: QLineEdit, last: QWidget) -> QHBoxLayout:
     line = QHBoxLayout()
     line.setSpacing(8)
-    title = QLabel(text)
+    title = PlainLabel(text)
     title.setBuddy(field)
     line.addWidget(title)
     line.addWidget(field, stretch=1)

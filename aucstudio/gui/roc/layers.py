@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.roc.costs import CostLayer
 from aucstudio.gui.roc.difference import DifferenceLayer
 from aucstudio.gui.roc.isometrics import MEASURES, IsometricLayer
@@ -179,6 +180,6 @@ def _action(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
     action = QAction(title, menu)
     action.setObjectName(name)
     action.setCheckable(True)
-    action.setToolTip(meaning)
+    plain_tooltip(action, meaning)
     menu.addAction(action)
     return action

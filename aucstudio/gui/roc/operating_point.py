@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.gui.curves import Trace, run_curves
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plotting import pen
 from aucstudio.gui.roc.places import height, nearest, trace_of
 from aucstudio.gui.roc.scene import Scene
@@ -114,7 +115,7 @@ class _Handle(pg.ScatterPlotItem):
     def __init__(self) -> None:
         super().__init__(size=15, antialias=True)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
-        self.setToolTip("Operating point: drag it, click on the curve, or use the arrow keys")
+        plain_tooltip(self, "Operating point: drag it, click on the curve, or use the arrow keys")
 
     def mouseDragEvent(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -131,7 +132,6 @@ class OperatingPanel(QWidget):
         super().__init__()
         named(self, "operating_panel", "Operating point")
         self.title = label("", "muted", name="operating_title")
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.card = ConfusionCard("operating_confusion")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -226,7 +226,7 @@ class OperatingPointLayer(QObject):
         several = f", split {point.split + 1} of {count}" if count > 1 else ""
         name = point.run.look.name
         self.panel.title.setText(f"{name if len(name) <= 24 else name[:23] + '…'}{several}")
-        self.panel.title.setToolTip(name)
+        plain_tooltip(self.panel.title, name)
         model = record.splits[point.split].model
         self.panel.card.name_classes(model.positive, model.negative)
         prior = stakes.prior or data_prior(record, self._session.table)

@@ -8,6 +8,7 @@ import numpy as np
 
 from aucstudio.engine import inference
 from aucstudio.gui.curves import area_words, band_words, run_curves, vertex_words
+from aucstudio.gui.plain import Markup, joined, rich
 from aucstudio.gui.roc.faces import Face, Shape
 from aucstudio.gui.roc.legend import LegendRow, shortened
 from aucstudio.gui.roc.lines import Drawn, shapes_of
@@ -82,10 +83,10 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
     return told
 
 
-def area_table(runs: Sequence[ShownRun], band: Band) -> str:
+def area_table(runs: Sequence[ShownRun], band: Band) -> Markup:
     """Write the partial areas on every scale, with what chance and a perfect ranking give."""
     if not runs:
-        return ""
+        return joined("", ())
     rows = [_area_cells(run, band) for run in runs]
     limits = run_curves(runs[0].record).areas(band)[0]
     chance, best = limits.chance, limits.maximum
@@ -94,22 +95,21 @@ def area_table(runs: Sequence[ShownRun], band: Band) -> str:
     heads = ["", "raw", "normalised", "McClish", "negatives"]
     lines = [_html_row(cells) for cells in (heads, *rows)]
     title = f"Partial AUC in FPR {band_words(band)}"
-    return f"<b>{title}</b><table cellspacing=6>{''.join(lines)}</table>"
+    return rich("<b>{}</b><table cellspacing=6>{}</table>", title, joined("", lines))
 
 
 def _area_cells(run: ShownRun, band: Band) -> list[str]:
     known = run_curves(run.record)
     raw, normal, standard = (known.area(band, s) for s in ("raw", "normalized", "mcclish"))
     deciding = f"{known.negatives(band):,}"
-    name = shortened(run.look.name).replace("&", "&amp;").replace("<", "&lt;")
     figures = area_words(raw, "raw"), figure_words(normal), figure_words(standard)
-    return [name, *figures, deciding]
+    return [shortened(run.look.name), *figures, deciding]
 
 
-def _html_row(cells: Sequence[str]) -> str:
+def _html_row(cells: Sequence[str]) -> Markup:
     name, *numbers = cells
-    cut = "".join(f"<td align=right>{number}</td>" for number in numbers)
-    return f"<tr><td>{name}</td>{cut}</tr>"
+    cut = joined("", (rich("<td align=right>{}</td>", number) for number in numbers))
+    return rich("<tr><td>{}</td>{}</tr>", name, cut)
 
 
 def line_columns(face: Face, lines: Sequence[Drawn]) -> dict[str, list[object]]:

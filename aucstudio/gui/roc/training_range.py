@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.session import Session
 
 NAME = "fpr_range"
@@ -31,13 +32,14 @@ class TrainingRange:
             self._action.setEnabled(declared is not None)
             if declared is None:
                 self._action.setChecked(False)
-                self._action.setToolTip(f"{method.title} trains for the whole ROC curve")
+                plain_tooltip(self._action, f"{method.title} trains for the whole ROC curve")
                 return
             range_ = plan.params.get(plan.method, {}).get(NAME, declared.default)
             self._action.setChecked(bool(np.allclose(range_, plan.band, rtol=0, atol=1e-9)))
-            self._action.setToolTip(
+            plain_tooltip(
+                self._action,
                 f"Sets the FPR range of {method.title}, now {range_[0]:g} … {range_[1]:g}, "
-                "to the range shown here"
+                "to the range shown here",
             )
 
     def set(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.widgets import label, named
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import (
@@ -78,7 +79,7 @@ class ConfusionCard(QWidget):
     def _add_rate(self, row: int, key: str) -> None:
         title, tip = _RATES[key]
         head = label(title, "muted")
-        head.setToolTip(tip)
+        plain_tooltip(head, tip)
         self.rates[key] = label("", name=f"rate_{key}")
         self.notes[key] = label("", "muted", name=f"note_{key}")
         self.grid.addWidget(head, row, 0)
@@ -93,7 +94,7 @@ class ConfusionCard(QWidget):
             self.heads[k].setText(f"called {short}")
             self.sides[k].setText(f"is {short}")
             for widget in (self.heads[k], self.sides[k]):
-                widget.setToolTip(name)
+                plain_tooltip(widget, name)
 
     def show_counts(self, counts: Confusion, prior: float, chosen: bool) -> None:
         """Show what a threshold does.

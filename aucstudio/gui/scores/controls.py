@@ -7,6 +7,7 @@ import math
 from PySide6.QtCore import QLocale, QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.scores.plot import COUNTS, DENSITY
 from aucstudio.gui.widgets import FIELD_MARGINS, follow_check, named
 from aucstudio.project.results.distribution import Distribution
@@ -27,19 +28,22 @@ class ScoreControls:
 
     def __init__(self, layout: QHBoxLayout) -> None:
         self.split_combo = named(QComboBox(), "scores_split_combo", "Split")
-        self.split_combo.setToolTip("Each split has a model, and so a scale of scores, of its own")
+        plain_tooltip(
+            self.split_combo, "Each split has a model, and so a scale of scores, of its own"
+        )
         self.split_label = _buddy("S&plit", self.split_combo)
         self.threshold_box = _threshold_box()
         self.threshold_label = _buddy("&Threshold", self.threshold_box)
         button = QPushButton("&Model's own")
         self.own_button = named(button, "own_threshold_button", "Model's own threshold")
-        self.own_button.setToolTip("Back to 0, where the model itself decides")
+        plain_tooltip(self.own_button, "Back to 0, where the model itself decides")
         self.scale_combo = named(QComboBox(), "scores_scale_combo", "Heights")
         self.scale_combo.addItem("Density", DENSITY)
         self.scale_combo.addItem("Count, log", COUNTS)
-        self.scale_combo.setToolTip(
+        plain_tooltip(
+            self.scale_combo,
             "Density makes both classes equally large; counts on a logarithmic axis show how rare "
-            "one of them is, and its single rows"
+            "one of them is, and its single rows",
         )
         self.scale_label = _buddy("&Heights", self.scale_combo)
         self.follow_check = follow_check("scores_follow_check")
@@ -91,11 +95,11 @@ def _threshold_box() -> QDoubleSpinBox:
     box.setRange(-1e9, 1e9)
     box.setMinimumWidth(64)
     box.setMaximumWidth(112)
-    box.setToolTip("A row is called positive where its score exceeds this")
+    plain_tooltip(box, "A row is called positive where its score exceeds this")
     return box
 
 
 def _buddy(text: str, widget: QWidget) -> QLabel:
-    made = QLabel(text)
+    made = PlainLabel(text)
     made.setBuddy(widget)
     return made

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QColor
 
+from aucstudio.gui.plain import line_label
 from aucstudio.gui.plotting import faded, make_plot, pen
 from aucstudio.gui.scores.axis import HeightAxis
 from aucstudio.gui.theme import current_theme
@@ -148,7 +149,7 @@ class ScorePlot:
         self.row_line.setVisible(score is not None)
         if score is not None:
             self.row_line.setValue(score)
-            self.row_line.label.setFormat(words)
+            self.row_line.label.setFormat(line_label(words))
 
     def show_parts(self, decided: bool) -> None:
         """Show what belongs to a finished run, or only the distributions."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
 from aucstudio.gui.curves import band_words
+from aucstudio.gui.plain import Markup, joined, rich
 from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.results.distribution import Confusion
@@ -62,17 +62,17 @@ def number(value: float) -> str:
     return text.rstrip(".")
 
 
-def key_words(names: tuple[str, str], metrics: QFontMetrics) -> str:
+def key_words(names: tuple[str, str], metrics: QFontMetrics) -> Markup:
     """Write the key of the picture: both classes with their lines, and what a full colour means."""
     theme, side = current_theme(), Qt.TextElideMode.ElideRight
     samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
+    sample = '<span style="color:{}">{}</span> {}'
     parts = [
-        f'<span style="color:{colour}">{line}</span> '
-        f"{escape(metrics.elidedText(name, side, _NAME_WIDTH))}"
+        rich(sample, colour, line, metrics.elidedText(name, side, _NAME_WIDTH))
         for (colour, line), name in zip(samples, names, strict=True)
     ]
-    parts.append(f'<span style="color:{theme.muted}">█ wrong side</span>')
-    return "&nbsp;&nbsp;&nbsp;&nbsp;".join(parts)
+    parts.append(rich(sample, theme.muted, "█ wrong side", ""))
+    return joined("&nbsp;&nbsp;&nbsp;&nbsp;", parts)
 
 
 def score_columns(run: ShownRun) -> dict[str, list[object]]:

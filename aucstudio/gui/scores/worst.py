@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QLabel,
     QTableView,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.scores.confusion import CARD_WIDTH
 from aucstudio.gui.scores.words import number
 from aucstudio.gui.sheet_model import Row, SheetModel
@@ -89,9 +89,9 @@ class WorstRows(QWidget):
         self.side.addItems(
             ["Positives with the lowest scores", "Negatives with the highest scores"]
         )
-        self.side.setToolTip("The rows that are ranked worst; click one to see its cells")
+        plain_tooltip(self.side, "The rows that are ranked worst; click one to see its cells")
         self.side.currentIndexChanged.connect(self._fill)
-        title = QLabel("&Worst-ranked rows")
+        title = PlainLabel("&Worst-ranked rows")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
         self.model = SheetModel(_HEADS, _TIPS, ())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel
 
+from aucstudio.gui.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.search.standing import Setting, over_splits
 from aucstudio.gui.widgets import follow_check, named
 from aucstudio.project.runs.tuning import Search
@@ -30,9 +31,11 @@ class SearchControls(QObject):
     def __init__(self, row: QHBoxLayout) -> None:
         super().__init__()
         self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
-        self.split_combo.setToolTip("Settings are searched anew in the training rows of each split")
+        plain_tooltip(
+            self.split_combo, "Settings are searched anew in the training rows of each split"
+        )
         self.along_label, self.along_combo = _combo("&Across", "search_along_combo", "Across")
-        self.along_combo.setToolTip("The setting on the horizontal axis")
+        plain_tooltip(self.along_combo, "The setting on the horizontal axis")
         self.split_combo.currentIndexChanged.connect(lambda: self.changed.emit(True))
         self.along_combo.currentIndexChanged.connect(lambda: self.changed.emit(False))
         self.follow_check = follow_check("search_follow_check")
@@ -87,6 +90,6 @@ class SearchControls(QObject):
 def _combo(text: str, name: str, accessible: str) -> tuple[QLabel, QComboBox]:
     combo = named(QComboBox(), name, accessible)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setBuddy(combo)
     return label, combo

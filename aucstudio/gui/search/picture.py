@@ -6,6 +6,7 @@ import dataclasses
 
 from PySide6.QtGui import QColor
 
+from aucstudio.gui.plain import plot_title
 from aucstudio.gui.plotting import dress_plot, make_plot
 from aucstudio.gui.search.standing import Setting
 from aucstudio.gui.theme import current_theme
@@ -52,7 +53,7 @@ class Picture:
         dress_plot(self.plot)
         for side, title in titles.items():
             self.plot.setLabel(side, title, color=theme.muted)
-        self.plot.setTitle(key, color=theme.muted, size="9pt")
+        plot_title(self.plot, key, color=theme.muted, size="9pt")
 
 
 def area_title(experiment: Experiment, search: Search) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.planes.controls import fill_combo
 from aucstudio.gui.roc.controls import make_buddy, make_combo
 from aucstudio.gui.session import Session
@@ -35,7 +36,7 @@ class TrainingControls(View):
         self._row = self._add_row()
         self._make_axis()
         self.split_combo = self._add_combo("training_split", "Spl&it", "Which split is shown")
-        self.split_combo.setToolTip("All: the split pointed at is strong, the others are thin")
+        plain_tooltip(self.split_combo, "All: the split pointed at is strong, the others are thin")
         self.split_combo.currentIndexChanged.connect(self._on_split)
         self._row = self._add_row()
         self._make_plots_choice()
@@ -61,24 +62,26 @@ class TrainingControls(View):
         self.x_combo = self._add_combo("x_combo", "A&gainst", "What runs to the right")
         self.x_combo.addItem("Iterations", ITERATION)
         self.x_combo.addItem("Seconds", SECONDS)
-        self.x_combo.setToolTip("Seconds count the fit alone, not the time spent watching it")
+        plain_tooltip(self.x_combo, "Seconds count the fit alone, not the time spent watching it")
         self.x_combo.currentIndexChanged.connect(self._on_choice)
 
     def _make_plots_choice(self) -> None:
         self.upper_combo = self._add_combo("upper_combo", "A&bove", "What the upper plot shows")
         self.upper_combo.addItem("Distance", DISTANCE)
         self.upper_combo.addItem("Objective", OBJECTIVE)
-        self.upper_combo.setToolTip(
+        plain_tooltip(
+            self.upper_combo,
             "Distance: the objective above the best bound that the certificates prove for its "
             "optimum (where there are none, above the least that was reached), and dotted the "
-            "certificate; both on a logarithmic scale. Objective: as it is"
+            "certificate; both on a logarithmic scale. Objective: as it is",
         )
         self.lower_combo = self._add_combo("lower_combo", "Be&low", "What the lower plot shows")
         self.lower_combo.addItem("AUC", AUC)
         self.lower_combo.addItem("pAUC", PAUC)
-        self.lower_combo.setToolTip(
+        plain_tooltip(
+            self.lower_combo,
             "The area over the same rows at every look at the scorer; partial: in the FPR range, "
-            "divided by its width"
+            "divided by its width",
         )
         for combo in (self.upper_combo, self.lower_combo):
             combo.currentIndexChanged.connect(self._on_choice)

@@ -9,6 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QVBoxLayout
 
+from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.planes.legend import Legend
 from aucstudio.gui.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
@@ -152,7 +153,7 @@ class TrainingPlots(QVBoxLayout):
         self.lower.setVisible(lower)
         self.upper.setLabel("left", _TITLES[what], color=muted)
         self.lower.setLabel("left", "AUC" if band is None else "Partial AUC", color=muted)
-        self.lower.setToolTip(area_name(band))
+        plain_tooltip(self.lower, area_name(band))
         title = "Iteration" if axis == ITERATION else "Seconds"
         for plot in self.both():
             plot.getAxis("bottom").is_whole = axis == ITERATION

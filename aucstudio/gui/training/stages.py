@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyqtgraph as pg
 
+from aucstudio.gui.plain import line_label
 from aucstudio.gui.plotting import faded, pen
 from aucstudio.gui.theme import current_theme
 from aucstudio.project.runs.trajectory import Stage
@@ -75,7 +76,7 @@ class StageRegions:
         if self._named:
             name = pg.InfLineLabel(
                 item.lines[0],
-                stage.name,
+                line_label(stage.name),
                 position=0.94,
                 anchors=[(0.0, 0.5), (0.0, 0.5)],
                 color=theme.muted,

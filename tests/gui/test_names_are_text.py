@@ -1,0 +1,273 @@
+"""Markup in names: whatever a file, column, class or run is called, it is shown letter for letter.
+
+A pipe stands for a file on this machine that a name asks for: nobody may open it.
+"""
+
+import ast
+import csv
+import os
+import re
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtGui import Qt as QtText
+from PySide6.QtWidgets import (
+    QApplication,
+    QGraphicsTextItem,
+    QGraphicsView,
+    QLabel,
+    QMessageBox,
+)
+
+import aucstudio.gui
+from aucstudio.gui import plain, printing
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from tests.gui.conftest import PATIENCE, train
+
+ROOT = Path(aucstudio.gui.__file__).parent
+BOLD = re.compile(r"font-weight:\s*[6-9]00[^>]*>[^<]*MARK")
+TIP = Qt.ItemDataRole.ToolTipRole
+SHOWN = Qt.ItemDataRole.DisplayRole
+
+
+class Trap:
+    """A pipe, and whether anybody has opened it."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.path, self.opened = path, False
+        self._closing = False
+        self._watch = threading.Thread(target=self._wait, daemon=True)
+        self._watch.start()
+
+    def _wait(self):
+        while not self._closing:
+            # Returns once there is a reader, who then finds the end of the file.
+            os.close(os.open(self.path, os.O_WRONLY))
+            self.opened = self.opened or not self._closing
+
+    def close(self):
+        self._closing = True
+        reader = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        self._watch.join(20)
+        os.close(reader)
+
+
+@pytest.fixture
+def trap(tmp_path):
+    if sys.platform == "win32":
+        pytest.skip("no named pipes there")
+    made = Trap(tmp_path / "trap")
+    yield made
+    made.close()
+
+
+def hostile(trap, what):
+    return f"<b>MARK</b> &lt; {{0}} <img src='{trap.path}'> {what}"
+
+
+@pytest.fixture
+def hostile_file(trap, tmp_path):
+    """A table whose every name is markup; a file's name holds no slash."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(120) < 0.4
+    path = tmp_path / "<b>MARK <img src=trap> &lt;.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([hostile(trap, name) for name in ("first", "second", "town", "label")])
+        for is_positive in positive:
+            x = rng.normal(size=2) + is_positive
+            town = hostile(trap, "north" if rng.random() < 0.5 else "south")
+            label = hostile(trap, "yes" if is_positive else "no")
+            writer.writerow([f"{x[0]:.4f}", f"{x[1]:.4f}", town, label])
+    return path
+
+
+class Walk:
+    """Everything that shows text; what would be rendered, and how many places hold a name."""
+
+    def __init__(self):
+        self.rendered, self.seen = [], Counter()
+
+    def look(self):
+        for widget in QApplication.allWidgets():
+            self._tip(widget)
+            if isinstance(widget, QLabel):
+                self._label(widget)
+            if isinstance(widget, QGraphicsView) and widget.scene() is not None:
+                for item in widget.scene().items():
+                    self._tip(item)
+                    if isinstance(item, QGraphicsTextItem):
+                        self._drawn(item)
+            model = getattr(widget, "model", None)
+            if callable(model) and isinstance(model(), QAbstractItemModel):
+                self._model(model())
+            for action in widget.findChildren(QAction):
+                self._text("action", action.toolTip(), QtText.mightBeRichText(action.toolTip()))
+            self.seen["title"] += "MARK" in widget.windowTitle()
+
+    def _text(self, kind, text, is_rich):
+        """In rich text a name has lost its angle brackets, whatever else stands there."""
+        self.seen[kind] += "MARK" in text
+        if is_rich and re.search(r"<b>MARK|<img|&lt; \{0\}|&lt; <img", text):
+            self.rendered.append((kind, text))
+
+    def _tip(self, target):
+        self._text("tooltip", target.toolTip(), QtText.mightBeRichText(target.toolTip()))
+
+    def _label(self, label):
+        text = QLabel.text(label)
+        form = label.textFormat()
+        guessed = form == Qt.TextFormat.AutoText and QtText.mightBeRichText(text)
+        self._text("label", text, guessed or form == Qt.TextFormat.RichText)
+
+    def _drawn(self, item):
+        html = item.toHtml()
+        self.seen["drawn"] += "MARK" in html
+        if "<img" in html or BOLD.search(html):
+            self.rendered.append(("drawn", html))
+
+    def _model(self, model):
+        # A list has one column, and its count of columns is not for us.
+        columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(QModelIndex())
+        for row in range(model.rowCount(QModelIndex())):
+            for column in range(columns):
+                index = model.index(row, column)
+                tip = model.data(index, TIP)
+                if isinstance(tip, str):
+                    self._text("cell tooltip", tip, QtText.mightBeRichText(tip))
+                self.seen["cell"] += "MARK" in str(model.data(index, SHOWN))
+        for way in (Qt.Orientation.Horizontal, Qt.Orientation.Vertical):
+            for section in range(columns):
+                tip = model.headerData(section, way, TIP)
+                if isinstance(tip, str):
+                    self._text("cell tooltip", tip, QtText.mightBeRichText(tip))
+
+
+@pytest.mark.slow
+def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_path):
+    walk, session = Walk(), window.session
+    assert window.open_data(hostile_file) is not None
+    for method in ("auc-rls", "auc-split", "kernel-rank-svm"):
+        run = train(qtbot, session, method)
+        session.set_look(run.id, "Rename run", name=hostile(trap, method))
+        session.point_at(row=int(run.splits[0].test_rows[0]))
+        for view in window.views:
+            window.deck.show_view(view)
+            qtbot.waitUntil(lambda view=view: not view._stale and not view.busy(), timeout=PATIENCE)
+            walk.look()
+            if view.plots():
+                assert b"<b>MARK" not in printing.on_screen(view).svg()
+    session.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    window.open_data(tmp_path / "absent <b>MARK<b>.csv")
+    walk.look()
+    chosen = session.run(session.selected)
+    for dialog in (
+        ColumnsDialog(session.table, window),
+        ExportModelDialog(session, chosen, window),
+        ExportFigureDialog(session, window.current_view(), window),
+    ):
+        dialog.show()
+        QApplication.processEvents()
+        walk.look()
+        dialog.close()
+        dialog.deleteLater()
+    assert walk.rendered == []
+    assert not trap.opened
+    # The walk passes where names are.
+    for kind in ("label", "tooltip", "drawn", "cell", "cell tooltip", "title"):
+        assert walk.seen[kind] > 0, kind
+
+
+def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path):
+    window.open_data(hostile_file)
+    window.session.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
+    window.welcome.refresh()
+    walk = Walk()
+    walk.look()
+    assert walk.rendered == []
+    assert walk.seen["tooltip"] > 0
+
+
+def test_a_message_is_text(window):
+    box = plain.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
+    assert box.textFormat() == Qt.TextFormat.PlainText
+    assert box.text() == "no <b>x</b> here"
+    box.deleteLater()
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "&lt;", "<img src='/tmp/x'>", "<i>b\nc"])
+def test_a_tooltip_shows_each_letter(name, qtbot, monkeypatch):
+    label = plain.PlainLabel("x")
+    qtbot.addWidget(label)
+    plain.plain_tooltip(label, name)
+    tip = label.toolTip()
+    document = QGraphicsTextItem()
+    document.setHtml(tip)
+    assert QtText.mightBeRichText(tip)
+    assert document.toPlainText().replace("\u2028", "\n") == name
+    shown = []
+    monkeypatch.setattr(plain.QToolTip, "showText", lambda *given: shown.append(given))
+    plain.show_tip(QPoint(1, 1), name, label)
+    assert shown == [(QPoint(1, 1), tip, label)]
+
+
+@pytest.mark.parametrize("name", ["", "plain", "AUC < .5", "a & b", "1 <2", "two\n<i>lines"])
+def test_what_qt_takes_for_text_stays_as_it_is(name):
+    assert plain.tip_text(name) == name
+
+
+def test_markup_is_made_of_escaped_parts():
+    made = plain.rich("<b>{}</b>{}", "<i>", plain.rich("<u>{}</u>", "&"))
+    assert made == "<b>&lt;i&gt;</b><u>&amp;</u>"
+    assert plain.tip_text(made) == made
+    assert plain.joined("<br>", [made, made]) == f"{made}<br>{made}"
+
+
+# ------------------------------------------------------------- the source
+
+
+def calls(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+            yield getattr(name, "id", name), node
+
+
+def escapes(path):
+    """Where a module shows text without going through the one place for it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = []
+    for name, node in calls(tree):
+        if name in {"QLabel", "QMessageBox", "Markup", "setToolTip", "showText", "setHtml"}:
+            found.append((node.lineno, name))
+        elif name in {"setTabToolTip", "setItemData", "InfLineLabel", "setFormat"}:
+            guarded = {"tip_text", "line_label"} & {inner for inner, _ in calls(node)}
+            if not guarded and not _is_no_text(node):
+                found.append((node.lineno, name))
+        elif name in {"setTextFormat", "LabelItem"} or (
+            # A document's own title is text.
+            name == "setTitle" and path.name not in {"printing.py", "drawing.py"}
+        ):
+            found.append((node.lineno, name))
+    bases = [b for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for b in node.bases]
+    return found + [(b.lineno, "base QLabel") for b in bases if getattr(b, "id", "") == "QLabel"]
+
+
+def _is_no_text(node):
+    """Item data of another role than the tooltip's."""
+    return not any(isinstance(n, ast.Attribute) and n.attr == "ToolTipRole" for n in ast.walk(node))
+
+
+def test_text_reaches_the_screen_through_one_module():
+    modules = [path for path in ROOT.rglob("*.py") if path.name != "plain.py"]
+    found = {str(path.relative_to(ROOT)): escapes(path) for path in modules}
+    assert {name: lines for name, lines in found.items() if lines} == {}
