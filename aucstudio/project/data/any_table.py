@@ -179,6 +179,7 @@ class AnyTable(abc.ABC):
                 column.number,
                 self._levels(column),
                 missing[column.name],
+                column.guessed,
             )
             for column in self.columns
         ]
@@ -267,7 +268,9 @@ class AnyTable(abc.ABC):
         role = given.get(column.name, column.role)
         if role == "label":
             return self._as_feature(column)
-        return column if role == column.role else dataclasses.replace(column, role=role, why="")
+        if role == column.role:
+            return column
+        return dataclasses.replace(column, role=role, why="", guessed=False)
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}

@@ -170,6 +170,7 @@ class Experiment:
         document = dataclasses.replace(self, name="").as_json()
         # Where a file lies does not matter; what is in it does.
         document["data"] = self.data.identity()
+        document["validation"] = self.validation.identity()
         if self.test is not None:
             document["test"] = self.test.identity()
             del document["validation"]["test_file"]
