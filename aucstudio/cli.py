@@ -6,16 +6,11 @@ Standard output carries results only; progress and complaints go to standard err
 from __future__ import annotations
 
 import argparse
-import codecs
-import contextlib
-import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from aucstudio.arguments import (
     GLOBAL_OPTIONS,
@@ -40,10 +35,8 @@ from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.planning import Plan
     from aucstudio.project.runs.record import RunRecord
-    from aucstudio.project.store.sheets import Writable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -266,74 +259,9 @@ def _outcome(status: str, error: str) -> int:
 
 
 def _score(options: argparse.Namespace) -> int:
-    from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.scoring import read_to_score, score_table
-    from aucstudio.project.store.files import refuse_own_input
-    from aucstudio.project.store.model_file import load_model
+    from aucstudio.score_command import score
 
-    refuse_own_input(options.output, options.model, options.data)
-    model = load_model(options.model)
-    table = read_to_score(
-        model,
-        options.data,
-        identifier=options.id,
-        label=options.label,
-        dialect=read_dialect(options),
-        read=_table_reader(options, None),
-    )
-    if options.json and not options.output and not isinstance(table, Table):
-        _complain("the scores of a table that stays on disk do not go into JSON: give -o FILE")
-        return BAD_INPUT
-    target = _ScoreTarget(model, options.id, collect=options.json and not options.output)
-    chosen = {"identifier": options.id, "allow_unknown": options.allow_unknown}
-    if options.output:
-        with _scores_file(options.output) as file:
-            report = score_table(model, table, target.into(file), **chosen)
-    else:
-        report = score_table(model, table, target.into(sys.stdout), **chosen)
-    for sentence in report.sentences():
-        _note(sentence)
-    if options.json:
-        known = {"model": options.model, "method": model.method, "file": options.output}
-        _print_json({**report.as_json(), **known, **target.collected})
-    return DONE
-
-
-class _ScoreTarget:
-    """Takes blocks of scored rows: into a file, or into what will be JSON."""
-
-    def __init__(self, model: Model, identifier: str | None, *, collect: bool) -> None:
-        self._model, self._identifier = model, identifier
-        self.collected: dict[str, list[Any]] = {"scores": [], "predicted": []} if collect else {}
-
-    def into(self, file: Writable) -> Callable[..., None]:
-        """Give what takes a block; the header is written before the first."""
-        from aucstudio.project.store.sheets import write_rows
-
-        names = ["row", *([self._identifier] if self._identifier else []), "score", "label"]
-        header = iter([names])
-
-        def take(numbers: Any, cells: Any, scores: Any) -> None:
-            model = self._model
-            predicted = np.where(scores > 0, model.positive, model.negative).tolist()
-            if self.collected:
-                self.collected["scores"] += scores.tolist()
-                self.collected["predicted"] += predicted
-                return
-            carried = [] if cells is None else [cells.tolist()]
-            rows = zip(numbers.tolist(), *carried, scores.tolist(), predicted, strict=True)
-            write_rows(file, itertools.chain(header, rows))
-
-        return take
-
-
-@contextlib.contextmanager
-def _scores_file(path: str) -> Iterator[codecs.StreamWriter]:
-    from aucstudio.project.store.files import written_atomically
-
-    with written_atomically(path) as file:
-        # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
-        yield codecs.getwriter("utf-8")(file)
+    return score(options, _table_reader(options, None))
 
 
 def _export(options: argparse.Namespace) -> int:

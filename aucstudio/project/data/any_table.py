@@ -6,7 +6,6 @@ import abc
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -18,17 +17,14 @@ from aucstudio.project.data.choices import (
     check_role,
     find_class,
     listed,
-    one_class,
     spelled_as,
 )
 from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, spell_number
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.rejects import Rejected, Unreadable
+from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -41,67 +37,10 @@ _WINDOW = 100_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class AnyTable(abc.ABC):
-    """Columns with roles, a label, a positive class, and a way to read the rows.
-
-    Changing roles makes another table with the same cells.
-
-    Attributes
-    ----------
-    path : Path
-    format : {"csv", "parquet"}
-    dialect : Dialect
-        How a text file is written.
-    sha256 : str
-        Of the file's bytes.
-    columns : tuple of ColumnInfo
-    label : str or None
-        Name of the label column; None if there is none.
-    positive : str or None
-        The positive class, a key of ``classes``; None if it has to be chosen.
-    classes : dict of str to int
-        Rows of each label value.
-    unlabelled : int
-        Rows without a label; they take no part in training.
-    rejected : tuple of Rejected
-        Rows that were left out, the first hundred of them.
-    notes : tuple of str
-        What was guessed and what a person may want to know.
-    rejected_rows : int
-        All rows that were left out.
-    guessed : tuple of str
-        Which of "label" and "positive" nobody has chosen.
-    chosen : tuple of str
-        The parts of the dialect that a person set.
-    unreadable : dict of str to Unreadable
-        By column, cells that are no numbers where the schema of the table it is read as says so.
-    row_numbers : ndarray of int or None
-        Which data rows of the file the rows are, counted from 1; None if none was left out.
-    """
-
-    path: Path
-    format: Literal["csv", "parquet"]
-    dialect: Dialect
-    sha256: str
-    columns: tuple[ColumnInfo, ...]
-    label: str | None = None
-    positive: str | None = None
-    classes: dict[str, int] = dataclasses.field(default_factory=dict)
-    unlabelled: int = 0
-    rejected: tuple[Rejected, ...] = ()
-    notes: tuple[str, ...] = ()
-    rejected_rows: int = 0
-    guessed: tuple[str, ...] = ()
-    chosen: tuple[str, ...] = ()
-    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
-    row_numbers: NDArray[np.int64] | None = None
+class AnyTable(TableInfo):
+    """A table with a way to read its rows; changing roles makes another with the same cells."""
 
     # ------------------------------------------------------------- where the cells are
-
-    @property
-    @abc.abstractmethod
-    def rows(self) -> int:
-        """Rows, unlabelled ones included."""
 
     @abc.abstractmethod
     def windows(
@@ -151,16 +90,6 @@ class AnyTable(abc.ABC):
     # ------------------------------------------------------------- what it is made of
 
     @property
-    def features(self) -> tuple[ColumnInfo, ...]:
-        """The columns that methods learn from."""
-        return tuple(column for column in self.columns if column.role in ("number", "category"))
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the columns that methods learn from."""
-        return tuple(column.name for column in self.features)
-
-    @property
     def file_rows(self) -> NDArray[np.int64]:
         """Which data rows of the file the rows are, counted from 1, shape (rows,)."""
         if self.row_numbers is not None:
@@ -179,6 +108,7 @@ class AnyTable(abc.ABC):
                 column.number,
                 self._levels(column),
                 missing[column.name],
+                column.guessed,
             )
             for column in self.columns
         ]
@@ -200,18 +130,6 @@ class AnyTable(abc.ABC):
             spell = spell_number if column.kind == "number" else str
             counted = {spell(value): count for value, count in counted.items()}
         return check_classes(self.path, column, counted, least)
-
-    def column(self, name: str) -> ColumnInfo:
-        """Give the column of that name; InputError if there is none."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        names = [column.name for column in self.columns]
-        raise InputError(
-            f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),
-            file=str(self.path),
-            column=name,
-        )
 
     @functools.cached_property
     def groups(self) -> Groups | None:
@@ -267,7 +185,9 @@ class AnyTable(abc.ABC):
         role = given.get(column.name, column.role)
         if role == "label":
             return self._as_feature(column)
-        return column if role == column.role else dataclasses.replace(column, role=role, why="")
+        if role == column.role:
+            return column
+        return dataclasses.replace(column, role=role, why="", guessed=False)
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}
@@ -365,94 +285,3 @@ class AnyTable(abc.ABC):
             If no label or no positive class is chosen.
         """
         return self._positives(*self._chosen())
-
-    def require_two_classes(self) -> None:
-        """Make sure that the label splits the rows into positive and other ones.
-
-        Raises
-        ------
-        InputError
-            If there is no label, or its rows are of one class, or one of several classes has
-            to be chosen as the positive one.
-        """
-        label, positive = self._chosen()
-        others = [count for name, count in self.classes.items() if name != positive]
-        if not self.classes[positive] or not sum(others):
-            raise one_class(self.path, label, self.classes)
-
-    def _chosen(self) -> tuple[str, str]:
-        if self.label is None:
-            raise no_label(self)
-        if len(self.classes) < 2:
-            raise one_class(self.path, self.label, self.classes)
-        if self.positive is None:
-            raise InputError(
-                f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
-                f"({listed(list(self.classes))}); choose the positive one",
-                file=str(self.path),
-                column=self.label,
-                setting="positive",
-            )
-        return self.label, self.positive
-
-    # ------------------------------------------------------------- told to others
-
-    def _dialect_inspection(self) -> dict[str, Any]:
-        names = ("encoding", "delimiter", "decimal", "header")
-        is_text = self.format == "csv"
-        return {name: getattr(self.dialect, name) if is_text else None for name in names}
-
-    def as_inspection(self) -> dict[str, Any]:
-        """Give what was understood as plain data, for ``aucstudio inspect --json``."""
-        return {
-            "file": str(self.path),
-            "format": self.format,
-            **self._dialect_inspection(),
-            "rows": self.rows,
-            "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
-            "rejected_rows": self.rejected_rows,
-            "columns": [
-                {"name": c.name, "role": c.role, "missing": c.missing, "distinct": c.distinct}
-                for c in self.columns
-            ],
-            "label": self.label,
-            "classes": dict(self.classes),
-            "positive": self.positive,
-            "unlabelled": self.unlabelled,
-            "notes": list(self.notes),
-        }
-
-
-def role_notes(table: AnyTable) -> list[str]:
-    """Say what was guessed about roles."""
-    notes = [column.why for column in table.columns if column.why]
-    notes += [
-        f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
-        for column in table.columns
-        if column.role == "group" and column.missing
-    ]
-    if table.label is None:
-        return notes
-    if "label" in table.guessed:
-        notes.append(f"column {table.label} is guessed to be the label")
-    if "positive" in table.guessed and table.positive is not None:
-        others = [count for name, count in table.classes.items() if name != table.positive]
-        reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
-        notes.append(f"class {table.positive} is guessed to be the positive one{reason}")
-    if table.positive is None and len(table.classes) > 2:
-        notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
-    if table.unlabelled:
-        one = table.unlabelled == 1
-        words = "row has no label and takes" if one else "rows have no label and take"
-        notes.append(f"{table.unlabelled} {words} no part in training")
-    return notes
-
-
-def no_label(table: AnyTable) -> InputError:
-    """Make the sentence for a table without a label column."""
-    return InputError(
-        f"{table.path} has no label column; choose one of "
-        + listed([column.name for column in table.columns]),
-        file=str(table.path),
-        setting="label",
-    )

@@ -37,6 +37,8 @@ class ColumnInfo:
         The sentence that explains a guessed role; empty where there is nothing to explain.
     number : NumberFormat or None
         How its numbers are written in the file; None for text, and where the file has types.
+    guessed : bool
+        Whether nobody gave it its role.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ColumnInfo:
     distinct: int = 0
     why: str = ""
     number: NumberFormat | None = None
+    guessed: bool = True
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

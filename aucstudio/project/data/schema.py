@@ -34,6 +34,8 @@ class ColumnSchema:
         Its different texts, or the classes of a label; None where there are many.
     missing : int
         Cells without a value.
+    guessed : bool
+        Whether nobody gave it its role.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ColumnSchema:
     number: NumberFormat | None = None
     levels: tuple[str, ...] | None = None
     missing: int = 0
+    guessed: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -97,6 +97,16 @@ class Validation:
     def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
+    def identity(self) -> dict[str, Any]:
+        """Give what decides the splits, as plain data: the rest is as usual."""
+        used: dict[str, tuple[str, ...]] = {
+            HOLD_OUT: ("test_size", "repeats", "seed"),
+            FOLDS: ("folds", "repeats", "seed"),
+            FILE: ("test_file",),
+        }
+        decides = {name: getattr(self, name) for name in ("scheme", *used.get(self.scheme, ()))}
+        return {field.name: field.default for field in dataclasses.fields(self)} | decides
+
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Validation:
         return cls(**document)

@@ -296,13 +296,13 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     if a.experiment.data.sha256 != b.experiment.data.sha256:
         return "trained on different tables"
     tests = [record.experiment.test for record in (a, b)]
-    if all(tests) and len({test.sha256 for test in tests if test}) > 1:
+    if len({None if test is None else test.sha256 for test in tests}) > 1:
+        if None in tests:
+            return "an earlier program did not write down what the test file held"
         return "tested on different tables"
-    classes = [(r.experiment.data.label, r.experiment.data.positive) for r in (a, b)]
-    if classes[0] != classes[1]:
-        return (
-            f"asked for different classes ({' = '.join(classes[0])} and {' = '.join(classes[1])})"
-        )
+    first, second = (f"{r.experiment.data.label} = {r.experiment.data.positive}" for r in (a, b))
+    if first != second:
+        return f"made for different classes ({first} and {second})"
     first, second = (record.experiment.validation.describe() for record in (a, b))
     if first != second:
         return f"split differently ({first} against {second})"

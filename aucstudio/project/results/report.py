@@ -52,7 +52,7 @@ def write_report(
         sentence=html.escape(_sentence(runs, band)),
         pictures="\n".join(_picture(caption, png) for caption, png in pictures.items()),
         commands="\n".join(
-            f"<p>{html.escape(n)}<br><code>{html.escape(command_line(r.experiment))}</code></p>"
+            f"<p>{html.escape(n)}<br><code>{_lines(command_line(r.experiment))}</code></p>"
             for n, r in runs.items()
         ),
         version=__version__,
@@ -100,3 +100,7 @@ def _picture(caption: str, png: bytes) -> str:
     encoded = base64.b64encode(png).decode()
     text = html.escape(caption)
     return f'<figure><img alt="{text}" src="data:image/png;base64,{encoded}"></figure>'
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(html.escape(text).splitlines())

@@ -14,6 +14,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.unknown import check_known, unmet_levels
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import (
     Tuning,
@@ -170,6 +171,7 @@ class Experiment:
         document = dataclasses.replace(self, name="").as_json()
         # Where a file lies does not matter; what is in it does.
         document["data"] = self.data.identity()
+        document["validation"] = self.validation.identity()
         if self.test is not None:
             document["test"] = self.test.identity()
             del document["validation"]["test_file"]
@@ -215,7 +217,9 @@ class Experiment:
 
     def tested_on(self, table: AnyTable) -> Experiment:
         """Refer to the table of the scheme ``"file"``, which then belongs to the identity."""
-        return dataclasses.replace(self, test=DataReference.to_table(self.as_test(table)))
+        seen = self.as_test(table)
+        check_known(seen, self.data.schema, seen.feature_names, unmet_levels(seen))
+        return dataclasses.replace(self, test=DataReference.to_table(seen))
 
     def as_json(self) -> dict[str, Any]:
         """Give the experiment as plain data."""

@@ -26,6 +26,31 @@ _LONGEST = 60
 _LARGEST = sys.float_info.max
 
 
+class _Part(Struct, forbid_unknown_fields=True):
+    def given(self) -> dict[str, Any]:
+        """Give what is not left out."""
+        return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
+
+
+class DialectPart(_Part):
+    """What is given of a :class:`~aucstudio.project.data.text.dialect.Dialect`."""
+
+    encoding: str | UnsetType = UNSET
+    delimiter: str | UnsetType = UNSET
+    quote: str | UnsetType = UNSET
+    decimal: str | UnsetType = UNSET
+    header: bool | UnsetType = UNSET
+    skip: int | UnsetType = UNSET
+
+
+class TunePart(_Part):
+    """What is given of a :class:`~aucstudio.project.runs.tuning.Tuning`."""
+
+    metric: str
+    folds: int | UnsetType = UNSET
+    seed: int | UnsetType = UNSET
+
+
 class DataPart(Struct, forbid_unknown_fields=True):
     """The table; what is left out is guessed."""
 
@@ -33,9 +58,10 @@ class DataPart(Struct, forbid_unknown_fields=True):
     label: str | None = None
     positive: str | int | float | None = None
     roles: dict[str, str] = {}
+    dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 
 
-class ValidationPart(Struct, forbid_unknown_fields=True):
+class ValidationPart(_Part):
     """What is given of a :class:`~aucstudio.project.data.split.Validation`."""
 
     scheme: str | UnsetType = UNSET
@@ -45,17 +71,13 @@ class ValidationPart(Struct, forbid_unknown_fields=True):
     seed: int | UnsetType = UNSET
     test_file: str | UnsetType = UNSET
 
-    def given(self) -> dict[str, Any]:
-        """Give what is not left out."""
-        return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
-
 
 class RunPart(Struct, forbid_unknown_fields=True):
     """One run; its method knows what its settings may be."""
 
     method: str
     name: str = ""
-    tune: str | None = None
+    tune: str | TunePart | None = None
     settings: dict[str, bool | int | float | str | list[Any]] = {}
     roles: dict[str, str] = {}
 

@@ -45,8 +45,10 @@ from aucstudio.project.inputs import open_regular
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.experiment_document import (
+    DialectPart,
     ExperimentDocument,
     RunPart,
+    TunePart,
     read_document,
 )
 from aucstudio.project.runs.grouping import check_groups
@@ -122,7 +124,7 @@ def _study(path: Path, document: ExperimentDocument) -> Study:
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
     positive = None if data.positive is None else str(data.positive)
-    table = read_table(_beside(path, data.file)).with_roles(
+    table = read_table(_beside(path, data.file), dialect=data.dialect.given()).with_roles(
         label=data.label, positive=positive, roles=data.roles
     )
     validation = _validation(path, document.validation.given())
@@ -172,9 +174,14 @@ def _experiment(
     settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
     for name, value in run.settings.items():
         settings[name] = _read_value(known.get(name), value)
-    tuning = None if run.tune is None else Tuning(run.tune, seed=validation.seed)
+    tuning = None if run.tune is None else _tuning(run.tune, validation)
     planned = plan_experiment(data, run.method, settings, validation, band, tuning)
     return dataclasses.replace(planned, name=run.name)
+
+
+def _tuning(tune: str | TunePart, validation: Validation) -> Tuning:
+    given = {"metric": tune} if isinstance(tune, str) else tune.given()
+    return Tuning(**{"seed": validation.seed, **given})
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:
@@ -190,9 +197,11 @@ def _read_value(declared: Param | None, value: Any) -> Any:
 
 
 def write_study(
-    experiments: Sequence[Experiment], folder: str | Path, views: Sequence[str] = ()
+    experiments: Sequence[Experiment], folder: str | Path | None, views: Sequence[str] = ()
 ) -> str:
     """Write experiments on one table as an experiment file that will lie in a folder.
+
+    Without a folder it names its tables so that it can lie anywhere.
 
     ``views`` names the pictures to begin with, side by side.
 
@@ -216,6 +225,7 @@ def write_study(
             "label": data.label,
             "positive": data.positive,
             "roles": {name: role for name, role in data.roles if role != "label"},
+            **_dialect_part(data.schema),
         },
         "validation": _validation_part(first.validation, folder),
         "runs": [
@@ -231,15 +241,22 @@ def _frame(experiment: Experiment) -> tuple[object, ...]:
     return data, experiment.data.schema.dialect, experiment.validation, experiment.band
 
 
-def _relative(target: str, folder: str | Path) -> str:
+def _dialect_part(schema: Schema) -> dict[str, Any]:
+    parts = [part for part in schema.chosen if part in DialectPart.__struct_fields__]
+    return {"dialect": {part: getattr(schema.dialect, part) for part in parts}} if parts else {}
+
+
+def _relative(target: str, folder: str | Path | None) -> str:
     """Name a file from a folder, so that both can be moved together."""
+    if folder is None:
+        return str(Path(target).absolute())
     try:
         return Path(os.path.relpath(target, folder)).as_posix()
     except ValueError:  # on another drive
         return target
 
 
-def _validation_part(validation: Validation, folder: str | Path) -> dict[str, Any]:
+def _validation_part(validation: Validation, folder: str | Path | None) -> dict[str, Any]:
     values = validation.as_json()
     if values["test_file"]:
         values["test_file"] = _relative(values["test_file"], folder)
@@ -251,16 +268,21 @@ def _run_part(experiment: Experiment, roles: Mapping[str, str]) -> dict[str, Any
     settings = {
         name: _plain(known[name], value)
         for name, value in experiment.params.items()
-        if known[name].matters(experiment.params)
+        if known[name].matters(experiment.params) or value != known[name].default
     }
     part: dict[str, Any] = {"method": experiment.method}
     if experiment.name:
         part["name"] = experiment.name
     if experiment.tuning is not None:
-        part["tune"] = experiment.tuning.metric
+        part["tune"] = _tune_part(experiment.tuning, experiment.validation)
     if roles:
         part["roles"] = dict(roles)
     return {**part, "settings": settings}
+
+
+def _tune_part(tuning: Tuning, validation: Validation) -> str | dict[str, Any]:
+    usual = Tuning(tuning.metric, seed=validation.seed)
+    return tuning.metric if tuning == usual else dataclasses.asdict(tuning)
 
 
 def _plain(declared: Param, value: Any) -> Any:

@@ -45,12 +45,22 @@ def plan_experiment(
     check_settings(known, settings)
     check_band(band)
     defaults = {name: declared.default for name, declared in declared_params(known).items()}
-    params = defaults | dict(settings)
+    params = defaults | {n: _as_declared(known, n, value) for n, value in settings.items()}
     if tuning is not None:
         check_tuning(known, params, tuning)
     _check_validation(known, validation, tuning)
     _check_pairs(data, validation, tuning)
     return Experiment(data, validation, method, params, band, tuning)
+
+
+def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
+    """Give a setting the one type that its kind has: 1 and 1.0 are no two experiments."""
+    kind = declared_params(method)[name].kind
+    if value is None or isinstance(value, str | bool):
+        return value
+    if kind in ("float", "int"):
+        return float(value) if kind == "float" else int(value)
+    return tuple(float(end) for end in value) if kind == "range" else value
 
 
 def known_method(name: str) -> type[AUCClassifier]:

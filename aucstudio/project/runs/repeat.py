@@ -1,37 +1,104 @@
-"""The command that repeats a run."""
+"""What repeats a run in a shell: one command, or an experiment file where no command says it."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.params import declared_params
-from aucstudio.project.data.split import LEAVE_PAIR_OUT
-from aucstudio.project.runs.experiment import Experiment
+from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiment_file import write_study
+from aucstudio.project.runs.tuning import Tuning
+
+_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip"}
+_MARKS = {"\t": "tab", "": "none"}
+_FILE = "experiment.toml"
 
 
 def command_line(experiment: Experiment) -> str:
-    """Write the command that repeats an experiment."""
+    """Write what repeats an experiment in a shell, its number for number the same."""
+    if _fits_a_command(experiment):
+        return shlex.join(_words(experiment))
+    study = write_study([experiment], None)
+    end = next(word for word in ("END", "END_OF_STUDY") if word not in study.splitlines())
+    return (
+        "# The options of a command cannot say all of this; an experiment file can.\n"
+        f"cat > {_FILE} <<'{end}'\n{study}{end}\naucstudio run {_FILE}"
+    )
+
+
+def _fits_a_command(experiment: Experiment) -> bool:
+    tuning, seed = experiment.tuning, experiment.validation.seed
+    return (
+        set(experiment.data.schema.chosen) <= _DIALECT
+        and (tuning is None or tuning == Tuning(tuning.metric, seed=seed))
+        and not any("\n" in word or "\0" in word for word in _words(experiment))
+        and _settings_are_read_back(experiment)
+    )
+
+
+def _settings_are_read_back(experiment: Experiment) -> bool:
     known = declared_params(METHODS[experiment.method])
-    data, validation = experiment.data, experiment.validation
+    for name, value in experiment.params.items():
+        try:
+            read = known[name].parse(known[name].spell(value))
+        except InvalidSetting:
+            return False
+        if value != known[name].default and (read != value or type(read) is not type(value)):
+            return False
+    return True
+
+
+def _words(experiment: Experiment) -> list[str]:
+    known = declared_params(METHODS[experiment.method])
+    data = experiment.data
     words = ["aucstudio", "train", data.path, "--method", experiment.method]
     for name, value in experiment.params.items():
-        if known[name].matters(experiment.params) and value != known[name].default:
+        # A range is that of the whole run unless it is given.
+        usual = experiment.band if name == "fpr_range" else known[name].default
+        if value != usual:
             words += ["--set", f"{name}={known[name].spell(value)}"]
-    words += ["--label", data.label, "--positive", data.positive]
-    for name, role in data.roles:
-        if role == "ignore":
-            words += ["--ignore", name]
-    if validation.scheme == "folds":
-        words += ["--folds", str(validation.folds)]
-    elif validation.scheme == "file":
-        words += ["--test-file", validation.test_file]
-    elif validation.scheme == LEAVE_PAIR_OUT:
-        words += ["--leave-pair-out"]
-    else:
-        words += ["--test-size", f"{validation.test_size:g}"]
+    words += _option("label", data.label) + _option("positive", data.positive)
+    words += [word for option in _column_words(data) for word in option]
+    words += _validation_words(experiment)
     if experiment.tuning is not None:
         words += ["--tune", experiment.tuning.metric]
-    words += ["--repeats", str(validation.repeats), "--seed", str(validation.seed)]
-    words += ["--fpr-range", f"{experiment.band[0]:g},{experiment.band[1]:g}"]
-    return shlex.join(words)
+    return [*words, "--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
+
+
+def _column_words(data: DataReference) -> Iterator[list[str]]:
+    """Say the roles that a person gave, and how the file is to be read where a person said so."""
+    known = data.schema.is_complete
+    for column in data.schema.columns:
+        told = not column.guessed or column.role == "ignore" or not known
+        if column.role != "label" and told:
+            yield _option(column.role, column.name)
+    for part in data.schema.chosen:
+        value = getattr(data.schema.dialect, part)
+        yield _option(part, _MARKS.get(value, str(value)))
+
+
+def _validation_words(experiment: Experiment) -> Iterable[str]:
+    validation: Validation = experiment.validation
+    repeats = ["--repeats", str(validation.repeats)]
+    schemes = {
+        HOLD_OUT: ["--test-size", repr(float(validation.test_size)), *repeats],
+        FOLDS: ["--folds", str(validation.folds), *repeats],
+        FILE: _option("test-file", _test_path(experiment)),
+        LEAVE_PAIR_OUT: ["--leave-pair-out"],
+    }
+    return [*schemes[validation.scheme], "--seed", str(validation.seed)]
+
+
+def _test_path(experiment: Experiment) -> str:
+    if experiment.test is not None:
+        return experiment.test.path
+    return str(Path(experiment.validation.test_file).absolute())
+
+
+def _option(name: str, value: str) -> list[str]:
+    # What begins with a dash would be taken for an option.
+    return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]

@@ -17,134 +17,21 @@ from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.prepare import MISSING, as_text
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, Table, read_table
-from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.unknown import check_known
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
-from aucstudio.project.words import figure_words, interval_words
+from aucstudio.project.runs.scoring_report import (
+    SHOWN,
+    Area,
+    LeftOut,
+    ScoringReport,
+    Unseen,
+)
 
 Array = NDArray[np.float64]
 
 _LEVEL = 0.95
-_SHOWN = 10
-# With fewer rows "every cell" says little: scoring one row at a time is normal use.
-_ENOUGH_ROWS = 5
 _MOST_VALUES = 1_000_000
-
-
-@dataclasses.dataclass(frozen=True)
-class Unseen:
-    """Levels of a column that the model has never met: rows that hold one, and some of them."""
-
-    count: int
-    values: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class LeftOut:
-    """A row of the file that has no score."""
-
-    row: int | None
-    line: int
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Area:
-    """An AUC with its interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclasses.dataclass(frozen=True)
-class ScoringReport:
-    """What a model met in a table, beside its scores.
-
-    Attributes
-    ----------
-    table : str
-    rows : int
-        Data rows of the file, left-out rows included.
-    scored : int
-    matched, ignored, missing : tuple of str
-        Columns that the model knows, columns of the file that it does not, and columns it knows
-        that the file lacks.
-    unseen : dict of str to Unseen
-        By column.
-    gaps : dict of str to int
-        By column, rows without a value where training had none, or a smaller share.
-    unreadable : dict of str to Unreadable
-        By column, cells that are no numbers; they count as missing.
-    left_out : tuple of LeftOut
-        The first hundred.
-    auc : Area or None
-        None where the table does not hold both classes of the label.
-    """
-
-    table: str
-    rows: int
-    scored: int
-    matched: tuple[str, ...]
-    ignored: tuple[str, ...]
-    missing: tuple[str, ...]
-    unseen: dict[str, Unseen]
-    gaps: dict[str, int]
-    unreadable: dict[str, Unreadable]
-    left_out: tuple[LeftOut, ...]
-    auc: Area | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Give the report as plain data, for ``aucstudio score --json``."""
-        document = dataclasses.asdict(self)
-        names = ("matched", "ignored", "missing")
-        document["columns"] = {name: list(document.pop(name)) for name in names}
-        for met in document["unseen"].values():
-            met["values"] = list(met["values"])
-        document["left_out"] = list(document["left_out"])
-        if self.auc is not None:
-            # Few rows have no interval, and JSON no NaN.
-            document["auc"] = {
-                name: None if np.isnan(value) else value for name, value in document["auc"].items()
-            }
-        return document
-
-    def sentences(self) -> list[str]:
-        """Say the same to a person, a line each."""
-        said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
-        if self.ignored:
-            said.append(f"columns that the model does not know are ignored: {_some(self.ignored)}")
-        if self.missing:
-            said.append(f"columns without any value, as was asked for: {_some(self.missing)}")
-        for name, met in self.unseen.items():
-            said.append(
-                f"column {name!r}: {_rows(met.count)} with a level that the model has never met "
-                f"({_some(met.values)})"
-            )
-        for name, bad in self.unreadable.items():
-            where = "" if bad.line is None else f" in line {bad.line}"
-            said.append(
-                f"column {name!r}: {_rows(bad.count)} with what is no number, which counts as "
-                f"missing; the first is {bad.text!r}{where}"
-            )
-        for name, count in self.gaps.items():
-            said.append(f"column {name!r}: {_rows(count)} without a value, more than in training")
-        said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:_SHOWN]]
-        if (more := self.rows - self.scored - _SHOWN) > 0:
-            said.append(f"{_rows(more)} more left out")
-        if self.auc is not None:
-            interval = interval_words(self.auc.low, self.auc.high)
-            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
-        return [" ".join(sentence.split()) for sentence in said]
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
 # A block of scored rows: their numbers in the file, identifiers if asked for, scores.
@@ -230,7 +117,7 @@ def score_table(
     whole = table.with_missing_columns([known[name] for name in absent])
     model.check_columns(whole)
     report = _report(model, whole, absent)
-    _refuse_unknown(model, whole, report, allow_unknown)
+    _check_known(model, whole, report, allow_unknown)
     labels = whole.labelled() if whole.label is not None else None
     kept = np.empty(whole.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, whole, identifier):
@@ -332,7 +219,7 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
             if level not in learnt and level not in (levels or ())
         }
         if new:
-            found[name] = Unseen(sum(new.values()), tuple(new)[:_SHOWN])
+            found[name] = Unseen(sum(new.values()), tuple(new)[:SHOWN])
     return found
 
 
@@ -372,38 +259,23 @@ def _left_out(table: AnyTable) -> tuple[LeftOut, ...]:
     )
 
 
-def _refuse_unknown(
+def _check_known(
     model: Model, table: AnyTable, report: ScoringReport, allowed: Sequence[str]
 ) -> None:
-    """Raise InputError if a column has no cell that tells the model anything."""
-    if table.rows < _ENOUGH_ROWS:
-        return
-    missing = table.missing()
-    for name in report.matched:
-        column = model.schema.by_name.get(name)
-        never = column is not None and 0 < model.schema.rows == column.missing
-        known = table.rows - missing[name]
-        what = ""
-        if known and name in report.unseen and report.unseen[name].count == known:
-            some = _some(report.unseen[name].values)
-            what = f"the model has met none of its levels ({some})"
-            what += f"; it knows {_some(_learnt(model, name))}"
-        elif not known and name in report.unreadable:
-            what = (
-                f"not one of its cells is a number (the first is {report.unreadable[name].text!r})"
-            )
-        elif not known and not never:
-            what = "not one of its rows has a value"
-        if what and name not in allowed:
-            raise InputError(
-                f"column {name!r} of {table.path} is wholly unknown to the model: {what}; "
-                f"--allow-unknown {name!r} scores the rows all the same",
-                file=str(table.path),
-                column=name,
-                setting="allow_unknown",
-            )
-
-
-def _learnt(model: Model, name: str) -> tuple[str, ...]:
     preparation = model.preparation
-    return preparation.levels[preparation.categories.index(name)]
+    learnt = dict(zip(preparation.categories, preparation.levels, strict=True))
+    columns = [
+        dataclasses.replace(column, levels=learnt.get(column.name))
+        for column in model.schema.columns
+    ]
+    schema = dataclasses.replace(model.schema, columns=tuple(columns))
+
+    def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
+        met = report.unseen.get(column.name)
+        return (0, ()) if met is None else (met.count, met.values)
+
+    def advice(name: str) -> str:
+        return f"; --allow-unknown {name!r} scores the rows all the same"
+
+    names = [name for name in report.matched if name not in allowed]
+    check_known(table, schema, names, strange, advice)

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask, role_notes
+from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
@@ -34,6 +34,7 @@ from aucstudio.project.data.table import (
     settled,
     teller,
 )
+from aucstudio.project.data.table_info import role_notes
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 

@@ -1,0 +1,189 @@
+"""What is known of a table, wherever its cells are: columns, label, classes, what was noticed."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.choices import listed, one_class
+from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.rejects import Rejected, Unreadable
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class TableInfo(abc.ABC):
+    """Columns with roles, a label, a positive class.
+
+    Attributes
+    ----------
+    path : Path
+    format : {"csv", "parquet"}
+    dialect : Dialect
+        How a text file is written.
+    sha256 : str
+        Of the file's bytes.
+    columns : tuple of ColumnInfo
+    label : str or None
+        Name of the label column; None if there is none.
+    positive : str or None
+        The positive class, a key of ``classes``; None if it has to be chosen.
+    classes : dict of str to int
+        Rows of each label value.
+    unlabelled : int
+        Rows without a label; they take no part in training.
+    rejected : tuple of Rejected
+        Rows that were left out, the first hundred of them.
+    notes : tuple of str
+        What was guessed and what a person may want to know.
+    rejected_rows : int
+        All rows that were left out.
+    guessed : tuple of str
+        Which of "label" and "positive" nobody has chosen.
+    chosen : tuple of str
+        The parts of the dialect that a person set.
+    unreadable : dict of str to Unreadable
+        By column, cells that are no numbers where the schema of the table it is read as says so.
+    row_numbers : ndarray of int or None
+        Which data rows of the file the rows are, counted from 1; None if none was left out.
+    """
+
+    path: Path
+    format: Literal["csv", "parquet"]
+    dialect: Dialect
+    sha256: str
+    columns: tuple[ColumnInfo, ...]
+    label: str | None = None
+    positive: str | None = None
+    classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    unlabelled: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    notes: tuple[str, ...] = ()
+    rejected_rows: int = 0
+    guessed: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
+    row_numbers: NDArray[np.int64] | None = None
+
+    @property
+    @abc.abstractmethod
+    def rows(self) -> int:
+        """Rows, unlabelled ones included."""
+
+    @property
+    def features(self) -> tuple[ColumnInfo, ...]:
+        """The columns that methods learn from."""
+        return tuple(column for column in self.columns if column.role in ("number", "category"))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns that methods learn from."""
+        return tuple(column.name for column in self.features)
+
+    def column(self, name: str) -> ColumnInfo:
+        """Give the column of that name; InputError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = [column.name for column in self.columns]
+        raise InputError(
+            f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),
+            file=str(self.path),
+            column=name,
+        )
+
+    def require_two_classes(self) -> None:
+        """Make sure that the label splits the rows into positive and other ones.
+
+        Raises
+        ------
+        InputError
+            If there is no label, or its rows are of one class, or one of several classes has
+            to be chosen as the positive one.
+        """
+        label, positive = self._chosen()
+        others = [count for name, count in self.classes.items() if name != positive]
+        if not self.classes[positive] or not sum(others):
+            raise one_class(self.path, label, self.classes)
+
+    def _chosen(self) -> tuple[str, str]:
+        if self.label is None:
+            raise no_label(self)
+        if len(self.classes) < 2:
+            raise one_class(self.path, self.label, self.classes)
+        if self.positive is None:
+            raise InputError(
+                f"column {self.label!r} of {self.path} has {len(self.classes)} classes "
+                f"({listed(list(self.classes))}); choose the positive one",
+                file=str(self.path),
+                column=self.label,
+                setting="positive",
+            )
+        return self.label, self.positive
+
+    def _dialect_inspection(self) -> dict[str, Any]:
+        names = ("encoding", "delimiter", "decimal", "header")
+        is_text = self.format == "csv"
+        return {name: getattr(self.dialect, name) if is_text else None for name in names}
+
+    def as_inspection(self) -> dict[str, Any]:
+        """Give what was understood as plain data, for ``aucstudio inspect --json``."""
+        return {
+            "file": str(self.path),
+            "format": self.format,
+            **self._dialect_inspection(),
+            "rows": self.rows,
+            "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
+            "rejected_rows": self.rejected_rows,
+            "columns": [
+                {"name": c.name, "role": c.role, "missing": c.missing, "distinct": c.distinct}
+                for c in self.columns
+            ],
+            "label": self.label,
+            "classes": dict(self.classes),
+            "positive": self.positive,
+            "unlabelled": self.unlabelled,
+            "notes": list(self.notes),
+        }
+
+
+def role_notes(table: TableInfo) -> list[str]:
+    """Say what was guessed about roles."""
+    notes = [column.why for column in table.columns if column.why]
+    notes += [
+        f"{column.missing} rows have no {column.name}: what has no group is a group of its own"
+        for column in table.columns
+        if column.role == "group" and column.missing
+    ]
+    if table.label is None:
+        return notes
+    if "label" in table.guessed:
+        notes.append(f"column {table.label} is guessed to be the label")
+    if "positive" in table.guessed and table.positive is not None:
+        others = [count for name, count in table.classes.items() if name != table.positive]
+        reason = ", being the rarer one" if table.classes[table.positive] < sum(others) else ""
+        notes.append(f"class {table.positive} is guessed to be the positive one{reason}")
+    if table.positive is None and len(table.classes) > 2:
+        notes.append(f"the label has {len(table.classes)} classes; choose the positive one")
+    if table.unlabelled:
+        one = table.unlabelled == 1
+        words = "row has no label and takes" if one else "rows have no label and take"
+        notes.append(f"{table.unlabelled} {words} no part in training")
+    return notes
+
+
+def no_label(table: TableInfo) -> InputError:
+    """Make the sentence for a table without a label column."""
+    return InputError(
+        f"{table.path} has no label column; choose one of "
+        + listed([column.name for column in table.columns]),
+        file=str(table.path),
+        setting="label",
+    )

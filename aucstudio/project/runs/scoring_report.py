@@ -1,0 +1,130 @@
+"""What a model met in a table that it scored, for people and as plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.words import figure_words, interval_words
+
+SHOWN = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Unseen:
+    """Levels of a column that the model has never met: rows that hold one, and some of them."""
+
+    count: int
+    values: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut:
+    """A row of the file that has no score."""
+
+    row: int | None
+    line: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Area:
+    """An AUC with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoringReport:
+    """What a model met in a table, beside its scores.
+
+    Attributes
+    ----------
+    table : str
+    rows : int
+        Data rows of the file, left-out rows included.
+    scored : int
+    matched, ignored, missing : tuple of str
+        Columns that the model knows, columns of the file that it does not, and columns it knows
+        that the file lacks.
+    unseen : dict of str to Unseen
+        By column.
+    gaps : dict of str to int
+        By column, rows without a value where training had none, or a smaller share.
+    unreadable : dict of str to Unreadable
+        By column, cells that are no numbers; they count as missing.
+    left_out : tuple of LeftOut
+        The first hundred.
+    auc : Area or None
+        None where the table does not hold both classes of the label.
+    """
+
+    table: str
+    rows: int
+    scored: int
+    matched: tuple[str, ...]
+    ignored: tuple[str, ...]
+    missing: tuple[str, ...]
+    unseen: dict[str, Unseen]
+    gaps: dict[str, int]
+    unreadable: dict[str, Unreadable]
+    left_out: tuple[LeftOut, ...]
+    auc: Area | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the report as plain data, for ``aucstudio score --json``."""
+        document = dataclasses.asdict(self)
+        names = ("matched", "ignored", "missing")
+        document["columns"] = {name: list(document.pop(name)) for name in names}
+        for met in document["unseen"].values():
+            met["values"] = list(met["values"])
+        document["left_out"] = list(document["left_out"])
+        if self.auc is not None:
+            # Few rows have no interval, and JSON no NaN.
+            document["auc"] = {
+                name: None if np.isnan(value) else value for name, value in document["auc"].items()
+            }
+        return document
+
+    def sentences(self) -> list[str]:
+        """Say the same to a person, a line each."""
+        said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
+        if self.ignored:
+            said.append(f"columns that the model does not know are ignored: {_some(self.ignored)}")
+        if self.missing:
+            said.append(f"columns without any value, as was asked for: {_some(self.missing)}")
+        for name, met in self.unseen.items():
+            said.append(
+                f"column {name!r}: {_rows(met.count)} with a level that the model has never met "
+                f"({_some(met.values)})"
+            )
+        for name, bad in self.unreadable.items():
+            where = "" if bad.line is None else f" in line {bad.line}"
+            said.append(
+                f"column {name!r}: {_rows(bad.count)} with what is no number, which counts as "
+                f"missing; the first is {bad.text!r}{where}"
+            )
+        for name, count in self.gaps.items():
+            said.append(f"column {name!r}: {_rows(count)} without a value, more than in training")
+        said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]
+        if (more := self.rows - self.scored - SHOWN) > 0:
+            said.append(f"{_rows(more)} more left out")
+        if self.auc is not None:
+            interval = interval_words(self.auc.low, self.auc.high)
+            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
+        return [" ".join(sentence.split()) for sentence in said]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
