@@ -669,8 +669,7 @@ def test_a_wide_table(write):
     np.testing.assert_array_equal(np.column_stack([c.values for c in table.columns[:-1]]), X)
 
 
-def test_a_column_of_very_many_texts(write, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.data.cells._MAX_LEVELS", 50)
+def test_a_column_of_very_many_texts(write):
     names = [f"n{i}" if i % 7 else "" for i in range(12_000)]
     lines = [f"{name},{i % 2}" for i, name in enumerate(names)]
     table = read_table(write("name,y\n" + "\n".join(lines)))

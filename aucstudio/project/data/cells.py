@@ -1,32 +1,33 @@
-"""Cells in a DuckDB table or view named ``cells``, fetched without holding the GIL for long.
+"""Cells that DuckDB reads, fetched without holding the GIL for long.
 
-Its columns are c0, c1, ...: doubles with NaN where missing, or texts with NULL.
+All rows are streamed into arrays as they are read; or they stay in a table or view named ``cells``,
+for windows. Columns are c0, c1, ...: doubles with NaN where missing, or texts with NULL.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
+import nanoarrow
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.errors import InputError
 
 Tell = Callable[[float], None]
+Answer = TypeVar("Answer")
 
-# Cells copied at a time: a copy holds the GIL.
-_NUMBERS_WINDOW = 1_000_000
-_TEXTS_WINDOW = 5_000
-_PICK_WINDOW = 200_000
+# What DuckDB and its results raise over a file that is damaged, or has become so.
+UNREADABLE = (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
+
 # Columns read at a time from a table that stays on disk.
 _COLUMNS_AT_ONCE = 64
-# Beyond it numbering the texts takes longer than it saves.
-_MAX_LEVELS = 50_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,6 +75,8 @@ class CellStore:
         self._connection = duckdb.connect(database, config={"temp_directory": str(folder)})
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
+        # A piece of texts may take more than 2 GB.
+        self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
 
@@ -129,8 +132,8 @@ class CellStore:
         try:
             found = self._connection.execute(f"SELECT {selected} FROM cells WHERE {where}")
             arrays = found.fetchnumpy()
-        except duckdb.Error as error:
-            raise self._unreadable(error) from error
+        except UNREADABLE as error:
+            raise self.unreadable(error) from error
         return [arrays[f"x{n}"] for n in range(len(wanted))]
 
     def counts(self, k: int, most: int) -> list[tuple[Any, int]]:
@@ -147,28 +150,22 @@ class CellStore:
             f"SELECT c{k}, count(*) FROM cells WHERE c{k} IS NOT NULL AND c{k}::VARCHAR <> 'nan' "
             f"GROUP BY 1 ORDER BY 1 LIMIT {most}"
         )
-        try:
-            return [(value, int(n)) for value, n in self._connection.execute(sql).fetchall()]
-        except duckdb.Error as error:
-            raise self._unreadable(error) from error
+        return [(value, int(n)) for value, n in self._all(sql)]
 
     def totals(self, wanted: Sequence[str]) -> list[int]:
         """Compute whole numbers over all rows, such as ``count(*)``."""
-        try:
-            return [
-                int(total)
-                for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
-                for total in self._one(
-                    f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
-                )
-            ]
-        except duckdb.Error as error:
-            raise self._unreadable(error) from error
+        return [
+            int(total)
+            for start in range(0, len(wanted), _COLUMNS_AT_ONCE)
+            for total in self._one(
+                f"SELECT {', '.join(wanted[start : start + _COLUMNS_AT_ONCE])} FROM cells"
+            )
+        ]
 
-    def _run(self, sql: str) -> None:
-        """Execute on another thread, so that progress can be told and a stop be heard here."""
+    def _run(self, work: Callable[[], Answer]) -> Answer:
+        """Work on another thread, so that progress can be told and a stop be heard here."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            future = pool.submit(self._connection.execute, sql)
+            future = pool.submit(work)
             try:
                 while not concurrent.futures.wait([future], 0.05).done:
                     self._tell(max(0.0, self._connection.query_progress()) / 100)
@@ -176,12 +173,13 @@ class CellStore:
                 self._connection.interrupt()
                 raise
         try:
-            future.result()
-        except duckdb.Error as error:
-            raise self._unreadable(error) from error
+            return future.result()
+        except UNREADABLE as error:
+            raise self.unreadable(error) from error
 
-    def _unreadable(self, error: duckdb.Error) -> InputError:
-        reason = str(error).splitlines()[0]
+    def unreadable(self, error: Exception) -> InputError:
+        """Make the sentence for a file that DuckDB cannot read."""
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         return InputError(f"{self.shown} cannot be read: {reason}", file=str(self.shown))
 
     def _tell(self, part: float) -> None:
@@ -191,77 +189,111 @@ class CellStore:
         self._tell_outside(self._told)
 
     def _one(self, sql: str) -> tuple[Any, ...]:
-        row = self._connection.execute(sql).fetchone()
-        assert row is not None
-        return tuple(row)
+        (row,) = self._all(sql)
+        return row
 
-    def _fetch(self, is_number: Mapping[int, bool], rows: int) -> dict[int, Cells]:
-        """Fetch all of ``cells``, and let go of them."""
-        numbers = [k for k, number in is_number.items() if number]
-        cells = dict(zip(numbers, self._numbers(numbers, rows), strict=True))
-        for k in is_number:
-            if k not in cells:
-                self._tell(1.0)
-                cells[k] = self._texts(k, rows)
-        self._drop()
+    def _all(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            # A result that is not fetched to its end would stand in the way of the next.
+            return self._connection.execute(sql).fetchall()
+        except UNREADABLE as error:
+            raise self.unreadable(error) from error
+
+    def _fetch(self, sql: str, is_number: Mapping[int, bool]) -> dict[int, Cells]:
+        """Read the columns that a query gives, whose kinds are told, into arrays."""
+        gathered = {k: _Numbers() if number else _Texts() for k, number in is_number.items()}
+        for chunk in self._chunks(sql):
+            try:
+                for n, column in enumerate(gathered.values()):
+                    column.add(chunk.child(n))
+            except UNREADABLE as error:
+                raise self.unreadable(error) from error
+            self._tell(max(0.0, self._connection.query_progress()) / 100)
+        cells = {}
+        for k, column in gathered.items():
+            self._tell(1.0)
+            cells[k] = column.cells()
         return cells
 
-    def _drop(self) -> None:
-        self._connection.execute("DROP TABLE cells")
+    def _chunks(self, sql: str) -> Iterator[Any]:
+        """Give the rows of a query some ten thousand at a time, as views of Arrow arrays."""
+        connection = self._connection
+        stream = iter(
+            self._run(lambda: nanoarrow.c_array_stream(connection.sql(sql).__arrow_c_stream__()))
+        )
+        while (chunk := self._run(lambda: next(stream, None))) is not None:
+            yield chunk.view()
 
-    def _numbers(self, columns: list[int], rows: int) -> Iterator[Cells]:
-        values = [np.empty(rows) for _ in columns]
-        if columns:
-            self._copy({f"c{k}": v for k, v in zip(columns, values, strict=True)}, rows)
-        for cells in values:
-            self._tell(1.0)
-            missing = int(np.isnan(cells).sum())
-            # NaN sorts to the end.
-            known = np.sort(cells)[: rows - missing]
-            distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
-            yield Cells(cells, missing, distinct)
 
-    def _copy(self, targets: Mapping[str, NDArray[Any]], rows: int) -> None:
-        """Copy expressions over ``cells`` into arrays."""
-        window = max(2048, _NUMBERS_WINDOW // len(targets))
-        selected = ", ".join(f"{sql} AS x{n}" for n, sql in enumerate(targets))
-        for start in range(0, rows, window):
-            stop = start + window
-            found = self._connection.execute(
-                f"SELECT {selected} FROM cells "
-                f"WHERE {self.place} >= {start} AND {self.place} < {stop}"
-            ).fetchnumpy()
-            for n, target in enumerate(targets.values()):
-                target[start:stop] = found[f"x{n}"]
+class _Numbers:
+    """A column of numbers in the making."""
 
-    def _texts(self, k: int, rows: int) -> Cells:
-        """Fetch a text column; equal texts are one Python object unless nearly all differ."""
-        distinct, known = self._one(f"SELECT count(DISTINCT c{k}), count(c{k}) FROM cells")
-        if distinct > _MAX_LEVELS:
-            values = self._objects(f"SELECT c{k} FROM cells", rows)
-        else:
-            # The cell after the last level stays None, which is what a missing text is.
-            levels = self._objects(_levels_sql(k), distinct + 1)
-            values = _pick(levels, self._codes(k, distinct, rows))
-        return Cells(values, rows - known, distinct)
+    def __init__(self) -> None:
+        self._parts: list[NDArray[np.float64]] = []
 
-    def _codes(self, k: int, distinct: int, rows: int) -> NDArray[np.int64]:
-        """Number the texts of a column in the order of its levels; missing ones come last."""
-        codes = np.full(rows, distinct, dtype=np.int64)
-        if distinct:
-            self._connection.execute(f"CREATE TYPE levels{k} AS ENUM ({_levels_sql(k)})")
-            self._copy({f"coalesce(enum_code(c{k}::levels{k})::BIGINT, {distinct})": codes}, rows)
-            self._connection.execute(f"DROP TYPE levels{k}")
-        return codes
+    def add(self, view: Any) -> None:
+        values = np.frombuffer(view.buffer(1), dtype=np.float64)
+        self._parts.append(values[view.offset : view.offset + view.length].copy())
 
-    def _objects(self, sql: str, count: int) -> NDArray[Any]:
-        """Fetch one column of texts, as many at a time as the GIL may be held for."""
-        values = np.empty(count, dtype=object)
-        found = self._connection.execute(sql)
-        for start in range(0, count, _TEXTS_WINDOW):
-            for n, (text,) in enumerate(found.fetchmany(_TEXTS_WINDOW), start):
-                values[n] = text
-        return values
+    def cells(self) -> Cells:
+        values = _joined(self._parts, np.float64)
+        return number_cells(values)
+
+
+class _Texts:
+    """A column of texts in the making; equal texts are one Python object."""
+
+    def __init__(self) -> None:
+        self._parts: list[NDArray[np.object_]] = []
+        # A text is never empty: that stands for one that is missing.
+        self._known: dict[Any, Any] = {"": None}
+        self._missing = 0
+
+    def add(self, view: Any) -> None:
+        edges = np.frombuffer(view.buffer(1), dtype=np.int64)
+        edges = edges[view.offset : view.offset + view.length + 1]
+        self._missing += int(np.count_nonzero(edges[1:] == edges[:-1]))
+        data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
+        texts = _cut(data, edges - edges[0])
+        shared = list(map(self._known.setdefault, texts, texts))
+        self._parts.append(np.array(shared, dtype=object))
+
+    def cells(self) -> Cells:
+        distinct = len(self._known) - 1
+        return Cells(_joined(self._parts, np.object_), self._missing, distinct)
+
+
+def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
+    """Cut UTF-8 into the texts between edges."""
+    if not data.all():
+        return [data[i:j].tobytes().decode() for i, j in itertools.pairwise(edges.tolist())]
+    # One text split at NUL takes a third of the time of as many slices.
+    parted = np.zeros(len(data) + len(edges) - 2, dtype=np.uint8)
+    is_text = np.ones(len(parted), dtype=bool)
+    is_text[edges[1:-1] + np.arange(len(edges) - 2)] = False
+    parted[is_text] = data
+    return parted.tobytes().decode().split("\0")
+
+
+def _joined(parts: list[NDArray[Any]], kind: type) -> NDArray[Any]:
+    """Join arrays, letting go of each."""
+    values: NDArray[Any] = np.empty(sum(map(len, parts)), dtype=kind)
+    start = 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        values[start : start + len(part)] = part
+        start += len(part)
+    return values
+
+
+def number_cells(values: NDArray[np.float64]) -> Cells:
+    """Count the missing and the different ones of a column of numbers."""
+    missing = int(np.count_nonzero(np.isnan(values)))
+    # NaN sorts to the end.
+    known = np.sort(values)[: len(values) - missing]
+    distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
+    return Cells(values, missing, distinct)
 
 
 def _parts(columns: Iterable[int]) -> Iterator[list[int]]:
@@ -280,15 +312,3 @@ def _settled(found: list[NDArray[Any]], texts: Mapping[int, bool]) -> list[NDArr
             values[np.ma.getmaskarray(cells)] = None
         settled.append(values)
     return settled
-
-
-def _levels_sql(k: int) -> str:
-    return f"SELECT DISTINCT c{k} FROM cells WHERE c{k} IS NOT NULL ORDER BY c{k}"
-
-
-def _pick(levels: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
-    values = np.empty(len(codes), dtype=object)
-    for start in range(0, len(codes), _PICK_WINDOW):
-        window = slice(start, start + _PICK_WINDOW)
-        values[window] = levels[codes[window]]
-    return values

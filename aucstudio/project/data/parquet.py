@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import glob
 import hashlib
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,26 +13,30 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, CellStore, Tell
+from aucstudio.project.data.cells import UNREADABLE, Cells, CellStore, Tell
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, set_aside
-from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
 
 _MAGIC = b"PAR1"
 _CHUNK = 1 << 20
+# Types whose whole numbers may be longer than a double holds.
+_LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
 def is_parquet(path: Path) -> bool:
     """Tell whether a file begins as Parquet files do; False if it cannot be read."""
     try:
+        require_file(path)
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
+    except (OSError, InputError):
         return False
 
 
@@ -45,17 +50,21 @@ class Shape:
     numbers : dict of int to bool
         Whether each column holds numbers.
     rows : int
+    notes : list of str
+        About columns that had to be read or named otherwise than they are.
     """
 
     names: list[str]
     numbers: dict[int, bool]
     rows: int
+    notes: list[str]
 
 
 class ParquetReader(CellStore):
     """A Parquet file, opened in DuckDB as the view ``cells``; a context manager.
 
-    Whole and fractional numbers are numbers; everything else is text, without the blanks around
+    Whole and fractional numbers are numbers, unless they are whole and too long to be exact;
+    everything else is text, without the blanks around
     it, and missing where it is empty or one of the words that say so in a text file.
 
     Parameters
@@ -82,28 +91,65 @@ class ParquetReader(CellStore):
         schema: Schema | None = None,
     ) -> None:
         super().__init__(path, folder, tell, place="place", memory=memory)
-        source = f"read_parquet({literal(glob.escape(str(path.absolute())))}"
+        file = literal(glob.escape(str(for_duckdb(path, folder))))
+        self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
-            described = self._connection.execute(
-                f"SELECT column_name, column_type FROM (DESCRIBE FROM {source}))"
-            ).fetchall()
-            self._source, self._described = source, described
-            self._forms = _forms(described, schema)
-            self._connection.execute(_view(source, described, self._forms))
-            rows = int(self._one("SELECT count(*) FROM cells")[0])
-        except duckdb.Error as error:
+            self._described = self._all(
+                f"SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet({file}))"
+            )
+            self.shape = self._look(file, schema)
+        except BaseException:
             self.close()
-            raise self._unreadable(error) from error
-        numbers = {k: form is not None for k, form in self._forms.items()}
-        self.shape = Shape([name for name, _ in described], numbers, rows)
+            raise
+        numbers, rows = self.shape.numbers, self.shape.rows
         self.settled = frozenset(k for k in numbers if schema is not None and numbers[k])
-        if (len(described) < 2 and schema is None) or not rows:
+        if (len(numbers) < 2 and schema is None) or not rows:
             self.close()
             what = "one column only" if rows else "no rows"
             raise InputError(
                 f"{path} has {what}; choose a file with a label column, features and rows",
                 file=str(path),
             )
+
+    def _look(self, file: str, schema: Schema | None) -> Shape:
+        """Make the view, and say what it holds."""
+        names, notes = unique_names(self._names(file))
+        kinds = [kind for _, kind in self._described]
+        forms = _forms(names, kinds, schema)
+        known = set() if schema is None else {c.name for c in schema.columns if c.kind is not None}
+        for k in self._codes([k for k, name in enumerate(names) if name not in known]):
+            forms[k] = None
+            notes.append(
+                f"column {names[k]} holds whole numbers of more digits than can be computed with "
+                "(beyond 2^53) and is read as text"
+            )
+        self._run(lambda: self._connection.execute(_view(self._source, self._described, forms)))
+        numbers = {k: form is not None for k, form in forms.items()}
+        return Shape(names, numbers, int(self._one("SELECT count(*) FROM cells")[0]), notes)
+
+    def _codes(self, columns: list[int]) -> list[int]:
+        """List the columns of whole numbers that are not all exact as doubles."""
+        asked = {}
+        for k in columns:
+            name, kind = _quoted(self._described[k][0]), self._described[k][1]
+            if _LONG_INTEGER.fullmatch(kind):
+                exact = f"try_cast({name}::DOUBLE AS {kind})"
+                asked[k] = f"coalesce(bool_or({exact} IS DISTINCT FROM {name}), false)"
+        if not asked:
+            return []
+        answers = self._one(f"SELECT {', '.join(asked.values())} FROM {self._source}")
+        return [k for k, answer in zip(asked, answers, strict=True) if answer]
+
+    def _names(self, file: str) -> list[str]:
+        """Give the names of the columns as they are: DuckDB renames one of x and X."""
+        nodes = self._all(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({file})")
+        names, inside = [], 0
+        for name, children in nodes[1:]:
+            if not inside:
+                names.append(str(name))
+            inside = max(0, inside - 1) + children
+        given = [name for name, _ in self._described]
+        return names if len(names) == len(given) else given
 
     def read(self) -> list[Cells]:
         """Read all columns; in those that are settled, infinite values are no numbers.
@@ -113,7 +159,8 @@ class ParquetReader(CellStore):
         InputError
             If a number is infinite in another column.
         """
-        cells = self._fetch(self.shape.numbers, self.shape.rows)
+        columns = ", ".join(f"c{k}" for k in self.shape.numbers)
+        cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers)
         for k, is_number in self.shape.numbers.items():
             if is_number and k not in self.settled and np.isinf(cells[k].values).any():
                 raise infinite(self.shown, self.shape.names[k])
@@ -125,25 +172,21 @@ class ParquetReader(CellStore):
         for k, count in counts.items():
             row = self._one(f"SELECT min({self.place}) FROM cells WHERE isinf(c{k})")[0]
             text = self._one(
-                f"SELECT {_text(*self._described[k])} FROM {self._source}, file_row_number = true) "
+                f"SELECT {_text(*self._described[k])} FROM {self._source} "
                 f"WHERE file_row_number = {row}"
             )[0]
             found[self.shape.names[k]] = Unreadable(count, str(text), None)
         return found
 
-    def _drop(self) -> None:
-        """Keep the view: it takes no memory."""
-
 
 def _forms(
-    described: list[tuple[str, str]], schema: Schema | None
+    names: list[str], kinds: list[str], schema: Schema | None
 ) -> dict[int, NumberFormat | None]:
     """Give how the numbers of each column are written, were it one of texts; None for text."""
-    forms = {
-        k: NumberFormat() if _is_number(kind) else None for k, (_, kind) in enumerate(described)
-    }
     known = {} if schema is None else schema.by_name
-    for k, (name, _) in enumerate(described):
+    forms: dict[int, NumberFormat | None] = {}
+    for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        forms[k] = NumberFormat() if _is_number(kind) else None
         if name in known and known[name].kind is not None:
             is_number = known[name].kind == "number"
             forms[k] = (known[name].number or NumberFormat()) if is_number else None
@@ -162,15 +205,15 @@ def _view(
             columns.append(f"coalesce({_quoted(name)}::DOUBLE, 'nan'::DOUBLE) AS c{k}")
         else:
             columns.append(f"{number_sql(_text(name, kind), form)} AS c{k}")
-    return (
-        f"CREATE VIEW cells AS SELECT file_row_number AS place, {', '.join(columns)} "
-        f"FROM {source}, file_row_number = true, hive_partitioning = false)"
-    )
+    selected = ", ".join(columns)
+    return f"CREATE VIEW cells AS SELECT file_row_number AS place, {selected} FROM {source}"
 
 
 def _text(name: str, kind: str) -> str:
     """Write the expression that spells a cell as a text file would: whole numbers without .0."""
     column = _quoted(name)
+    if _LONG_INTEGER.fullmatch(kind):
+        return f"{column}::VARCHAR"
     if not _is_number(kind) or kind.split("(")[0] not in ("FLOAT", "DOUBLE", "DECIMAL"):
         return f"{column}::VARCHAR"
     whole = f"({column} = floor({column}) AND abs({column}) < 1e15)"
@@ -215,10 +258,11 @@ def read_parquet(
             path, Path(folder), lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
         ) as reader,
     ):
-        columns = _columns(reader.shape, reader.read())
+        columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
         unreadable = reader.first_unreadable(set_aside(columns, reader.settled))
     missing = sum(column.missing for column in columns)
-    notes = [f"{missing} cell{'s' if missing > 1 else ''} without a value"] if missing else []
+    if missing:
+        notes = [*notes, f"{missing} cell{'s' if missing > 1 else ''} without a value"]
     return Delimited(Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable)
 
 
@@ -232,9 +276,27 @@ def _columns(shape: Shape, cells: list[Cells]) -> list[Column]:
 def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
     """Give the SHA-256 of a file's bytes, as hexadecimal digits."""
     digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-            done += len(chunk)
-            tell(done / size)
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                done += len(chunk)
+                tell(min(done / size, 1.0))
+    except OSError as error:
+        raise unreadable(path, f"cannot be read ({error.strerror})") from error
     return digest.hexdigest()
+
+
+def count_cells(path: Path) -> int:
+    """Tell how many cells a Parquet file holds; 0 if it cannot be read."""
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="aucstudio-") as folder,
+            duckdb.connect() as connection,
+        ):
+            name = literal(glob.escape(str(for_duckdb(path, Path(folder)))))
+            sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"
+            ((cells,),) = connection.execute(sql).fetchall()
+    except (OSError, *UNREADABLE):
+        return 0
+    return int(cells)

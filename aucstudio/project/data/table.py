@@ -193,6 +193,7 @@ def without_label(path: Path, kind: Literal["csv", "parquet"], found: Delimited)
         rejected_rows=found.rejected_rows,
         chosen=found.chosen,
         unreadable=found.unreadable,
+        row_numbers=found.row_numbers,
     )
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-import glob
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
-
 from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
-from aucstudio.project.data.parquet import is_parquet
+from aucstudio.project.data.parquet import count_cells, is_parquet
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.experiment import Experiment
@@ -92,18 +89,10 @@ def table_reader(
 
 def _cell_bytes(path: Path) -> float:
     """Guess what the cells of a table take in memory, from little of the file."""
-    try:
-        size = float(path.stat().st_size)
-        if not is_parquet(path):
-            return size  # a cell of text is about as long as a double
-        with duckdb.connect() as connection:
-            name = literal(glob.escape(str(path.absolute())))
-            found = connection.execute(
-                f"SELECT sum(num_values) FROM parquet_metadata({name})"
-            ).fetchone()
-    except (OSError, duckdb.Error):
-        return 0.0  # whoever reads it says what is wrong
-    return 8.0 * float(found[0] or 0) if found else 0.0
+    if is_parquet(path):
+        return 8.0 * count_cells(path)
+    # A cell of text is about as long as a double.
+    return float(os.path.getsize(path)) if os.path.isfile(path) else 0.0
 
 
 def check_stream(experiment: Experiment) -> None:

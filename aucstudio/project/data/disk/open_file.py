@@ -14,7 +14,7 @@ from aucstudio.project.data.text.delimited import no_rows, open_delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.reader import Reader
-from aucstudio.project.data.text.rejects import Rejected, Unreadable, first_unreadable
+from aucstudio.project.data.text.rejects import Numbers, Rejected, Unreadable, first_unreadable
 
 Tell = Callable[[float, str], None]
 
@@ -39,6 +39,7 @@ class Found:
     chosen: tuple[str, ...] = ()
     settled: frozenset[int] = frozenset()
     unreadable: dict[str, Unreadable]
+    row_numbers: Numbers | None = None
 
 
 def open_file(
@@ -91,6 +92,7 @@ def open_file(
         chosen=opened.chosen,
         settled=opened.settled,
         unreadable=unreadable,
+        row_numbers=kept.row_numbers,
     )
 
 
@@ -110,6 +112,7 @@ def _open_parquet(path: Path, folder: Path, tell: Tell, schema: Schema | None) -
         numbers=store.shape.numbers,
         forms=dict.fromkeys(store.shape.numbers),
         rows=store.shape.rows,
+        notes=store.shape.notes,
         settled=store.settled,
         unreadable=unreadable,
     )

@@ -218,7 +218,7 @@ def stamp_of(path: Path) -> tuple[int, int]:
     """Give size and time of a file; zeros where it is gone."""
     try:
         found = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return 0, 0
     return found.st_size, found.st_mtime_ns
 
@@ -325,6 +325,7 @@ def _bare(
         notes=tuple(found.notes),
         chosen=found.chosen,
         unreadable=found.unreadable,
+        row_numbers=found.row_numbers,
         store=found.store,
         places={name: k for k, name in enumerate(found.names)},
         settled=found.settled,

@@ -28,15 +28,28 @@ from aucstudio.project.data.text.encoding import (
     plain_copy,
     scan,
 )
-from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT, formats, guess_format
+from aucstudio.project.data.text.numerals import (
+    LOOKALIKES,
+    MISSING_NUMBER,
+    MISSING_TEXT,
+    formats,
+    guess_format,
+)
 from aucstudio.project.data.text.reader import Contents, Formats, Reader
-from aucstudio.project.data.text.rejects import Rejected, Source, Unreadable, first_unreadable
+from aucstudio.project.data.text.rejects import (
+    Numbers,
+    Rejected,
+    Source,
+    Unreadable,
+    first_unreadable,
+)
 from aucstudio.project.data.text.reread import (
     guessed_forms,
     later_dialect,
     later_forms,
     later_sample,
 )
+from aucstudio.project.data.text.short import is_short, read_short
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
@@ -65,6 +78,8 @@ class Delimited:
         The parts of the dialect that a person set.
     unreadable : dict of str to Unreadable
         By column, what is no number where the schema says that numbers are.
+    row_numbers : ndarray of int64, shape (rows,), or None
+        Which data rows of the file the rows are, counted from 1; None if none was left out.
     """
 
     dialect: Dialect
@@ -75,6 +90,7 @@ class Delimited:
     notes: list[str]
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
+    row_numbers: Numbers | None = None
 
 
 def read_delimited(
@@ -94,13 +110,17 @@ def read_delimited(
     """
     with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
         opened = open_delimited(path, given, Path(temporary), tell, schema)
-        with Reader(
-            opened.source, Path(temporary), lambda part: tell(0.3 + 0.7 * part, "reading")
-        ) as reader:
-            contents = reader.read(opened.forms, opened.settled)
-        columns = _columns(opened.source.names, contents)
-        strange = set_aside(columns, opened.settled)
-        unreadable = first_unreadable(opened.source, strange, opened.forms)
+        source, forms, settled = opened.source, opened.forms, opened.settled
+        contents = read_short(source, forms, settled) if opened.short else None
+        if contents is None:
+            with Reader(
+                source, Path(temporary), lambda part: tell(0.3 + 0.7 * part, "reading")
+            ) as reader:
+                contents = reader.read(forms, settled)
+        columns = _columns(source.names, contents)
+        strange = set_aside(columns, settled)
+        unreadable = first_unreadable(source, strange, forms)
+    tell(1.0, "reading")
     if not len(columns[0].values):
         raise no_rows(path)
     notes = [*opened.notes, *_notes(columns, contents, opened.sample)]
@@ -113,6 +133,7 @@ def read_delimited(
         notes,
         opened.chosen,
         unreadable,
+        contents.row_numbers,
     )
 
 
@@ -145,6 +166,8 @@ class Opened:
         The parts of the dialect that a person set.
     settled : frozenset of int
         Columns of numbers that remain so whatever their cells are.
+    short : bool
+        Whether the file has few rows.
     """
 
     source: Source
@@ -154,6 +177,7 @@ class Opened:
     notes: list[str]
     chosen: tuple[str, ...] = ()
     settled: frozenset[int] = frozenset()
+    short: bool = False
 
 
 def open_delimited(
@@ -184,11 +208,13 @@ def open_delimited(
         if dialect.header:
             dialect = dataclasses.replace(dialect, short_header=short_header(sample))
     names, notes = column_names(sample, dialect.header)
-    source = Source(plain, path, dialect, names)
+    lookalikes = found.lookalikes if plain is path else LOOKALIKES
+    source = Source(plain, path, dialect, names, lookalikes)
     notes = [*_dialect_notes(dialect, found.encoding), *notes]
     forms, settled = _forms(names, sample, dialect, schema, given)
     chosen = tuple(sorted(given))
-    return Opened(source, found.sha256, sample, forms, notes, chosen, settled)
+    short = is_short(text, whole, plain.stat().st_size)
+    return Opened(source, found.sha256, sample, forms, notes, chosen, settled, short)
 
 
 def _encoding(found: Scan, given: Mapping[str, Any], schema: Schema | None) -> str:

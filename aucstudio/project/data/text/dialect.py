@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from aucstudio.project.data.text.numerals import (
+    BLANKS,
     formats,
     guess_decimal,
     guess_format,
@@ -148,7 +149,7 @@ def _rows(text: str, whole: bool, delimiter: str, quote: str) -> list[Row]:
     )
     rows: list[Row] = []
     try:
-        rows.extend([cell.strip() for cell in row] for row in reader if row)
+        rows.extend([cell.strip(BLANKS) for cell in row] for row in reader if row)
     except csv.Error:
         # A quotation mark that is never closed; what was read before it still tells enough.
         return rows
@@ -238,16 +239,22 @@ def _is_number(cell: str) -> bool:
 
 def column_names(sample: Sample, header: bool) -> tuple[list[str], list[str]]:
     """Name the columns; also sentences about names that had to be made up."""
-    width, notes = sample.width, []
+    width = sample.width
     if not header:
         return [f"c{k + 1}" for k in range(width)], [
             f"no header row: the columns are named c1 to c{width}"
         ]
+    return unique_names(_fitted(sample))
+
+
+def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Give each column a name of its own; also sentences about names that had to be made up."""
     names: list[str] = []
-    given, used = set(_fitted(sample)), set[str]()
-    for k, name in enumerate(_fitted(sample)):
+    notes: list[str] = []
+    taken, used = set(given), set[str]()
+    for k, name in enumerate(given):
         wanted = name or ("row" if k == 0 else f"c{k + 1}")
-        unique = wanted if name and name not in used else _unused(wanted, given, used)
+        unique = wanted if name and name not in used else _unused(wanted, taken, used)
         if not name:
             notes.append(f"column {k + 1} has no name and is called {unique!r}")
         elif unique != name:

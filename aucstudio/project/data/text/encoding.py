@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
+from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.errors import InputError
 
 Tell = Callable[[float], None]
@@ -39,6 +40,7 @@ _OTHER_FILES = (
     (b"SQLite format 3", "a database"),
 )
 _SYMBOL_INSIDE = re.compile("[A-Za-zÀ-ÿ][¡-©«-´¶¸¹»-¿][A-Za-zÀ-ÿ]")
+_NAN = (b"nan(", b"+nan", b"-nan")
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 
@@ -55,12 +57,16 @@ class Scan:
         The first stretch that is not UTF-8, for a guess.
     uniform : bool
         Whether all lines end alike, in LF or in CR LF.
+    lookalikes : frozenset of str
+        Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` occur below the first
+        line, as far as the bytes are ASCII's.
     """
 
     sha256: str
     encoding: str | None
     odd: bytes
     uniform: bool
+    lookalikes: frozenset[str]
 
 
 def scan(path: Path, tell: Tell) -> Scan:
@@ -71,17 +77,13 @@ def scan(path: Path, tell: Tell) -> Scan:
     InputError
         If the file is not there, cannot be read, is empty, or is no text.
     """
+    require_file(path)
     try:
         with path.open("rb") as file:
             return _scan(path, file, tell)
-    except IsADirectoryError:
-        raise _unreadable(path, "is a folder; choose a file in it") from None
-    except FileNotFoundError:
-        raise _unreadable(path, "does not exist; check its name and folder") from None
     except OSError as error:
-        # Windows says "permission denied" of a folder.
-        reason = "is a folder" if path.is_dir() else f"cannot be read ({error.strerror})"
-        raise _unreadable(path, f"{reason}; choose a file that you may read") from error
+        reason = f"cannot be read ({error.strerror}); choose a file that you may read"
+        raise unreadable(path, reason) from error
 
 
 def _scan(path: Path, file: BinaryIO, tell: Tell) -> Scan:
@@ -89,15 +91,16 @@ def _scan(path: Path, file: BinaryIO, tell: Tell) -> Scan:
     head = file.read(_SAMPLE)
     file.seek(0)
     if not head.strip():
-        raise _unreadable(path, "is empty; choose a file with a table in it")
+        raise unreadable(path, "is empty; choose a file with a table in it")
     encoding = _from_bom(head) or _utf16_without_bom(head)
     if encoding in (None, "utf-8"):
         _refuse_binary(path, head)
     digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
-    odd, ends, done = b"", _LineEnds(), 0
+    odd, ends, lookalikes, done = b"", _LineEnds(), _Lookalikes(), 0
     for chunk in _chunks(file):
         digest.update(chunk)
         ends.add(chunk)
+        lookalikes.add(chunk)
         if encoding in (None, "utf-8") and not odd:
             odd = _not_utf8(decoder, chunk)
         if encoding in (None, "utf-8") and b"\0" in chunk:
@@ -106,7 +109,7 @@ def _scan(path: Path, file: BinaryIO, tell: Tell) -> Scan:
         tell(min(done / size, 1.0))
     if encoding is None and not odd and not _not_utf8(decoder, b"", final=True):
         encoding = "utf-8"
-    return Scan(digest.hexdigest(), encoding, odd or head, ends.uniform)
+    return Scan(digest.hexdigest(), encoding, odd or head, ends.uniform, lookalikes.found)
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -139,6 +142,33 @@ class _LineEnds:
         return self._cr == self._crlf and self._crlf in (0, self._lf)
 
 
+class _Lookalikes:
+    """Looks over chunks for what DuckDB alone would take for numbers."""
+
+    def __init__(self) -> None:
+        self.found = frozenset[str]()
+        self._tail: bytes | None = None
+
+    def add(self, chunk: bytes) -> None:
+        if self._tail is None:
+            # Names of columns may hold anything.
+            _, end, chunk = chunk.partition(b"\n")
+            if not end:
+                return
+            self._tail = b""
+        piece = self._tail + chunk
+        self._tail = piece[-3:]
+        if b"_" in piece:
+            self.found |= {"_"}
+        # Most files need no more than these looks for single bytes, which are quick.
+        if b"+" in piece and b"+-" in piece:
+            self.found |= {"+-"}
+        if "nan" not in self.found and (b"n" in piece or b"N" in piece):
+            piece = piece.lower()
+            if any(mark in piece for mark in _NAN):
+                self.found |= {"nan"}
+
+
 def _from_bom(head: bytes) -> str | None:
     return next((name for mark, name in _BOMS if head.startswith(mark)), None)
 
@@ -160,11 +190,7 @@ def _refuse_binary(path: Path, head: bytes) -> None:
 
 
 def _binary(path: Path, what: str) -> InputError:
-    return _unreadable(path, f"{what} and is no text table; save it as CSV first")
-
-
-def _unreadable(path: Path, what: str) -> InputError:
-    return InputError(f"{path} {what}", file=str(path))
+    return unreadable(path, f"{what} and is no text table; save it as CSV first")
 
 
 def guess_encoding(odd: bytes) -> str:
@@ -239,6 +265,18 @@ def head_of(path: Path) -> tuple[str, bool]:
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     return data.decode("utf-8-sig"), whole
+
+
+def holds_blank_lines(path: Path) -> bool:
+    """Tell whether a file whose lines all end alike may have blank ones."""
+    with path.open("rb") as file:
+        last = b"\n"
+        for chunk in _chunks(file):
+            piece = last + chunk
+            if b"\n\n" in piece or b"\n\r\n" in piece:
+                return True
+            last = piece[-2:]
+    return False
 
 
 def lines_at(path: Path, offsets: list[int]) -> list[int]:

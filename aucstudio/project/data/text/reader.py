@@ -16,7 +16,10 @@ from typing import TypeVar
 import numpy as np
 
 from aucstudio.project.data.cells import Cells, CellStore, Tell
+from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    LONGEST_INTEGER,
     MISSING_NUMBER,
     NumberFormat,
     formats,
@@ -25,7 +28,14 @@ from aucstudio.project.data.text.numerals import (
     number_sql,
     text_sql,
 )
-from aucstudio.project.data.text.rejects import Rejected, Source, infinite_value, rejected_rows
+from aucstudio.project.data.text.rejects import (
+    LeftOut,
+    Numbers,
+    Rejected,
+    Source,
+    infinite_value,
+    rejected_rows,
+)
 from aucstudio.project.errors import InputError
 
 Item = TypeVar("Item")
@@ -51,6 +61,9 @@ class Contents:
     rejected : list of Rejected
         The first hundred.
     rejected_rows : int
+    row_numbers : ndarray of int64, shape (rows,), or None
+        The place of each row among the data rows of the file, counted from 1, those that were left
+        out included; None if there are none.
     """
 
     cells: list[Cells]
@@ -58,6 +71,7 @@ class Contents:
     strays: dict[int, str]
     rejected: list[Rejected]
     rejected_rows: int
+    row_numbers: Numbers | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,6 +83,7 @@ class Kept:
     strays: dict[int, str]
     rejected: list[Rejected]
     rejected_rows: int
+    row_numbers: Numbers | None
 
 
 class Reader(CellStore):
@@ -92,6 +107,7 @@ class Reader(CellStore):
     ) -> None:
         super().__init__(source.shown, folder, tell, database=database, memory=memory)
         self._source = source
+        self._path = for_duckdb(source.path, folder)
 
     def keep(
         self,
@@ -102,28 +118,27 @@ class Reader(CellStore):
 
         The file is read once, and again where a column is not written as its sample promised.
         """
-        settled, strays = dict(forms), dict[int, str]()
+        settled = dict(forms)
         rows = self._create(settled)
-        rejected, total = rejected_rows(self._connection, self._source)
-        self._check_rejected(rejected, total, rows)
-        doubtful = self._infinite([k for k, form in settled.items() if form and k not in fixed])
-        for batch in _batches(doubtful, _DOUBTFUL_BATCH):
-            for k, (form, misfit) in self._settle(batch).items():
-                settled[k] = form
-                if form is None:
-                    strays[k] = misfit
+        left_out = rejected_rows(self._connection, self._source)
+        check_rejected(self._source, left_out.listed, left_out.total, rows)
+        doubtful = self._beyond(LONGEST_INTEGER, [k for k, form in settled.items() if form])
+        strays = self._resettle(settled, doubtful, fixed)
         if doubtful:
-            self._create(settled)
-        for k in self._infinite([k for k in doubtful if settled[k]]):
-            form = settled[k]
-            assert form is not None
-            raise infinite_value(self._source, k, form)
-        return Kept(rows, settled, strays, rejected, total)
+            self._create(settled, fixed.intersection(doubtful))
+        for k in self._beyond(np.inf, [k for k in doubtful if settled[k] and k not in fixed]):
+            raise infinite_value(self._source, k, settled[k])
+        numbers = left_out.others(rows)
+        return Kept(rows, settled, strays, left_out.listed, left_out.total, numbers)
 
-    def _infinite(self, columns: list[int]) -> list[int]:
+    def _beyond(self, limit: float, columns: list[int]) -> list[int]:
+        """List the columns with a number of that size or more."""
         if not columns:
             return []
-        asked = ", ".join(f"coalesce(bool_or(isinf(c{k})), false)" for k in columns)
+        asked = ", ".join(
+            f"coalesce(bool_or(abs(c{k}) >= '{limit}'::DOUBLE AND NOT isnan(c{k})), false)"
+            for k in columns
+        )
         answers = self._one(f"SELECT {asked} FROM cells")
         return [k for k, answer in zip(columns, answers, strict=True) if answer]
 
@@ -143,59 +158,68 @@ class Reader(CellStore):
             never closed, or a number is infinite.
         """
         settled = dict(forms)
-        cells, rejected, total = self._first_pass(settled)
+        cells, left_out = self._first_pass(settled)
         doubtful = [
-            k for k, form in settled.items() if form and k not in fixed and _has_infinite(cells[k])
+            k for k, form in settled.items() if form and _reaches(LONGEST_INTEGER, cells[k])
         ]
-        strays: dict[int, str] = {}
+        strays = self._resettle(settled, doubtful, fixed)
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
+            cells |= self._load({k: settled[k] for k in batch}, fixed)
+        for k in doubtful:
+            if k not in fixed and settled[k] is not None and _reaches(np.inf, cells[k]):
+                raise infinite_value(self._source, k, settled[k])
+        ordered = [cells[k] for k in sorted(cells)]
+        numbers = left_out.others(len(ordered[0].values))
+        return Contents(ordered, settled, strays, left_out.listed, left_out.total, numbers)
+
+    def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], LeftOut]:
+        cells: dict[int, Cells] = {}
+        left_out = LeftOut([], np.empty(0, dtype=np.int64))
+        for batch in _batches(list(forms), _BATCH):
+            self._progress = (batch[0] / len(forms), (batch[-1] + 1) / len(forms))
+            found = self._load({k: forms[k] for k in batch})
+            if not cells:
+                left_out = rejected_rows(self._connection, self._source)
+                rows = len(found[batch[0]].values)
+                check_rejected(self._source, left_out.listed, left_out.total, rows)
+            cells |= found
+        return cells, left_out
+
+    def _resettle(
+        self, settled: Formats, doubtful: list[int], fixed: frozenset[int]
+    ) -> dict[int, str]:
+        """Settle formats anew that did not prove true; give a stray cell where it became text."""
+        strays: dict[int, str] = {}
+        for batch in _batches([k for k in doubtful if k not in fixed], _DOUBTFUL_BATCH):
             for k, (form, misfit) in self._settle(batch).items():
                 settled[k] = form
                 if form is None:
                     strays[k] = misfit
-            cells |= self._load({k: settled[k] for k in batch})
-        for k in doubtful:
-            form = settled[k]
-            if form is not None and _has_infinite(cells[k]):
-                raise infinite_value(self._source, k, form)
-        return Contents([cells[k] for k in sorted(cells)], settled, strays, rejected, total)
+        return strays
 
-    def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], list[Rejected], int]:
-        cells: dict[int, Cells] = {}
-        rejected: list[Rejected] = []
-        total = 0
-        for batch in _batches(list(forms), _BATCH):
-            self._progress = (batch[0] / len(forms), (batch[-1] + 1) / len(forms))
-            rows = self._create({k: forms[k] for k in batch})
-            if not cells:
-                rejected, total = rejected_rows(self._connection, self._source)
-                self._check_rejected(rejected, total, rows)
-            cells |= self._fetch({k: bool(forms[k]) for k in batch}, rows)
-        return cells, rejected, total
+    def _load(self, forms: Formats, exact: frozenset[int] = frozenset()) -> dict[int, Cells]:
+        is_number = {k: form is not None for k, form in forms.items()}
+        return self._fetch(self._select(forms, exact), is_number)
 
-    def _check_rejected(self, rejected: list[Rejected], total: int, rows: int) -> None:
-        if total > rows:
-            shown, first = self._source.shown, rejected[0]
-            raise InputError(
-                f"{shown}, line {first.line}: {first.reason}; {total} of {rows + total} rows "
-                "cannot be read: choose another delimiter or quotation mark",
-                file=str(shown),
-                line=first.line,
-                setting="delimiter",
-            )
-
-    def _load(self, forms: Formats) -> dict[int, Cells]:
-        rows = self._create(forms)
-        return self._fetch({k: bool(form) for k, form in forms.items()}, rows)
-
-    def _create(self, forms: Formats) -> int:
-        """Read some columns of the file into DuckDB's table ``cells``; return its rows."""
-        columns = ", ".join(
-            f"{number_sql(f'c{k}', form) if form else text_sql(f'c{k}')} AS c{k}"
-            for k, form in forms.items()
-        )
-        self._run(f"CREATE OR REPLACE TABLE cells AS SELECT {columns} FROM {self._read_csv()}")
+    def _create(self, forms: Formats, exact: frozenset[int] = frozenset()) -> int:
+        """Read the file into DuckDB's table ``cells``; return its rows."""
+        self._run_sql(f"CREATE OR REPLACE TABLE cells AS {self._select(forms, exact)}")
         return int(self._one("SELECT count(*) FROM cells")[0])
+
+    def _select(self, forms: Formats, exact: frozenset[int]) -> str:
+        """Write the query that reads some columns of the file.
+
+        In the columns ``exact`` every cell is compared with the pattern of numbers.
+        """
+        columns = []
+        for k, form in forms.items():
+            lookalikes = None if k in exact else self._source.lookalikes
+            read = text_sql(f"c{k}") if form is None else number_sql(f"c{k}", form, lookalikes)
+            columns.append(f"{read} AS c{k}")
+        return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
+
+    def _run_sql(self, sql: str) -> None:
+        self._run(lambda: self._connection.execute(sql))
 
     def _read_csv(self) -> str:
         dialect = self._source.dialect
@@ -213,7 +237,7 @@ class Reader(CellStore):
             "hive_partitioning": "false",
         }
         # DuckDB takes the name for a pattern.
-        name = literal(glob.escape(str(self._source.path.absolute())))
+        name = literal(glob.escape(str(self._path)))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
     def _settle(self, columns: list[int]) -> dict[int, tuple[NumberFormat | None, str]]:
@@ -230,19 +254,34 @@ class Reader(CellStore):
         )
         names = ", ".join(f"m{n}" for n in range(len(columns) * len(tries)))
         source = self._read_csv()
-        self._run(f"CREATE OR REPLACE TABLE misfits({names}) AS SELECT {questions} FROM {source}")
+        self._run_sql(
+            f"CREATE OR REPLACE TABLE misfits({names}) AS SELECT {questions} FROM {source}"
+        )
         misfits = iter(self._one("SELECT * FROM misfits"))
         settled = {}
         for k in columns:
             answers = dict(zip(tries, misfits, strict=False))
             fitting = (form for form, misfit in answers.items() if misfit is None)
-            settled[k] = (next(fitting, None), str(answers[tries[1]]).strip())
+            settled[k] = (next(fitting, None), str(answers[tries[1]]).strip(BLANKS))
         return settled
+
+
+def check_rejected(source: Source, rejected: list[Rejected], total: int, rows: int) -> None:
+    """Raise InputError if most rows of a file cannot be read."""
+    if total > rows:
+        shown, first = source.shown, rejected[0]
+        raise InputError(
+            f"{shown}, line {first.line}: {first.reason}; {total} of {rows + total} rows "
+            "cannot be read: choose another delimiter or quotation mark",
+            file=str(shown),
+            line=first.line,
+            setting="delimiter",
+        )
 
 
 def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _has_infinite(cells: Cells) -> bool:
-    return bool(np.isinf(cells.values).any())
+def _reaches(limit: float, cells: Cells) -> bool:
+    return bool((np.abs(cells.values) >= limit).any())

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterator, Mapping
+import io
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.encoding import lines_at
-from aucstudio.project.data.text.numerals import NumberFormat, is_missing_number
+from aucstudio.project.data.text.encoding import holds_blank_lines, lines_at
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    LOOKALIKES,
+    NumberFormat,
+    is_missing_number,
+)
 from aucstudio.project.errors import InputError
 
+Numbers = NDArray[np.int64]
+
 MAX_REJECTED = 100
+# As long as the module csv allows on every system.
+_LONGEST_CELL = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,10 +39,13 @@ class Rejected:
     line : int
         Line of the file in which the row begins, counted from 1.
     reason : str
+    row : int
+        Its place among the data rows of the file, counted from 1.
     """
 
     line: int
     reason: str
+    row: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,48 +79,102 @@ class Source:
     dialect : Dialect
     names : list of str
         Names of its columns.
+    lookalikes : frozenset of str
+        Spellings to beware of: see :data:`~aucstudio.project.data.text.numerals.LOOKALIKES`.
     """
 
     path: Path
     shown: Path
     dialect: Dialect
     names: list[str]
+    lookalikes: frozenset[str] = LOOKALIKES
 
 
-def rejected_rows(
-    connection: duckdb.DuckDBPyConnection, source: Source
-) -> tuple[list[Rejected], int]:
-    """List the first hundred rows that DuckDB rejected, and count them all.
+@dataclasses.dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The rows that were left out.
+
+    Attributes
+    ----------
+    listed : list of Rejected
+        The first hundred.
+    rows : ndarray of int64
+        Places of all of them among the data rows, counted from 1, in rising order.
+    """
+
+    listed: list[Rejected]
+    rows: Numbers
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    def others(self, kept: int) -> Numbers | None:
+        """Give the places of the rows that were kept; None if all were."""
+        if not self.total:
+            return None
+        is_kept = np.ones(kept + self.total, dtype=bool)
+        is_kept[self.rows - 1] = False
+        return np.flatnonzero(is_kept) + 1
+
+
+def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> LeftOut:
+    """Find the rows that DuckDB rejected.
 
     Raises
     ------
     InputError
         If a quotation mark is never closed: what follows it cannot be told apart.
     """
+    # There is one error for each cell that a row lacks or has too many.
     rejects = (
-        "SELECT line_byte_position - 1, min(error_type::VARCHAR), min(csv_line), "
-        "max(TRY_CAST(regexp_extract(error_message, 'Found: ([0-9]+)', 1) AS BIGINT)) "
+        "SELECT line_byte_position - 1, min(error_type::VARCHAR), min(csv_line) "
         "FROM reject_errors GROUP BY 1 ORDER BY 1"
     )
     found = connection.execute(f"{rejects} LIMIT {MAX_REJECTED}").fetchall()
+    if not found:
+        return LeftOut([], np.empty(0, dtype=np.int64))
     # DuckDB counts rows; where cells hold line ends, only the place in the file tells the line.
     lines = lines_at(source.path, [int(row[0]) for row in found])
-    listed = [
-        Rejected(line, _reason(source, line, kind, text, cells))
-        for line, (_, kind, text, cells) in zip(lines, found, strict=True)
+    reasons = [
+        _reason(source, line, kind, text or "")
+        for line, (_, kind, text) in zip(lines, found, strict=True)
     ]
-    counted = connection.execute(f"SELECT count(*) FROM ({rejects})").fetchone()
-    return listed, int(counted[0]) if counted else 0
+    counted = connection.execute("SELECT DISTINCT line AS line FROM reject_errors").fetchnumpy()
+    rows = _places(source, np.sort(np.asarray(counted["line"], dtype=np.int64)))
+    listed = [
+        Rejected(line, reason, int(row))
+        for line, reason, row in zip(lines, reasons, rows, strict=False)
+    ]
+    return LeftOut(listed, rows)
 
 
-def _reason(source: Source, line: int, kind: str, text: str | None, cells: int | None) -> str:
-    if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS") and cells is not None:
-        return f"{cells} cell{'' if cells == 1 else 's'} instead of {len(source.names)}"
+def _places(source: Source, counted: Numbers) -> Numbers:
+    """Turn what DuckDB counts into places among the data rows.
+
+    It counts lines that were skipped, the header, and blank lines unless they are in a cell.
+    """
+    before = source.dialect.skip + source.dialect.header
+    places = counted - before
+    if holds_blank_lines(source.path):
+        records = enumerate(_records(source), source.dialect.skip + 1)
+        blank = np.array([n for n, (_, row) in records if not row], dtype=np.int64)
+        places -= np.searchsorted(blank, counted)
+    return places
+
+
+def _reason(source: Source, line: int, kind: str, text: str) -> str:
+    if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
+        row = next(
+            (row for _, row in _cut(source.dialect, io.StringIO(text, newline="")) if row), []
+        )
+        return cells_instead(len(row), len(source.names))
     if kind == "LINE SIZE OVER MAXIMUM":
         return "the row is too long"
     if kind != "UNQUOTED VALUE":
         return kind.lower()
-    if (text or "").count(source.dialect.quote) % 2:
+    if text.count(source.dialect.quote) % 2:
         raise InputError(
             f"{source.shown}, line {line}: a quotation mark is opened and never closed; close or "
             "double it",
@@ -117,10 +185,15 @@ def _reason(source: Source, line: int, kind: str, text: str | None, cells: int |
     return "text follows a closing quotation mark"
 
 
-def infinite_value(source: Source, k: int, form: NumberFormat) -> InputError:
+def cells_instead(cells: int, width: int) -> str:
+    """Say how long a row is that should have ``width`` cells."""
+    return f"{cells} cell{'' if cells == 1 else 's'} instead of {width}"
+
+
+def infinite_value(source: Source, k: int, form: NumberFormat | None) -> InputError:
     """Make the sentence for a column with an infinite value, looking for its line."""
     rows = _complete_rows(source)
-    line = next((line for line, row in rows if _is_infinite(row[k].strip(), form)), None)
+    line = next((line for line, row in rows if _is_infinite(row[k].strip(BLANKS), form)), None)
     where = "" if line is None else f", line {line}"
     return InputError(
         f"infinite value in column {source.names[k]!r}{where} of {source.shown}; leave the cell "
@@ -147,7 +220,7 @@ def first_unreadable(
     rows = _complete_rows(source) if counts else iter(())
     for line, row in rows:
         for k in [k for k in counts if k not in found]:
-            form, cell = forms[k], row[k].strip()
+            form, cell = forms[k], row[k].strip(BLANKS)
             if form and not is_missing_number(cell) and not _is_finite(cell, form):
                 found[k] = cell, line
         if len(found) == len(counts):
@@ -157,24 +230,41 @@ def first_unreadable(
 
 def _complete_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
     """Walk over the rows with the lines they begin in; slow, for messages only."""
-    dialect = source.dialect
-    quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
+    rows = (found for found in _records(source) if found[1])
+    if source.dialect.header:
+        next(rows, None)
+    return (found for found in rows if len(found[1]) >= len(source.names))
+
+
+def _records(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Walk over the rows, blank and rejected ones too, with the lines they begin in."""
     with source.path.open(encoding="utf-8-sig", newline="") as file:
-        for _ in range(dialect.skip):
+        for _ in range(source.dialect.skip):
             file.readline()
-        reader = csv.reader(
-            file, delimiter=dialect.delimiter, quotechar=dialect.quote or None, quoting=quoting
-        )
-        begins = dialect.skip + 1
-        for number, row in enumerate(reader):
-            if len(row) >= len(source.names) and not (number == 0 and dialect.header):
-                yield begins, row
-            begins = dialect.skip + reader.line_num + 1
+        for line, row in _cut(source.dialect, file):
+            yield source.dialect.skip + line, row
+
+
+def _cut(dialect: Dialect, text: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Cut lines into cells; the number of the first line of each row comes with it."""
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(
+        text,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote or None,
+        quoting=quoting,
+        skipinitialspace=dialect.delimiter not in " \t",
+    )
+    begins = 1
+    for row in reader:
+        yield begins, row
+        begins = reader.line_num + 1
 
 
 def _is_finite(cell: str, form: NumberFormat) -> bool:
     return form.matches(cell) and not _is_infinite(cell, form)
 
 
-def _is_infinite(cell: str, form: NumberFormat) -> bool:
-    return form.matches(cell) and bool(np.isinf(form.read(cell)))
+def _is_infinite(cell: str, form: NumberFormat | None) -> bool:
+    return form is not None and form.matches(cell) and bool(np.isinf(form.read(cell)))

@@ -14,7 +14,7 @@ from typing import Any
 
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, Sample, column_names
-from aucstudio.project.data.text.numerals import NumberFormat, guess_format
+from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, guess_format
 
 # Lines among which the header is looked for.
 _TITLE_LINES = 30
@@ -124,6 +124,6 @@ def _first_row(text: str, dialect: Dialect) -> list[str]:
         skipinitialspace=dialect.delimiter not in " \t",
     )
     try:
-        return [cell.strip() for cell in next((row for row in rows if row), [])]
+        return [cell.strip(BLANKS) for cell in next((row for row in rows if row), [])]
     except csv.Error:
         return []

@@ -1,0 +1,227 @@
+"""One parser: a cell is the same number or text wherever it stands and whoever reads it."""
+
+import random
+
+import numpy as np
+import pytest
+
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text import delimited, encoding
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    MISSING_TEXT,
+    guess_format,
+    is_missing_number,
+)
+from aucstudio.project.data.text.reader import Reader
+from aucstudio.project.data.text.short import read_short
+from aucstudio.project.errors import InputError
+
+_SPELLED = (
+    "1_000 +-5 -+5 --5 nan(5) nan() -nan +nan NaN nAn nan inf_ in infin 1e5 1E+05 1e-5 1e 1e+ "
+    "e5 .5 5. . -. +. .e5 5.e3 5.e 00 007 0x10 1f 1d5 1d true 1,234 1,23 1,234.5 1.234,5 "
+    "1'234 12,34,567 +1,234 -0 +0 -0.0 1e-400 4.9e-324 2.4703282292062327e-324 "
+    "1.7976931348623157e308 999999999999999 1000000000000000 0000000000000001 "
+    "00000000000000001234567890123456 +12345678901234567890 -1234567890123456 "
+    "12345678901234567890.0 1234567890123456e0 "
+    "0.1000000000000000055511151231257827021181583404541015625 9007199254740993.0 "
+    "\u0661\u0662 \uff11\uff12 \xbd 1\xb2 none None - -- ? n/a #N/A null NULL nul \u0131nf K "
+    "1;5 1:5 1/5 5% $5 (5) 1e5_0 _ __ _1 1_ 1__0 1._5 1_.5 1e_5 +_5 1\xa0234 1\u202f234 "
+    "1\u2009234 \xa05 5\xa0 \ufeff5 5\u2003 \x0b5 5\x0c 5\x1c \x855 +\xa05 -\xa05 nan\xa0 "
+    "\xa0nan(1) 5\x01b 1e0.5 0e0 -0e-0 1e00005"
+)
+HOSTILE = _SPELLED.split(" ")
+COMPANIONS = (
+    ["1", "2", "3"],
+    ["1.5", "-2.25", ".5e3"],
+    ["1,5", "-2,25", ",5"],
+    ["1,234", "5,678.25", "12,345,678"],
+    ["1.234", "5.678,25", "12.345.678"],
+    ["1 234", "12 345,5", "7"],
+    ["NA", "1", "nan"],
+    ["", "?", "-"],
+    ["a", "b", "1"],
+)
+ALPHABET = "0123456789" * 3 + "..,,++--__eEnNaA() '" + "\t\v\f\u00a0\u2003ifx"
+
+
+def hostile_cells(count, seed):
+    chosen = random.Random(seed)
+    made = []
+    while len(made) < count:
+        if chosen.random() < 0.5:
+            cell = chosen.choice(HOSTILE)
+        else:
+            cell = "".join(chosen.choices(ALPHABET, k=chosen.randint(1, 8)))
+        if chosen.random() < 0.2:
+            cell = chosen.choice([" ", "\t", "\u00a0", "\v"]) + cell
+        if chosen.random() < 0.2:
+            cell += chosen.choice(["  ", "\f", "\u00a0", " \t"])
+        made.append(cell)
+    return made
+
+
+def as_python_reads(cells, decimal):
+    """Read a column: its kind, and its values."""
+    stripped = [cell.strip(BLANKS) for cell in cells]
+    form = guess_format(stripped, decimal)
+    if form is None:
+        return "text", [None if c.lower() in MISSING_TEXT else c for c in stripped]
+    numbers = [np.nan if is_missing_number(c) else form.read(c) for c in stripped]
+    return "number", np.array(numbers).view(np.int64).tolist()
+
+
+def as_read(column):
+    if column.kind == "text":
+        return "text", column.values.tolist()
+    values = np.where(np.isnan(column.values), np.nan, column.values)
+    return "number", values.view(np.int64).tolist()
+
+
+def write_columns(path, columns, delimiter):
+    """Write columns; cells that hold the delimiter or a quotation mark are quoted."""
+
+    def quoted(cell):
+        return '"' + cell.replace('"', '""') + '"' if delimiter in cell or '"' in cell else cell
+
+    lines = [delimiter.join(f"v{k}" for k in range(len(columns)))]
+    lines += [delimiter.join(map(quoted, row)) for row in zip(*columns, strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+
+
+@pytest.mark.parametrize("reader", ["short", "duckdb"])
+@pytest.mark.parametrize("place", ["in the sample", "beyond it"])
+@pytest.mark.parametrize(("delimiter", "decimal"), [(";", "."), (";", ","), ("|", ".")])
+def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decimal, place, reader):
+    monkeypatch.setattr(delimited, "is_short", lambda *_: reader == "short")
+    monkeypatch.setattr(encoding, "_SAMPLE", 4096)
+    chosen = random.Random(f"{delimiter}{decimal}{place}")
+    rows = 60
+    columns = []
+    for cell in hostile_cells(250, f"{delimiter}{decimal}"):
+        companions = chosen.choice(COMPANIONS)
+        column = [companions[row % 3] for row in range(rows)]
+        column[3 if place == "in the sample" else rows - 2] = cell
+        if not _holds_infinity(column, decimal):
+            columns.append(column)
+    path = tmp_path / "data.csv"
+    write_columns(path, columns, delimiter)
+    text, whole = encoding.head_of(path)
+    assert not whole
+    assert text.count("\n") < rows - 20
+    table = read_table(path, label=False, dialect=Dialect("utf-8", delimiter, '"', decimal))
+    assert table.rows == rows
+    for column, found in zip(columns, table.columns, strict=True):
+        assert as_read(found) == as_python_reads(column, decimal), column
+
+
+def _holds_infinity(cells, decimal):
+    kind, values = as_python_reads(cells, decimal)
+    return kind == "number" and bool(np.isinf(np.array(values).view(np.float64)).any())
+
+
+def test_the_reader_that_is_meant_is_used(tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr(
+        delimited, "read_short", lambda *given: used.append("short") or read_short(*given)
+    )
+    monkeypatch.setattr(delimited, "Reader", lambda *given: used.append("duckdb") or Reader(*given))
+    path = tmp_path / "data.csv"
+    for rows, quoted, readers in [
+        (50, '"a"', ["short"]),
+        (50, '"a\nb"', ["short", "duckdb"]),
+        (50_000, '"a"', ["duckdb"]),
+    ]:
+        path.write_text("x,y\n" + f"1,{quoted}\n" * rows)
+        read_table(path, label=False)
+        assert used == readers
+        used.clear()
+
+
+# What both readers say of rows
+
+_PIECES = ["1", "2", "", " ", "a", '"a"', '"a,b"', '"a""b"', '""', 'a"b', '"a"b', ' "a"', '"a" ']
+
+
+def understood(path):
+    try:
+        table = read_table(path, label=False, dialect=Dialect())
+    except InputError as error:
+        return str(error)
+    columns = [as_read(column) for column in table.columns]
+    numbers = None if table.row_numbers is None else table.row_numbers.tolist()
+    return columns, table.rejected, table.rejected_rows, numbers, table.notes
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_both_readers_cut_rows_alike(tmp_path, monkeypatch, seed):
+    chosen = random.Random(seed)
+    pieces = _PIECES if seed % 2 else _PIECES[:9]
+    lines = ["a,b,c"] + ["1,2,3"] * 12
+    for _ in range(chosen.randint(1, 8)):
+        cells = chosen.choices(pieces, k=chosen.choice([1, 2, 3, 3, 3, 4, 5]))
+        lines.insert(chosen.randint(1, len(lines)), ",".join(cells))
+        if chosen.random() < 0.4:
+            lines.insert(chosen.randint(1, len(lines)), "")
+    path = tmp_path / "data.csv"
+    end = chosen.choice(["\n", "\r\n"])
+    path.write_text(end.join(lines) + chosen.choice(["", end, end * 2]), newline="")
+    short = understood(path)
+    monkeypatch.setattr(delimited, "is_short", lambda *_: False)
+    assert understood(path) == short
+
+
+# Row numbers are those of the file
+
+
+@pytest.mark.parametrize("reader", ["short", "duckdb", "disk"])
+def test_rows_keep_the_numbers_they_have_in_the_file(tmp_path, monkeypatch, reader):
+    monkeypatch.setattr(delimited, "is_short", lambda *_: reader == "short")
+    path = tmp_path / "data.csv"
+    text = 'title\nrow,x,y\n1,0,a\n\n2,1\n3,0,"b\n\n"\n4,1,a\n\n\n5\n6,1,b,7\n7,0,a\n'
+    path.write_text(text.replace('"b\n\n"', "b") if reader == "short" else text)
+    more = 0 if reader == "short" else 2
+    table = _opened(path, reader, Dialect(skip=1))
+    assert table.row_numbers.tolist() == [1, 3, 4, 7]
+    assert table.rows == 4
+    found = [(r.row, r.line, r.reason) for r in table.rejected]
+    assert found == [
+        (2, 5, "2 cells instead of 3"),
+        (5, 10 + more, "1 cell instead of 3"),
+        (6, 11 + more, "4 cells instead of 3"),
+    ]
+    if reader != "disk":
+        assert table.as_inspection()["rejected"][0]["row"] == 2
+
+
+def _opened(path, reader, dialect=None):
+    if reader == "disk":
+        return open_stream(path, label="y", dialect=dialect)
+    return read_table(path, label="y", dialect=dialect)
+
+
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize("reader", ["duckdb", "disk"])
+def test_row_numbers_of_a_long_file(tmp_path, reader, blank):
+    rows = 400_000
+    left_out = set(range(7, rows, 997))
+    path = tmp_path / "data.csv"
+    with path.open("w") as file:
+        file.write("row,x,y\n" + blank)
+        for row in range(1, rows + 1):
+            file.write(f"{row},1\n{blank}" if row in left_out else f"{row},{row / 7!r},{row % 2}\n")
+    table = _opened(path, reader)
+    assert table.rejected_rows == len(left_out)
+    assert [r.row for r in table.rejected] == sorted(left_out)[:100]
+    expected = [row for row in range(1, rows + 1) if row not in left_out]
+    assert table.row_numbers.tolist() == expected
+    if reader == "duckdb":
+        assert table.column("row").values.tolist() == expected
+
+
+def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n1,a\n\n2,b\n")
+    assert read_table(path).row_numbers is None
