@@ -350,10 +350,15 @@ def _compare(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
     from aucstudio.project.results import comparison, comparison_sheets
-    from aucstudio.project.results.documents import comparison_document, named_runs
+    from aucstudio.project.results.documents import (
+        comparison_document,
+        named_runs,
+        readable_runs,
+    )
     from aucstudio.project.work.cluster import connect
 
-    named, band = named_runs(options.project)
+    listed, band = named_runs(options.project, _complain)
+    named = readable_runs(listed, band, _complain)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
             _print_json(comparison_document(named, band, workers))

@@ -5,11 +5,11 @@ import json
 
 import numpy as np
 import pytest
+from aucstudio.project.data.names import did_you_mean, similar_names
 
 from aucstudio.cli import main
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.names import did_you_mean, similar_names
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.scoring import read_to_score, score_table
