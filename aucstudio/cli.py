@@ -379,6 +379,17 @@ def _compare(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _check(options: argparse.Namespace) -> int:
+    from aucstudio.project.store.check import check_file
+
+    checked = check_file(options.file, repair=options.repair, target=options.output)
+    if options.json:
+        _print_json(checked.as_json())
+    else:
+        _print(checked.describe())
+    return RUN_FAILED if checked.problems else DONE
+
+
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
@@ -407,5 +418,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "export": _export,
     "compare": _compare,
+    "check": _check,
     "demo": _demo,
 }

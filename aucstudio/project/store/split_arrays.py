@@ -130,17 +130,6 @@ class StoredParts:
                 run=self._run,
             ) from error
 
-    def check(self) -> None:
-        """Read everything once.
-
-        Raises
-        ------
-        DamagedError
-        """
-        attributes = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
-        for attribute in attributes:
-            self(attribute)
-
     def _array(self, name: str, make: Callable[[bytes], tuple[Any, int]], axes: int = 1) -> Any:
         try:
             if name not in self._parts:
