@@ -20,6 +20,7 @@ _COMMANDS = {
     "compare": "compare the runs of a project, with intervals and tests",
     "score": "apply a saved model to a table",
     "export": "write a saved model for other programs",
+    "check": "tell what is wrong with a project, a model or an experiment file",
     "methods": "list the methods and their settings, or show those of one",
     "demo": "run an example study, without a window",
 }
@@ -74,6 +75,7 @@ def command_parser() -> argparse.ArgumentParser:
     made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
     _add_cluster_option(made["compare"])
     _add_score_options(made["score"])
+    _add_check_options(made["check"])
     _add_export_options(made["export"])
     made["methods"].add_argument("method", metavar="ID", nargs="?", help="show this method alone")
     made["demo"].add_argument(
@@ -84,7 +86,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
     made["demo"].add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
-    for name in ("inspect", "train", "run", "compare", "score", "methods"):
+    for name in ("inspect", "train", "run", "compare", "score", "check", "methods"):
         made[name].add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -128,6 +130,18 @@ def _add_score_options(score: argparse.ArgumentParser) -> None:
     )
     _add_dialect_options(score)
     _add_stream_options(score)
+
+
+def _add_check_options(check: argparse.ArgumentParser) -> None:
+    check.add_argument("file", metavar="FILE", help="*.aucproj, *.aucmodel or *.toml")
+    check.add_argument(
+        "--repair",
+        action="store_true",
+        help="write what can be read of a project into a new one; FILE is left as it is",
+    )
+    check.add_argument(
+        "-o", "--output", metavar="FILE", help="the new project (default NAME.repaired.aucproj)"
+    )
 
 
 def _add_export_options(export: argparse.ArgumentParser) -> None:

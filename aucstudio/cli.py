@@ -278,10 +278,15 @@ def _compare(options: argparse.Namespace) -> int:
     from contextlib import nullcontext
 
     from aucstudio.project.results import comparison, comparison_sheets
-    from aucstudio.project.results.documents import comparison_document, named_runs
+    from aucstudio.project.results.documents import (
+        comparison_document,
+        named_runs,
+        readable_runs,
+    )
     from aucstudio.project.work.cluster import connect
 
-    named, band = named_runs(options.project)
+    listed, band = named_runs(options.project, _complain)
+    named = readable_runs(listed, band, _complain)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
             _print_json(comparison_document(named, band, workers))
@@ -300,6 +305,17 @@ def _compare(options: argparse.Namespace) -> int:
             found = comparison.Comparison(figures, pairs, measure)
             _print(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
     return DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    from aucstudio.project.store.check import check_file
+
+    checked = check_file(options.file, repair=options.repair, target=options.output)
+    if options.json:
+        _print_json(checked.as_json())
+    else:
+        _print(checked.describe())
+    return RUN_FAILED if checked.problems else DONE
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -330,5 +346,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "export": _export,
     "compare": _compare,
+    "check": _check,
     "demo": _demo,
 }

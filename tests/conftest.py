@@ -71,3 +71,18 @@ def with_cells(table, rows, value):
 def table(table_file, table_once):
     """The table of ``table_file``, read once for all tests: a table never changes."""
     return dataclasses.replace(table_once, path=table_file)
+
+
+@pytest.fixture
+def ended_owner(monkeypatch):
+    """Let runs be noted as begun by a program that has ended; call it to be oneself again."""
+    import os
+    import socket
+
+    from aucstudio.project.store.owner import Owner
+
+    # The number of a process that is there, but that began at another time.
+    gone = Owner(os.getpid(), 1.0, socket.gethostname(), "gone", 1.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Owner, "this", classmethod(lambda cls: gone))
+        yield patch.undo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -85,9 +86,9 @@ class Plan:
         return RunLook(plan.free_name(wanted), plan.free_colour())
 
     def free_colour(self) -> int:
-        """Give the first colour that fewest listed runs use."""
-        used = [look.colour for look in self.looks.values() if not look.removed]
-        return min(range(max(used, default=-1) + 2), key=lambda k: (used.count(k), k))
+        """Give the first colour that no listed run has."""
+        used = {look.colour for look in self.looks.values() if not look.removed}
+        return next(k for k in itertools.count() if k not in used)
 
     def free_name(self, wanted: str) -> str:
         """Give ``wanted``, with a number if a listed run has that name already."""

@@ -22,7 +22,14 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import Plan, RunLook
 from aucstudio.gui.runner import Runner
 from aucstudio.gui.stakes import Stakes
-from aucstudio.gui.study import PlanKeeper, ProjectHandle, Study, plan_document, read_study
+from aucstudio.gui.study import (
+    PlanKeeper,
+    ProjectHandle,
+    Study,
+    joined_plan,
+    plan_document,
+    read_study,
+)
 from aucstudio.gui.undo import Edit
 from aucstudio.gui.widgets import Turns, delayed
 from aucstudio.project.data.table import Table, read_table
@@ -75,6 +82,7 @@ class Session(QObject):
     live_changed = Signal()  # the run in flight moved, began or ended
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
+    _plan_joined = Signal(object, object)  # another window had changed it: what was sent, and kept
 
     def __init__(
         self, parent: QObject | None = None, training: TrainingProcess | None = None
@@ -95,7 +103,8 @@ class Session(QObject):
         self.turns = Turns(self)
         self.cluster = ClusterLink(self)
         self._loading: Job[tuple[float, str], Any] | None = None
-        self._keeper = PlanKeeper()
+        self._plan_joined.connect(self._take_over)
+        self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, 400, self._write_plan)
         self._runner = Runner(self, self._make_job)
         self._runner.changed.connect(self.live_changed)
@@ -376,6 +385,12 @@ class Session(QObject):
         """Write the plan without holding up the window."""
         if self.project is not None:
             self._keeper.write(self.project, plan_document(self.plan, self.table))
+
+    def _take_over(self, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
+        """Show what another window changed in the plan of the same project."""
+        with contextlib.suppress(ValueError):
+            self.put_plan(joined_plan(self.plan, wanted, joined))
+            self.told.emit("Another window changed this project: what it changed is shown here too")
 
     def _flush_now(self) -> None:
         self._flush.stop()

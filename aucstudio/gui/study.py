@@ -5,18 +5,34 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from aucstudio.gui.plan import Plan
+import msgspec
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.gui.plan import Plan, RunLook
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.store.files import same_file
-from aucstudio.project.store.project_file import ProjectFile, free_id, write_project
+from aucstudio.project.store.owner import Owner
+from aucstudio.project.store.plan_merge import merged
+from aucstudio.project.store.project_file import (
+    ProjectFile,
+    StalePlanError,
+    free_id,
+    write_project,
+)
+from aucstudio.project.store.sealed import plain
+
+_MERGES = 5  # with a window that writes at the very same moments
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -26,27 +42,24 @@ class Study:
     Attributes
     ----------
     file : ProjectFile
-    document : dict
-        What :func:`plan_document` made; empty where no window has seen the project.
+    kept : Plan or None
+        None where no window has seen the project, or its plan is damaged.
     records : list of RunRecord
     table : Table or None
         None if there is none, or it cannot be read.
     warnings : list of str
-        What to tell: a table that is gone, a run that was lost in flight.
+        What to tell: what is damaged, a table that is gone, a run that was lost in flight.
     """
 
     file: ProjectFile
-    document: dict[str, Any]
+    kept: Plan | None
     records: list[RunRecord]
     table: Table | None
     warnings: list[str]
 
     def plan(self, present: Plan) -> Plan:
         """Give the plan of the file; without one ``present``, set as the last run was made."""
-        if "window" in self.document:
-            plan = Plan.from_json(self.document["window"])
-        else:
-            plan = _first_plan(present, self.records)
+        plan = _first_plan(present, self.records) if self.kept is None else self.kept
         return _with_all_looks(plan, self.records)
 
 
@@ -124,14 +137,22 @@ class ProjectHandle:
 
 
 class PlanKeeper:
-    """Writes plans into project files one after the other, without holding up the window."""
+    """Writes plans into project files one after the other, without holding up the window.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    joined : callable
+        Told what was to be written and what was, where another window had changed the plan
+        meanwhile; called on the keeper's thread.
+    """
+
+    def __init__(self, joined: Callable[[object, object], object]) -> None:
+        self._joined = joined
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
 
     def write(self, project: ProjectFile, document: dict[str, Any]) -> None:
         """Have a plan written; one that cannot be is written again with the next change."""
-        self._thread.submit(_put_down, project, document)
+        self._thread.submit(self._put_down, project, document)
 
     def wait(self) -> None:
         """Wait until everything is written."""
@@ -141,10 +162,45 @@ class PlanKeeper:
         """Write what is left and end the thread."""
         self._thread.shutdown(wait=True)
 
+    def _put_down(self, project: ProjectFile, document: dict[str, Any]) -> None:
+        with contextlib.suppress(InputError):
+            wanted = joined = plain(document)
+            for _ in range(_MERGES):
+                base = project.known_plan
+                try:
+                    project.set_plan(joined)
+                except StalePlanError:
+                    joined = merged(base, joined, project.plan())
+                    continue
+                break
+            if joined != wanted:
+                self._joined(wanted, joined)
 
-def _put_down(project: ProjectFile, document: dict[str, Any]) -> None:
-    with contextlib.suppress(InputError):
-        project.set_plan(document)
+
+def joined_plan(plan: Plan, wanted: dict[str, Any], joined: dict[str, Any]) -> Plan:
+    """Give a plan with what another window changed; ``wanted`` became ``joined`` by that."""
+    present = plain(plan.as_json())
+    return read_plan(merged(wanted.get("window"), present, joined.get("window")))
+
+
+def read_plan(document: Any) -> Plan:
+    """Read a plan that may be anybody's.
+
+    Raises
+    ------
+    ValueError
+        If it holds what no plan can.
+    """
+    try:
+        checked = msgspec.convert(document, Plan)
+        plan = Plan.from_json(document)
+        check_band(checked.band)
+        declared = declared_params(METHODS[checked.method])
+        for name, value in plan.params.get(plan.method, {}).items():
+            declared[name].check(value)
+    except (msgspec.ValidationError, KeyError, TypeError, InvalidSetting) as error:
+        raise ValueError(f"it holds what no plan can: {error}") from error
+    return plan
 
 
 def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
@@ -165,22 +221,32 @@ def read_study(path: Path) -> Study:
     InputError
         If the file is no project, or of a newer format.
     """
-    file = ProjectFile.open(path)
-    document, records = file.plan(), file.runs()
-    lost = [_lost_sentence(experiment) for experiment in file.lost_in_flight()]
-    data = _reference(document, records)
+    file = ProjectFile(path)
+    contents = file.read()
+    warnings = contents.warnings(path)
+    document, plan = contents.plan, None
     try:
+        plan = read_plan(document["window"]) if "window" in document else None
+    except ValueError as error:
+        warnings.append(f"The plan is damaged ({error}): the default one takes its place.")
+    flights = file.flights()
+    told = [_lost_sentence(experiment) for experiment in flights.lost]
+    told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
+    try:
+        data = _reference(document, contents.records)
         table = None if data is None else data.open()
     except InputError as error:
-        gone = f"{error}. The finished runs are all here."
-        return Study(file, document, records, None, [gone, *lost])
-    return Study(file, document, records, table, lost)
+        table, told = None, [f"{error}. The finished runs are all here.", *told]
+    return Study(file, plan, contents.records, table, [*warnings, *told])
 
 
 def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
     """Find which table a project is about: its plan says, or the last run of a script's project."""
     if "data" in document:
-        return DataReference.from_json(document["data"])
+        try:
+            return DataReference.from_json(document["data"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"which table the project is about is damaged ({error})") from error
     return records[-1].experiment.data if records else None
 
 
@@ -194,16 +260,34 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
     """Give every record a look: one may have been stored just before the program was killed."""
-    for record in records:
-        if record.id not in plan.looks:
-            look = plan.free_look(record.experiment.title)
-            look = dataclasses.replace(look, visible=record.status != FAILED)
-            plan = dataclasses.replace(plan, looks={**plan.looks, record.id: look})
-    return plan
+    new = [record for record in records if record.id not in plan.looks]
+    looks = dict(plan.looks)
+    listed = [look for look in looks.values() if not look.removed]
+    names, colours = {look.name for look in listed}, Counter(look.colour for look in listed)
+    colour = 0
+    counts: Counter[str] = Counter()
+    for record in new:
+        title = name = record.experiment.title
+        while name in names:
+            counts[title] += 1
+            name = f"{title} ({counts[title] + 1})"
+        names.add(name)
+        while colours[colour]:
+            colour += 1
+        colours[colour] += 1
+        looks[record.id] = RunLook(name, colour, visible=record.status != FAILED)
+    return dataclasses.replace(plan, looks=looks)
 
 
 def _lost_sentence(experiment: Experiment) -> str:
     return (
         f"{experiment.title} was running when the program last ended; it is lost and can be run "
         "again."
+    )
+
+
+def _elsewhere_sentence(experiment: Experiment, owner: Owner) -> str:
+    return (
+        f"{experiment.title} is being trained by another program ({owner.describe()}); open the "
+        "project again when it has ended to see it."
     )

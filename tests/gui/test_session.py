@@ -81,7 +81,7 @@ def test_a_table_that_changed_is_told(session, run, table_file, tmp_path):
     assert "has changed" in warnings[0]
 
 
-def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, tmp_path):
+def test_a_run_lost_in_flight_is_told_at_the_next_start(session, run, table_file, ended_owner):
     session.open_data(table_file)
     record = run("auc-rls")
     session.project.take_off(record.experiment)

@@ -1,4 +1,3 @@
-import contextlib
 import dataclasses
 import os
 import signal
@@ -13,6 +12,7 @@ import pytest
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.trajectory import Stage
+from aucstudio.project.store import project_file
 from aucstudio.project.store.project_file import ProjectFile, write_project
 
 
@@ -65,20 +65,6 @@ def test_the_course_of_training_comes_back(project, plan, table):
             assert y.scores.dtype == np.float32
 
 
-def test_an_earlier_project_opens_without_its_course(project, plan, table):
-    record = project.add_run(execute(plan("auc-svm"), table))
-    with sqlite3.connect(project.path) as database:
-        gone = database.execute(
-            "DELETE FROM arrays WHERE name LIKE 'looks.%' OR name LIKE 'stages.%'"
-        ).rowcount
-    database.close()
-    assert gone == 8
-    (after,) = ProjectFile.open(project.path).runs()
-    assert after.splits[0].trajectory is None
-    assert after.splits[0].curve.stages == ()
-    np.testing.assert_array_equal(after.splits[0].curve.gap, record.splits[0].curve.gap)
-
-
 def test_the_same_experiment_twice_is_two_runs(project, plan, table):
     record = execute(plan(), table)
     ids = [project.add_run(record).id for _ in range(3)]
@@ -90,12 +76,6 @@ def test_the_plan_is_kept(project):
     assert project.plan() == {}
     project.set_plan({"window": {"band": [0, 0.2]}, "name": "größe"})
     assert ProjectFile.open(project.path).plan()["name"] == "größe"
-
-
-def test_a_flight_that_never_landed_is_told_once(project, plan):
-    project.take_off(plan("auc-svm"))
-    assert [e.method for e in project.lost_in_flight()] == ["auc-svm"]
-    assert project.lost_in_flight() == []
 
 
 def test_a_newer_format_is_refused_and_left_alone(project):
@@ -142,27 +122,20 @@ def test_a_project_is_written_whole_and_replaces_in_one_step(plan, table, tmp_pa
     assert [path.name for path in tmp_path.glob(".*")] == []
 
 
-def test_a_full_disk_leaves_what_was_there(project, plan, table):
+def test_a_full_disk_leaves_what_was_there(project, plan, table, monkeypatch):
     record = execute(plan(scheme="folds", folds=8), table)
     project.add_run(record)
-    real = ProjectFile._connected
+    real = project_file.connect
 
-    @contextlib.contextmanager
-    def nearly_full(self):
-        with real(self) as database:
-            pages = database.execute("PRAGMA page_count").fetchone()[0]
-            database.execute(f"PRAGMA max_page_count = {pages + 1}")
-            try:
-                yield database
-            except sqlite3.DatabaseError as error:
-                raise self._explained(error) from error
+    def nearly_full(path, **options):
+        database = real(path, **options)
+        pages = database.execute("PRAGMA page_count").fetchone()[0]
+        database.execute(f"PRAGMA max_page_count = {pages + 1}")
+        return database
 
-    ProjectFile._connected = nearly_full
-    try:
-        with pytest.raises(InputError, match="full"):
-            project.add_run(record)
-    finally:
-        ProjectFile._connected = real
+    monkeypatch.setattr(project_file, "connect", nearly_full)
+    with pytest.raises(InputError, match="full"):
+        project.add_run(execute(plan("rls", scheme="folds", folds=8), table))
     assert len(project.runs()) == 1
 
 

@@ -13,7 +13,7 @@ from aucstudio.engine.inference.bootstrap import bootstrap_interval, bootstrap_t
 from aucstudio.engine.inference.correction import bonferroni, holm
 from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
 from aucstudio.engine.inference.delong import delong_covariance, delong_interval, delong_test
-from aucstudio.engine.inference.partial import pauc_interval, pauc_test
+from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
 from aucstudio.engine.inference.pointwise import pointwise_band
 from aucstudio.engine.inference.power import (
     auc_power,
@@ -43,6 +43,7 @@ __all__ = [
     "Interval",
     "Nemenyi",
     "NotSameRows",
+    "Placements",
     "Progress",
     "TestResult",
     "Wilcoxon",
@@ -61,6 +62,7 @@ __all__ = [
     "difference_se",
     "friedman",
     "holm",
+    "interval_of",
     "kolmogorov_band",
     "nemenyi",
     "pauc_interval",

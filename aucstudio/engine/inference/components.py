@@ -48,15 +48,16 @@ def aligned_components(
     y: ArrayLike, score: ArrayLike, alpha: float, beta: float, positive: object
 ) -> tuple[Array, Array]:
     """Give the components in row order, so that those of several scores match."""
-    s, t = roc.split_scores(y, score, positive)
-    orders = np.argsort(s), np.argsort(t)
-    ranks = roc.look_up(t[orders[1]], s[orders[0]])
-    aligned = np.empty(len(s)), np.empty(len(t))
-    for out, order, of_class in zip(
-        aligned, orders, (positive_components, negative_components), strict=True
-    ):
-        out[order] = of_class(*ranks, len(t), alpha, beta)
-    return aligned
+    return components_of(roc.Ranking.of(y, score, positive=positive), alpha, beta)
+
+
+def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, Array]:
+    """Do what :func:`aligned_components` does from sorted scores."""
+    ranks, n = (ranking.below, ranking.at_most), len(ranking.t)
+    psi10, psi01 = np.empty(len(ranking.s)), np.empty(n)
+    psi10[ranking.order_s] = positive_components(*ranks, n, alpha, beta)
+    psi01[ranking.order_t] = negative_components(*ranks, n, alpha, beta)
+    return psi10, psi01
 
 
 def standard_error(psi10: Array, psi01: Array) -> float:
@@ -64,6 +65,26 @@ def standard_error(psi10: Array, psi01: Array) -> float:
     if min(len(psi10), len(psi01)) < 2:
         return math.nan
     return math.sqrt(_variance(psi10) / len(psi10) + _variance(psi01) / len(psi01))
+
+
+def difference_standard_error(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
+    """Do what :func:`standard_error` does for the difference of two scorers' components."""
+    if min(map(len, a)) < 2:
+        return math.nan
+    return math.sqrt(sum(_difference_variance(x, y) / len(x) for x, y in zip(a, b, strict=True)))
+
+
+@kernel
+def _difference_variance(x: Array, y: Array) -> float:
+    """Compute the variance of x - y, in two passes and without a place for it."""
+    first, total, squares = x[0] - y[0], 0.0, 0.0
+    # Taking one value off first makes the variance of equal numbers exactly 0.
+    for i in range(len(x)):
+        total += x[i] - y[i] - first
+    mean = total / len(x)
+    for i in range(len(x)):
+        squares += (x[i] - y[i] - first - mean) ** 2
+    return squares / (len(x) - 1)
 
 
 def rank_standard_error(below: Ranks, at_most: Ranks, n: int, alpha: float, beta: float) -> float:

@@ -9,14 +9,13 @@ from aucstudio.engine import roc
 from aucstudio.engine.inference.components import (
     aligned_components,
     rank_standard_error,
-    standard_error,
 )
+from aucstudio.engine.inference.partial import Placements
 from aucstudio.engine.inference.results import (
     Array,
     Interval,
     TestResult,
     check_level,
-    comparison,
     normal_interval,
 )
 
@@ -65,12 +64,11 @@ def delong_test(
         If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
     """
     check_level(level)
-    area_a, area_b = (roc.auc(y, of, positive=positive) for of in (score_a, score_b))
-    (a10, a01), (b10, b01) = (
-        aligned_components(y, of, 0.0, 1.0, positive) for of in (score_a, score_b)
+    a, b = (
+        Placements.of(roc.Ranking.of(y, of, positive=positive), 0.0, 1.0)
+        for of in (score_a, score_b)
     )
-    se = standard_error(a10 - b10, a01 - b01)
-    return comparison(area_a - area_b, se, level, min(len(a10), len(a01)))
+    return a.test(b, level)
 
 
 def delong_covariance(y: ArrayLike, scores: ArrayLike, *, positive: object = None) -> Array:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.components import (
-    aligned_components,
+    components_of,
+    difference_standard_error,
     rank_standard_error,
-    standard_error,
 )
 from aucstudio.engine.inference.results import (
+    Array,
     Interval,
     TestResult,
     check_level,
@@ -65,12 +68,54 @@ def pauc_test(
         :func:`~roc.split_scores` refuses.
     """
     check_level(level)
-    area_a, area_b = (
-        roc.partial_auc(y, of, alpha, beta, positive=positive) for of in (score_a, score_b)
+    a, b = (
+        Placements.of(roc.Ranking.of(y, of, positive=positive), alpha, beta)
+        for of in (score_a, score_b)
     )
-    (a10, a01), (b10, b01) = (
-        aligned_components(y, of, alpha, beta, positive) for of in (score_a, score_b)
-    )
-    se = standard_error(a10 - b10, a01 - b01)
-    difference = area_a.normalized - area_b.normalized
-    return comparison(difference, se, level, min(len(a10), area_a.negatives))
+    return a.test(b, level)
+
+
+def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -> Interval:
+    """Compute :func:`pauc_interval` from sorted scores; on [0, 1] :func:`delong_interval`."""
+    check_level(level)
+    m, n = len(ranking.s), len(ranking.t)
+    se = rank_standard_error(ranking.below, ranking.at_most, n, alpha, beta)
+    if (alpha, beta) == (0.0, 1.0):
+        return normal_interval(ranking.auc, se, level, "DeLong", min(m, n))
+    area = roc.partial_auc_of(ranking.curve, alpha, beta)
+    return normal_interval(area.normalized, se, level, "placements", min(m, area.negatives))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Placements:
+    """What a paired test needs of one scorer: computed once for all of its tests.
+
+    Attributes
+    ----------
+    area : float
+    psi10, psi01 : ndarray
+        Its components in the order of the rows.
+    trials : int
+        Disjoint pairs, for where the variance vanishes.
+    """
+
+    area: float
+    psi10: Array
+    psi01: Array
+    trials: int
+
+    @classmethod
+    def of(cls, ranking: roc.Ranking, alpha: float, beta: float) -> Placements:
+        """Compute the components of the normalised area over a range of FPR."""
+        m, n = len(ranking.s), len(ranking.t)
+        components = components_of(ranking, alpha, beta)
+        if (alpha, beta) == (0.0, 1.0):
+            return cls(ranking.auc, *components, min(m, n))
+        area = roc.partial_auc_of(ranking.curve, alpha, beta)
+        return cls(area.normalized, *components, min(m, area.negatives))
+
+    def test(self, other: Placements, level: float = 0.95) -> TestResult:
+        """Test the difference from another scorer of the same rows over the same range."""
+        ours, theirs = (self.psi10, self.psi01), (other.psi10, other.psi01)
+        se = difference_standard_error(ours, theirs)
+        return comparison(self.area - other.area, se, level, self.trials)

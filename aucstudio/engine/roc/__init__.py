@@ -60,6 +60,7 @@ from aucstudio.engine.roc.measures import (
     auch,
     auch_of,
     describe,
+    describe_of,
     equal_error_rate,
     equal_error_rate_of,
     gini,
@@ -86,6 +87,7 @@ from aucstudio.engine.roc.precision_recall import (
     precision_recall_area,
     precision_recall_area_of,
 )
+from aucstudio.engine.roc.ranking import Ranking
 from aucstudio.engine.roc.rules import RULES, ThresholdRule
 from aucstudio.engine.roc.thresholds import (
     cost_threshold,
@@ -105,6 +107,7 @@ __all__ = [
     "PartialAUC",
     "PartialAUCByTPR",
     "PointMeasure",
+    "Ranking",
     "Scores",
     "ThresholdRule",
     "TwoWayPartialAUC",
@@ -122,6 +125,7 @@ __all__ = [
     "cost_line",
     "cost_threshold",
     "describe",
+    "describe_of",
     "det_points",
     "equal_error_rate",
     "equal_error_rate_of",

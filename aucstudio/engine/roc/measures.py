@@ -174,7 +174,11 @@ def describe(
     ValueError
         Unless 0 <= alpha < beta <= 1, and for input that :func:`split_scores` refuses.
     """
-    curve = roc_curve(y, score, positive=positive)
+    return describe_of(roc_curve(y, score, positive=positive), band)
+
+
+def describe_of(curve: Curve, band: tuple[float, float]) -> dict[str, float]:
+    """Compute what :func:`describe` does from a curve."""
     area, over_band, cover = auc_of(curve), partial_auc_of(curve, *band), hull(curve)
     return {
         "auc": area,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
+from aucstudio.project.results.comparison import AUC, PAUC, compare_runs, run_figures
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project_file import ProjectFile
 from aucstudio.project.work.workers import Workers
@@ -74,27 +76,71 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
-def named_runs(project: str | Path) -> tuple[list[tuple[str, RunRecord]], Band]:
+def named_runs(
+    project: str | Path, complain: Callable[[str], object] = lambda _sentence: None
+) -> tuple[list[tuple[str, RunRecord]], Band]:
     """Read the listed runs of a project that have results, by the names they go by.
+
+    Parameters
+    ----------
+    complain : callable, optional
+        Told what is damaged, a sentence at a time.
 
     Raises
     ------
     InputError
         If it is no project.
     """
-    file = ProjectFile.open(project)
-    window = file.plan().get("window", {})
-    looks = window.get("looks", {})
+    file = ProjectFile(project)
+    contents = file.read()
+    for sentence in contents.warnings(file.path):
+        complain(sentence)
+    window = _Window()
+    try:
+        window = msgspec.convert(contents.plan.get("window", {}), _Window)
+    except msgspec.ValidationError as error:
+        complain(
+            f"the plan of {project} is damaged: runs go by the names of their methods ({error})"
+        )
     named = []
-    for record in file.runs():
-        look = looks.get(record.id, {})
-        if record.splits and not look.get("removed"):
+    for record in contents.records:
+        look = window.looks.get(record.id, _Look())
+        if record.splits and not look.removed:
             experiment = record.experiment
             name = experiment.name or f"{experiment.title} {record.id}"
-            named.append((look.get("name") or name, record))
-    if "band" in window:
-        return named, (float(window["band"][0]), float(window["band"][1]))
+            named.append((look.name or name, record))
+    if window.band is not None:
+        return named, window.band
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+
+
+class _Look(msgspec.Struct):
+    name: str = ""
+    removed: bool = False
+
+
+class _Window(msgspec.Struct):
+    looks: dict[str, _Look] = {}
+    band: Band | None = None
+
+    def __post_init__(self) -> None:
+        if self.band is not None:
+            check_band(self.band)
+
+
+def readable_runs(
+    named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
+) -> list[tuple[str, RunRecord]]:
+    """Give the runs whose scores are whole; the figures of each are worked out by that."""
+    sound = []
+    for name, record in named:
+        try:
+            run_figures(name, record, band)
+        except ValueError as error:
+            complain(f"{name} is left out: {error}")
+        else:
+            sound.append((name, record))
+    return sound
 
 
 def comparison_document(

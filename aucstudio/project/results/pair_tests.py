@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.project.results.summary import LEVEL, WHOLE
+from aucstudio.project.results.summary import LEVEL, WHOLE, ranking
 from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
 
 Progress = Callable[[float], object]
@@ -47,13 +48,13 @@ def pair_tests(
     list of (difference, low, high, p)
     """
     records = {id(record): record for pair in pairs for record in pair}
-    scored: dict[int, Any] = {key: _Scored.of(record) for key, record in records.items()}
-    rows = sum(len(split.test_rows) for record, _ in pairs for split in record.splits)
+    scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
+    rows = sum(split.n_test for record, _ in pairs for split in record.splits)
     if rows < _WORTH_SENDING:
         workers = None
     if workers is not None:
         scored = {key: workers.hold(one) for key, one in scored.items()}
-    calls = [(_test, scored[id(a)], scored[id(b)], band) for a, b in pairs]
+    calls = [(_test, scored[id(a)], scored[id(b)]) for a, b in pairs]
     return answers(workers, calls, progress)
 
 
@@ -63,34 +64,49 @@ class _Scored:
 
     Attributes
     ----------
-    held_out : list of (positive, scores)
-        Of each split.
+    splits : list of SplitResult or (positive, scores)
     sizes : (int, int)
         Rows that the first split trains on, and rows held out.
+    band : (float, float)
     """
 
-    held_out: list[tuple[Mask, Array]]
+    splits: list[SplitResult | tuple[Mask, Array]]
     sizes: tuple[int, int]
+    band: Band
 
     @classmethod
-    def of(cls, record: RunRecord) -> _Scored:
+    def of(cls, record: RunRecord, band: Band) -> _Scored:
         first = record.splits[0]
-        held_out = [(split.test_positive, split.test_scores) for split in record.splits]
-        return cls(held_out, (len(first.train_rows), len(first.test_rows)))
+        return cls(list(record.splits), (first.n_train, first.n_test), band)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel with scores alone: sorted they are again where they arrive."""
+        held_out = [
+            (split.test_positive, split.test_scores) if isinstance(split, SplitResult) else split
+            for split in self.splits
+        ]
+        return {"splits": held_out, "sizes": self.sizes, "band": self.band}
+
+    @cached_property
+    def placements(self) -> inference.Placements:
+        """Give what the test of the only split needs; the same for every other run."""
+        return inference.Placements.of(self._ranking(self.splits[0]), *self.band)
+
+    @cached_property
+    def areas(self) -> list[float]:
+        """Give the area of each split."""
+        rankings = map(self._ranking, self.splits)
+        if self.band == WHOLE:
+            return [one.auc for one in rankings]
+        return [roc.partial_auc_of(one.curve, *self.band).normalized for one in rankings]
+
+    def _ranking(self, split: SplitResult | tuple[Mask, Array]) -> roc.Ranking:
+        return ranking(split) if isinstance(split, SplitResult) else roc.Ranking.of(*split)
 
 
-def _test(a: _Scored, b: _Scored, band: Band) -> Test:
-    if len(a.held_out) > 1:
-        ours, theirs = ([_area(*split, band) for split in run.held_out] for run in (a, b))
-        found = inference.splits_test(ours, theirs, *a.sizes, LEVEL)
-    elif band == WHOLE:
-        found = inference.delong_test(*a.held_out[0], b.held_out[0][1], LEVEL)
+def _test(a: _Scored, b: _Scored) -> Test:
+    if len(a.splits) > 1:
+        found = inference.splits_test(a.areas, b.areas, *a.sizes, LEVEL)
     else:
-        found = inference.pauc_test(*a.held_out[0], b.held_out[0][1], *band, LEVEL)
+        found = a.placements.test(b.placements, LEVEL)
     return found.difference, found.low, found.high, found.p
-
-
-def _area(positive: Mask, scores: Array, band: Band) -> float:
-    if band == WHOLE:
-        return roc.auc(positive, scores)
-    return roc.partial_auc(positive, scores, *band).normalized

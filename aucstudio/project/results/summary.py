@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -24,6 +26,7 @@ Array = NDArray[np.float64]
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
 _REMEMBERED = 64  # bands that a drag passes through
+_MOST_BYTES = 600 << 20
 
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
@@ -49,6 +52,26 @@ class Summary:
     def half_width(self) -> float:
         """Half the interval's length."""
         return (self.high - self.low) / 2
+
+
+_rankings: OrderedDict[SplitResult, roc.Ranking] = OrderedDict()
+_ranking = threading.Lock()
+
+
+def ranking(split: SplitResult) -> roc.Ranking:
+    """Sort the held-out scores of a split; those sorted lately are kept, up to some memory."""
+    with _ranking:
+        known = _rankings.get(split)
+        if known is not None:
+            _rankings.move_to_end(split)
+            return known
+    made = roc.Ranking.of(split.test_positive, split.test_scores)
+    with _ranking:
+        _rankings[split] = made
+        used = sum(one.nbytes for one in _rankings.values())
+        while used > _MOST_BYTES and len(_rankings) > 1:
+            used -= _rankings.popitem(last=False)[1].nbytes
+    return made
 
 
 def _remembered(
@@ -78,8 +101,8 @@ def auc_summary(record: RunRecord, level: float = LEVEL) -> Summary:
     """Summarise the held-out AUC."""
     return _summarise(
         record,
-        lambda s: roc.auc(s.test_positive, s.test_scores),
-        lambda s: inference.delong_interval(s.test_positive, s.test_scores, level),
+        lambda s: ranking(s).auc,
+        lambda s: inference.interval_of(ranking(s), *WHOLE, level),
         level,
     )
 
@@ -89,8 +112,8 @@ def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary
     """Summarise the held-out partial AUC, normalised by the band's width."""
     return _summarise(
         record,
-        lambda s: roc.partial_auc(s.test_positive, s.test_scores, *band).normalized,
-        lambda s: inference.pauc_interval(s.test_positive, s.test_scores, *band, level=level),
+        lambda s: roc.partial_auc_of(ranking(s).curve, *band).normalized,
+        lambda s: inference.interval_of(ranking(s), *band, level),
         level,
     )
 
@@ -107,7 +130,7 @@ def _summarise(
     if len(values) == 1:
         found = interval(record.splits[0])
     else:
-        train, test = len(record.splits[0].train_rows), len(record.splits[0].test_rows)
+        train, test = record.splits[0].n_train, record.splits[0].n_test
         found = inference.splits_interval(values, level, test / (train + test))
     return Summary(float(np.mean(values)), found.low, found.high, values)
 
@@ -115,7 +138,7 @@ def _summarise(
 @_remembered
 def measures(record: RunRecord, band: Band) -> dict[str, float]:
     """Give the held-out measures of :func:`aucstudio.engine.roc.describe`, means over splits."""
-    found = [roc.describe(s.test_positive, s.test_scores, band) for s in record.splits]
+    found = [roc.describe_of(ranking(s).curve, band) for s in record.splits]
     return {name: float(np.mean([one[name] for one in found])) for name in (found or [{}])[0]}
 
 
@@ -138,10 +161,8 @@ def train_auc(record: RunRecord) -> float:
 
 def band_negatives(record: RunRecord, band: Band) -> int:
     """Tell how many held-out negatives decide the band, in the smallest split."""
-    return min(
-        (roc.partial_auc(s.test_positive, s.test_scores, *band).negatives for s in record.splits),
-        default=0,
-    )
+    ranks = [roc.band_ranks(int(np.count_nonzero(~s.test_positive)), *band) for s in record.splits]
+    return min((last - first + 1 for first, last in ranks), default=0)
 
 
 def same_rows(a: RunRecord, b: RunRecord) -> bool:
@@ -149,10 +170,14 @@ def same_rows(a: RunRecord, b: RunRecord) -> bool:
     if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
         return False
     return all(
-        np.array_equal(x.test_rows, y.test_rows)
-        and np.array_equal(x.test_positive, y.test_positive)
+        _equal(x.test_rows, y.test_rows) and _equal(x.test_positive, y.test_positive)
         for x, y in zip(a.splits, b.splits, strict=True)
     )
+
+
+def _equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    # Runs of one project share the rows they have in common.
+    return a is b or np.array_equal(a, b)
 
 
 def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict[str, Any]:
@@ -179,8 +204,8 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         "gap": [split.gap for split in record.splits],
         "converged": all(split.converged for split in record.splits),
         "fit_seconds": number(record.fit_seconds),
-        "n_train": 0 if first is None else len(first.train_rows),
-        "n_test": 0 if first is None else len(first.test_rows),
+        "n_train": 0 if first is None else first.n_train,
+        "n_test": 0 if first is None else first.n_test,
         "model": model,
     }
     if record.experiment.tuning is not None:
@@ -197,7 +222,7 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
 
 
 def _pauc_json(record: RunRecord, band: Band) -> dict[str, Any]:
-    areas = [roc.partial_auc(s.test_positive, s.test_scores, *band) for s in record.splits]
+    areas = [roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits]
     summary = pauc_summary(record, band)
 
     def mean(values: list[float]) -> float | None:

@@ -101,6 +101,19 @@ def read_study(path: str | Path) -> Study:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
 
+def check_document(path: str | Path) -> None:
+    """Check what an experiment file says, and its runs too where its table is there.
+
+    Raises
+    ------
+    InputError
+    """
+    path = Path(path)
+    document = read_document(path, _parse(path))
+    if document.data.file and Path(_beside(path, document.data.file)).exists():
+        read_study(path)
+
+
 def _parse(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, "the experiment", _MOST_BYTES) as file:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import platform
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -49,6 +50,9 @@ class TrainingCurve:
 class SplitResult:
     """One fit and its held-out scores.
 
+    One that was stored reads its arrays, its model and its course when they are asked for, which
+    raises InputError where they are damaged.
+
     Attributes
     ----------
     repeat, fold : int
@@ -87,8 +91,37 @@ class SplitResult:
     n_iter: int | None
     converged: bool
     support_pairs: NDArray[np.int64]
-    notes: tuple[str, ...] = ()
-    trajectory: Trajectory | None = None
+    notes: tuple[str, ...]
+    trajectory: Trajectory | None
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:
+        """Make a result of the values at hand, and of what reads the other attributes by name."""
+        split = cls.__new__(cls)
+        split.__dict__.update(values, _read=read)
+        return split
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            read = self.__dict__.get("_read")
+            if read is None or name not in self.__dataclass_fields__:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            return read(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel whole: where another process is, the file may not be."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @cached_property
+    def n_train(self) -> int:
+        """How many rows it trained on, which is known without reading them."""
+        return len(self.train_rows)
+
+    @cached_property
+    def n_test(self) -> int:
+        """How many rows were held out."""
+        return len(self.test_rows)
 
     @property
     def coef(self) -> Array | None:

@@ -1,51 +1,72 @@
 """The project file: one SQLite database that holds the plan and every run that ended.
 
 A run is committed whole before anyone is told of it, so killing the program loses at most the
-run in flight. Each call opens and closes its own connection: calls may come from any thread.
+run in flight. Each call that writes opens and closes its own connection, and takes the lock before
+it reads what it goes by: calls may come from any thread, and from several programs at once.
 
-Tables: ``meta`` (format number), ``plan`` (one JSON document: what the window shows and people
-edit), ``runs`` (one row a run, in order), ``arrays`` (the runs' arrays in numpy's own format),
-``flight`` (the run that is under way, if any).
-
-Arrays may be added without another format number: a program reads those it knows, and does
-without those that an earlier one did not write (the stages, and the looks on the way).
+What is in the tables is said in :mod:`aucstudio.project.store.layout`. A project of an earlier
+format is read as it is, and carried over when it is first written to. Arrays may be added without
+another format number: a program reads those it knows, and does without those that an earlier one
+did not write (the stages, and the looks on the way).
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import sqlite3
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.tuning import Search
+from aucstudio.project.store.contents import Contents, read_amounts, read_contents, read_plan
+from aucstudio.project.store.creation import create_whole
+from aucstudio.project.store.database import connect, explained
 from aucstudio.project.store.files import replacing
-from aucstudio.project.store.split_arrays import split_blobs, split_from, split_values
+from aucstudio.project.store.layout import FORMAT, empty_project, format_of, write_contents
+from aucstudio.project.store.migrations import bring_up_to_date, put_blob
+from aucstudio.project.store.owner import Owner
+from aucstudio.project.store.run_documents import read_experiment, run_document
+from aucstudio.project.store.sealed import DamagedError, parse, plain, seal, unseal
+from aucstudio.project.store.source import Source
 
-FORMAT = 1
-_APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE plan (id INTEGER PRIMARY KEY CHECK (id = 1), document TEXT NOT NULL);
-CREATE TABLE runs (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL
-);
-CREATE TABLE arrays (
-    run TEXT NOT NULL REFERENCES runs (id), split INTEGER NOT NULL, name TEXT NOT NULL,
-    data BLOB NOT NULL, PRIMARY KEY (run, split, name)
-);
-CREATE TABLE flight (id TEXT PRIMARY KEY, document TEXT NOT NULL);
-"""
+
+class StalePlanError(InputError):
+    """Another program has written the plan since it was last read here."""
+
+
+class FlightDocument(msgspec.Struct):
+    """A run under way; projects of format 1 do not tell whose."""
+
+    experiment: dict[str, Any]
+    owner: Owner | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Flights:
+    """Runs that began and did not end.
+
+    Attributes
+    ----------
+    lost : list of Experiment
+        Those whose program has ended.
+    elsewhere : list of (Experiment, Owner)
+        Those that another program is training.
+    """
+
+    lost: list[Experiment]
+    elsewhere: list[tuple[Experiment, Owner]]
 
 
 class ProjectFile:
     """One ``*.aucproj`` file.
+
+    It knows the plan that it last read or wrote: :meth:`set_plan` refuses to overwrite another's.
 
     Parameters
     ----------
@@ -59,38 +80,43 @@ class ProjectFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.known_plan: dict[str, Any] = {}
+        self._version: int | None = None
 
     @classmethod
     def create(cls, path: str | Path) -> ProjectFile:
         """Make a new, empty project; the file must not exist."""
         project = cls(path)
-        if project.path.exists():
-            raise InputError(f"{path} exists already", file=str(path))
-        with project._connected() as database:
-            database.executescript(
-                f"BEGIN; PRAGMA application_id = {_APPLICATION_ID}; {_SCHEMA} COMMIT;"
-            )
-            with database:
-                database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
+        create_whole(project.path, empty_project())
+        project._version = 0
         return project
 
     @classmethod
     def open(cls, path: str | Path) -> ProjectFile:
         """Open an existing project, after checking that it is one."""
         project = cls(path)
-        if not project.path.is_file():
-            raise InputError(f"there is no project {path}", file=str(path))
-        with project._connected() as database:
-            found = database.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
-        if found is None or not str(found[0]).isdigit():
-            raise InputError(f"{path} is not an AUC Studio project", file=str(path))
-        if int(found[0]) > FORMAT:
-            raise InputError(
-                f"{path} was saved by a newer AUC Studio (project format {found[0]}; this program "
-                f"reads up to {FORMAT}): update the program",
-                file=str(path),
-            )
+        source = project._source()
+        with source.reading():
+            pass
+        source.close()
         return project
+
+    def _source(self) -> Source:
+        if not self.path.is_file():
+            raise InputError(f"there is no project {self.path}", file=str(self.path))
+        return Source(self.path)
+
+    # ------------------------------------------------------------- runs
+
+    def read(self) -> Contents:
+        """Read everything; runs read their arrays when these are asked for."""
+        contents = read_contents(self._source())
+        self._version, self.known_plan = contents.plan_version, contents.plan
+        return contents
+
+    def runs(self) -> list[RunRecord]:
+        """Read every run that is not damaged, in the order in which they ended."""
+        return read_contents(self._source()).records
 
     def add_run(self, record: RunRecord) -> RunRecord:
         """Commit a run; it is on disk when this returns.
@@ -100,95 +126,133 @@ class ProjectFile:
         record
             The same, with a free id if the project held that experiment already.
         """
-        with self._connected() as database, database:
-            taken = {row[0] for row in database.execute("SELECT id FROM runs")}
-            kept = dataclasses.replace(record, id=free_id(taken, record.id))
-            _insert_run(database, kept)
-            database.execute("DELETE FROM flight WHERE id = ?", (record.id,))
-        return kept
+        document, blobs = run_document(record)
+        with self._writing() as database:
+            run = free_id(_Ids(database), record.id)
+            _insert_run(database, run, document, blobs)
+            flight = Owner.this().key(record.id)
+            database.execute("DELETE FROM flights WHERE owner = ?", (flight,))
+            _count_anew(database)
+        return dataclasses.replace(record, id=run) if run != record.id else record
 
-    def runs(self) -> list[RunRecord]:
-        """Read every run, in the order in which they ended."""
-        with self._connected() as database:
-            rows = database.execute("SELECT document FROM runs ORDER BY position").fetchall()
-            return [self._read_run(database, json.loads(row[0])) for row in rows]
-
-    def _read_run(self, database: sqlite3.Connection, header: dict[str, Any]) -> RunRecord:
-        splits = tuple(
-            split_from(
-                values,
-                dict(
-                    database.execute(
-                        "SELECT name, data FROM arrays WHERE run = ? AND split = ?",
-                        (header["id"], k),
-                    )
-                ),
-            )
-            for k, values in enumerate(header.pop("splits"))
-        )
-        experiment = Experiment.from_json(header.pop("experiment"))
-        searches = tuple(map(Search.from_json, header.pop("searches", ())))
-        return RunRecord(experiment=experiment, splits=splits, searches=searches, **header)
+    # ------------------------------------------------------------- runs under way
 
     def take_off(self, experiment: Experiment) -> None:
-        """Note that a run is under way, so that a crash can be told at the next start."""
-        with self._connected() as database, database:
-            database.execute(
-                "INSERT OR REPLACE INTO flight VALUES (?, ?)",
-                (experiment.id, json.dumps(experiment.as_json())),
-            )
-
-    def lost_in_flight(self) -> list[Experiment]:
-        """Tell which runs never ended, and forget them."""
-        with self._connected() as database, database:
-            rows = database.execute("SELECT document FROM flight").fetchall()
-            database.execute("DELETE FROM flight")
-        return [Experiment.from_json(json.loads(row[0])) for row in rows]
-
-    def plan(self) -> dict[str, Any]:
-        """Read the plan; empty in a new project."""
-        with self._connected() as database:
-            row = database.execute("SELECT document FROM plan WHERE id = 1").fetchone()
-        document: dict[str, Any] = {} if row is None else json.loads(row[0])
-        return document
-
-    def set_plan(self, document: Mapping[str, Any]) -> None:
-        """Replace the plan."""
-        with self._connected() as database, database:
-            database.execute(
-                "INSERT OR REPLACE INTO plan VALUES (1, ?)", (json.dumps(dict(document)),)
-            )
+        """Note that this program begins a run, so that its end can be told at the next start."""
+        owner = Owner.this()
+        key = owner.key(experiment.id)
+        flight = FlightDocument(experiment.as_json(), owner)
+        with self._writing() as database:
+            sealed = seal(msgspec.to_builtins(flight), "flight", key)
+            database.execute("INSERT OR REPLACE INTO flights VALUES (?, ?, ?)", (key, *sealed))
+            _count_anew(database)
 
     def land(self, experiment: Experiment) -> None:
-        """Forget that a run is under way: it ends in another file."""
-        with self._connected() as database, database:
-            database.execute("DELETE FROM flight WHERE id = ?", (experiment.id,))
+        """Forget that this program has a run under way: it ends in another file."""
+        self._forget([Owner.this().key(experiment.id), experiment.id])
+
+    def flights(self) -> Flights:
+        """Tell which runs never ended, and forget those whose program is gone."""
+        lost, elsewhere, gone = [], [], []
+        source = self._source()
+        with source.reading() as (database, number):
+            table = "flight" if number == 1 else "flights"
+            found = database.execute(f"SELECT * FROM {table}").fetchall()
+        source.close()
+        for key, *sealed in found:
+            try:
+                flight = _flight(key, *sealed)
+                experiment = read_experiment(flight.experiment)
+            except ValueError:
+                gone.append(key)  # nobody can tell any more what it was
+                continue
+            if flight.owner is None or not flight.owner.lives():
+                lost.append(experiment)
+                gone.append(key)
+            elif not flight.owner.is_this:
+                elsewhere.append((experiment, flight.owner))
+        if gone:
+            # A project that cannot be written to tells again the next time.
+            with contextlib.suppress(InputError):
+                self._forget(gone)
+        return Flights(lost, elsewhere)
+
+    def lost_in_flight(self) -> list[Experiment]:
+        """Tell which runs never ended because their program did, and forget them."""
+        return self.flights().lost
+
+    def _forget(self, keys: Iterable[str]) -> None:
+        with self._writing(migrate=False) as database:
+            number = format_of(database, self.path)
+            for key in keys:
+                if number == 1:
+                    database.execute("DELETE FROM flight WHERE id = ?", (key,))
+                else:
+                    database.execute("DELETE FROM flights WHERE owner = ?", (key,))
+            if number > 1:
+                _count_anew(database)
+
+    # ------------------------------------------------------------- the plan
+
+    def plan(self) -> dict[str, Any]:
+        """Read the plan; empty in a new project, and where it is damaged."""
+        source = self._source()
+        with source.reading() as (database, number):
+            self.known_plan, self._version = _plan_of(database, number)
+        source.close()
+        return self.known_plan
+
+    def set_plan(self, document: Mapping[str, Any]) -> None:
+        """Replace the plan.
+
+        Raises
+        ------
+        StalePlanError
+            If another program has written it since it was last read or written here.
+        """
+        with self._writing() as database:
+            _, version = _plan_of(database)
+            if self._version not in (None, version):
+                raise StalePlanError(
+                    f"another window has changed the plan of {self.path}", file=str(self.path)
+                )
+            version += 1
+            sealed = seal({"version": version, "plan": dict(document)}, "plan")
+            database.execute("INSERT OR REPLACE INTO documents VALUES ('plan', ?, ?)", sealed)
+            _count_anew(database, plan=version)
+        self._version, self.known_plan = version, plain(document)
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, migrate: bool = True) -> Iterator[sqlite3.Connection]:
+        """Give a connection that holds the lock; what is done is committed at the end."""
         try:
-            with contextlib.closing(sqlite3.connect(self.path, timeout=10.0)) as database:
-                database.execute("PRAGMA synchronous = FULL")
+            with contextlib.closing(connect(self.path, write=True)) as database:
+                database.execute("BEGIN IMMEDIATE")
+                found = format_of(database, self.path)
+                if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
+                    # Never of our making: to write by a damaged header would spread the damage.
+                    raise DamagedError(
+                        f"{self.path} is damaged: save it under another name", file=str(self.path)
+                    )
+                if migrate and found < FORMAT:
+                    bring_up_to_date(database, found)
                 yield database
-        except sqlite3.DatabaseError as error:
-            raise self._explained(error) from error
-
-    def _explained(self, error: sqlite3.DatabaseError) -> InputError:
-        text = str(error)
-        name = str(self.path)
-        if "not a database" in text or "no such table" in text or "malformed" in text:
-            return InputError(f"{name} is not an AUC Studio project, or is damaged", file=name)
-        return InputError(
-            f"cannot read or write the project {name}: {text}; save it in another folder, or free "
-            "some space",
-            file=name,
-        )
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise explained(self.path, error) from error
 
 
 def open_or_create(project: str | Path) -> ProjectFile:
     """Open a project file, or make it if it is not there."""
     path = Path(project)
-    return ProjectFile.open(path) if path.exists() else ProjectFile.create(path)
+    if not path.exists():
+        try:
+            return ProjectFile.create(path)
+        except InputError:
+            # Another program may have made it just now.
+            if not path.exists():
+                raise
+    return ProjectFile.open(path)
 
 
 def write_project(
@@ -198,36 +262,40 @@ def write_project(
 
     Raises
     ------
+    DamagedError
+        If a run cannot be read, which its ``run`` names.
     InputError
         If it cannot be written; what was there stays.
     """
     target = Path(path)
     try:
         with replacing(target) as partial:
-            file = ProjectFile.create(partial)
-            with file._connected() as database, database:
+            project = ProjectFile.create(partial)
+            with project._writing() as database:
                 for record in records:
-                    _insert_run(database, record)
-            file.set_plan(plan)
+                    _insert_run(database, record.id, *run_document(record))
+                _count_anew(database)
+            project.set_plan(plan)
+    except DamagedError:
+        raise
     except (OSError, InputError) as error:
         raise InputError(
             f"cannot save the project as {target}: {_reason(error)}; choose another folder, or "
             "free some space",
             file=str(target),
         ) from error
-    return ProjectFile(target)
+    project.path = target
+    return project
 
 
-def _insert_run(database: sqlite3.Connection, record: RunRecord) -> None:
-    header = record.header() | {"splits": [split_values(s) for s in record.splits]}
-    database.execute(
-        "INSERT INTO runs (id, document) VALUES (?, ?)", (record.id, json.dumps(header))
-    )
-    for k, split in enumerate(record.splits):
-        database.executemany(
-            "INSERT INTO arrays VALUES (?, ?, ?, ?)",
-            [(record.id, k, name, data) for name, data in split_blobs(split)],
-        )
+def _insert_run(
+    database: sqlite3.Connection, run: str, document: dict[str, Any], blobs: dict[bytes, bytes]
+) -> None:
+    position = _last_position(database) + 1
+    sealed = seal(document | {"id": run}, "record", position, run)
+    database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
+    for key, data in blobs.items():
+        put_blob(database, key, data)
 
 
 def _reason(error: BaseException) -> str:
@@ -242,3 +310,46 @@ def free_id(taken: Container[str], wanted: str) -> str:
         count += 1
         candidate = f"{wanted}-{count}"
     return candidate
+
+
+class _Ids:
+    """The ids of the runs in a file, looked up one by one."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def __contains__(self, run: object) -> bool:
+        query = "SELECT 1 FROM records WHERE id = ?"
+        return self._database.execute(query, (run,)).fetchone() is not None
+
+
+def _last_position(database: sqlite3.Connection) -> int:
+    """Give the place of the last run, be it lost by damage."""
+    amounts = read_amounts(database, FORMAT)
+    last = database.execute("SELECT max(position) FROM records").fetchone()[0] or 0
+    return max(int(last), 0 if amounts is None else amounts.runs)
+
+
+def _plan_of(database: sqlite3.Connection, number: int = FORMAT) -> tuple[dict[str, Any], int]:
+    """Give the plan and its version; a damaged plan is empty, and keeps its place in the count."""
+    amounts = read_amounts(database, number)
+    try:
+        return read_plan(database, number, amounts)
+    except ValueError:
+        return {}, 0 if amounts is None else amounts.plan
+
+
+def _count_anew(database: sqlite3.Connection, plan: int | None = None) -> None:
+    if plan is None:
+        amounts = read_amounts(database, FORMAT)
+        plan = _plan_of(database)[1] if amounts is None else amounts.plan
+    write_contents(database, runs=_last_position(database), plan=plan)
+
+
+def _flight(key: str, document: Any, found: Any = None) -> FlightDocument:
+    if found is None:
+        return FlightDocument(parse(document))
+    try:
+        return msgspec.convert(unseal(document, found, "flight", key), FlightDocument)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error

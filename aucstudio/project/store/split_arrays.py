@@ -1,8 +1,11 @@
-"""A split's result as plain values and named arrays, as a project file holds it, and back."""
+"""A split's result as plain values and named arrays, as a project file holds it, and back.
+
+What comes back holds its values; arrays and model are read, and checked, when they are asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,8 @@ from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import Stage, Standing, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
+from aucstudio.project.store.sealed import DamagedError
+from aucstudio.project.store.source import Key, Source
 
 _ARRAYS = (
     "train_rows",
@@ -23,6 +28,7 @@ _ARRAYS = (
     "support_pairs",
 )
 _CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
+_MODEL = "model"
 _VALUES = (
     "repeat",
     "fold",
@@ -32,7 +38,11 @@ _VALUES = (
     "n_iter",
     "converged",
     "notes",
+    "n_train",
+    "n_test",
 )
+REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
+"""Parts without which a split is not whole."""
 
 
 def split_values(split: SplitResult) -> dict[str, Any]:
@@ -48,24 +58,14 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
         yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
     for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
         yield name, array_to_bytes(array)
-    yield "model", model_to_bytes(split.model)
+    yield _MODEL, model_to_bytes(split.model)
 
 
-def split_from(values: Mapping[str, Any], blobs: Mapping[str, bytes]) -> SplitResult:
-    """Rebuild a split's result; what an earlier program did not write is left out."""
-    arrays: dict[str, Any] = {name: array_from_bytes(blobs[name]) for name in _ARRAYS}
-    arrays["train_rows"] = arrays["train_rows"].astype(np.intp)
-    arrays["test_rows"] = arrays["test_rows"].astype(np.intp)
-    steps: dict[str, Any] = {
-        name: array_from_bytes(blobs[f"curve.{name}"]) for name in _CURVE_ARRAYS
-    }
-    return SplitResult(
-        **arrays,
-        **{**values, "notes": tuple(values["notes"])},
-        model=model_from_bytes(blobs["model"], "the stored model"),
-        curve=TrainingCurve(**steps, stages=_stages(blobs)),
-        trajectory=_looks(blobs),
-    )
+def stored_split(
+    values: Mapping[str, Any], parts: Mapping[str, Key], source: Source, run: str, title: str
+) -> SplitResult:
+    """Make a split's result of its values, and of where the rest is."""
+    return SplitResult.stored(values, StoredParts(source, parts, run, title))
 
 
 def _stage_arrays(stages: Sequence[Stage]) -> dict[str, NDArray[Any]]:
@@ -73,13 +73,6 @@ def _stage_arrays(stages: Sequence[Stage]) -> dict[str, NDArray[Any]]:
         "stages.name": np.array([stage.name for stage in stages], dtype=np.str_),
         "stages.seconds": np.array([stage.seconds for stage in stages], dtype=np.float64),
     }
-
-
-def _stages(blobs: Mapping[str, bytes]) -> tuple[Stage, ...]:
-    if "stages.name" not in blobs:
-        return ()
-    names, seconds = (array_from_bytes(blobs[f"stages.{part}"]) for part in ("name", "seconds"))
-    return tuple(map(Stage, names.tolist(), seconds.tolist()))
 
 
 def _looks_arrays(split: SplitResult) -> dict[str, NDArray[Any]]:
@@ -96,14 +89,151 @@ def _looks_arrays(split: SplitResult) -> dict[str, NDArray[Any]]:
     }
 
 
-def _looks(blobs: Mapping[str, bytes]) -> Trajectory | None:
-    if "looks.iteration" not in blobs:
-        return None
+class StoredParts:
+    """Reads the parts of one split; what an earlier program did not write is left out.
 
-    def part(name: str) -> NDArray[Any]:
-        return array_from_bytes(blobs[f"looks.{name}"])
+    Parameters
+    ----------
+    source : Source
+    parts : mapping of name to Key
+    run, title : str
+        Id of the run, and what sentences call this split.
+    """
 
-    train, held = (
-        Standing(part(f"{which}_positive"), part(f"{which}_scores")) for which in ("train", "held")
-    )
-    return Trajectory(part("iteration"), part("seconds"), train, held)
+    def __init__(self, source: Source, parts: Mapping[str, Key], run: str, title: str) -> None:
+        self._source, self._parts, self._run, self._title = source, parts, run, title
+        # Views compute from these, and keep with them what they computed.
+        self._kept: dict[str, Any] = {}
+
+    def __call__(self, attribute: str) -> Any:
+        """Read an attribute of :class:`SplitResult`.
+
+        Raises
+        ------
+        DamagedError
+            If it is not what was written.
+        """
+        try:
+            if attribute in ("curve", "trajectory"):
+                if attribute not in self._kept:
+                    read = self._curve if attribute == "curve" else self._trajectory
+                    self._kept[attribute] = read()
+                return self._kept[attribute]
+            if attribute in (_MODEL, "support_pairs"):
+                return self._model() if attribute == _MODEL else self._pairs()
+            return self._side(attribute.partition("_")[0])[attribute]
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+            raise DamagedError(
+                f"{self._title} is damaged in {self._source.path}: {error}; aucstudio check "
+                "--repair saves what can be saved",
+                file=str(self._source.path),
+                run=self._run,
+            ) from error
+
+    def _array(self, name: str, make: Callable[[bytes], tuple[Any, int]], axes: int = 1) -> Any:
+        try:
+            if name not in self._parts:
+                raise ValueError("it is missing")
+            array = self._source.value(self._parts[name], make)
+            if array.ndim != axes:
+                raise ValueError(f"it has {array.ndim} axes")
+        except ValueError as error:
+            raise ValueError(f"{name.replace('_', ' ')}: {error}") from error
+        return array
+
+    def _side(self, side: str) -> dict[str, NDArray[Any]]:
+        """Read rows, classes and scores of the training or of the held-out part."""
+        names = f"{side}_rows", f"{side}_positive", f"{side}_scores"
+        found = [
+            self._array(name, make)
+            for name, make in zip(names, (_rows, _flags, _scores), strict=True)
+        ]
+        if len({len(array) for array in found}) > 1:
+            raise ValueError(f"{side} rows and their scores are not equally many")
+        return dict(zip(names, found, strict=True))
+
+    def _pairs(self) -> NDArray[np.int64]:
+        pairs: NDArray[np.int64] = self._array("support_pairs", _rows, axes=2)
+        if len(pairs) != 2:
+            raise ValueError("support pairs are not pairs")
+        return pairs
+
+    def _model(self) -> Any:
+        if _MODEL not in self._parts:
+            raise ValueError("the model is missing")
+        return self._source.value(self._parts[_MODEL], _read_model)
+
+    def _curve(self) -> TrainingCurve:
+        kinds = (_rows, _numbers, _numbers, _numbers)
+        steps = [
+            self._array(f"curve.{name}", make)
+            for name, make in zip(_CURVE_ARRAYS, kinds, strict=True)
+        ]
+        if len({len(array) for array in steps}) > 1:
+            raise ValueError("the course of training is not of one length")
+        stages: tuple[Stage, ...] = ()
+        if "stages.name" in self._parts:
+            names, began = (
+                self._array("stages.name", _texts),
+                self._array("stages.seconds", _numbers),
+            )
+            stages = tuple(map(Stage, names.tolist(), began.tolist()))
+        iteration, seconds, objective, gap = steps
+        return TrainingCurve(iteration, seconds, objective, gap, stages)
+
+    def _trajectory(self) -> Trajectory | None:
+        if not any(name.startswith("looks.") for name in self._parts):
+            return None
+        iteration = self._array("looks.iteration", _rows)
+        seconds = self._array("looks.seconds", _numbers)
+        standings = []
+        for which in ("train", "held"):
+            positive = self._array(f"looks.{which}_positive", _flags)
+            scores = self._array(f"looks.{which}_scores", _singles, axes=2)
+            if scores.shape != (len(iteration), len(positive)):
+                raise ValueError("the looks at the fit do not fit together")
+            standings.append(Standing(positive, scores))
+        return Trajectory(iteration, seconds, *standings)
+
+
+def _of(data: bytes, kinds: str) -> tuple[NDArray[Any], int]:
+    array = array_from_bytes(data)
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"it holds {array.dtype}, which does not belong there")
+    return array, array.nbytes
+
+
+def _rows(data: bytes) -> tuple[NDArray[Any], int]:
+    array, size = _of(data, "iu")
+    if array.size and array.min() < 0:
+        raise ValueError("it has rows below the first")
+    return array.astype(np.intp, copy=False), size
+
+
+def _flags(data: bytes) -> tuple[NDArray[Any], int]:
+    return _of(data, "b")
+
+
+def _texts(data: bytes) -> tuple[NDArray[Any], int]:
+    return _of(data, "U")
+
+
+def _numbers(data: bytes) -> tuple[NDArray[Any], int]:
+    array, size = _of(data, "f")
+    return array.astype(np.float64, copy=False), size
+
+
+def _scores(data: bytes) -> tuple[NDArray[Any], int]:
+    array, size = _numbers(data)
+    if not np.isfinite(array).all():
+        raise ValueError("it has scores that are no numbers")
+    return array, size
+
+
+def _singles(data: bytes) -> tuple[NDArray[Any], int]:
+    array, size = _of(data, "f")
+    return array.astype(np.float32, copy=False), size
+
+
+def _read_model(data: bytes) -> tuple[Any, int]:
+    return model_from_bytes(data, "the stored model"), 4 * len(data)

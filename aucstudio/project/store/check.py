@@ -1,0 +1,200 @@
+"""What is wrong with a project, a model or an experiment file, and what of it can be saved."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment_file import check_document
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.contents import read_contents
+from aucstudio.project.store.files import cannot_write
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.salvage import salvage, write_salvage
+from aucstudio.project.store.source import Source
+
+PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
+_KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
+_MOST_COMPLAINTS = 5
+# Each is read with what belongs to it.
+_ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
+
+
+@dataclasses.dataclass(frozen=True)
+class Repaired:
+    """What a repair saved.
+
+    Attributes
+    ----------
+    file : str
+        The new project.
+    runs : int
+        In it, whole or with the splits that are.
+    lost : tuple of str
+        What could not be saved.
+    """
+
+    file: str
+    runs: int
+    lost: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes
+    ----------
+    file : str
+    kind : {"project", "model", "experiment"}
+    problems : tuple of str
+        One sentence each; none where the file is whole.
+    runs : int or None
+        Of a project: how many are whole.
+    repaired : Repaired or None
+    """
+
+    file: str
+    kind: str
+    problems: tuple[str, ...]
+    runs: int | None = None
+    repaired: Repaired | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the outcome as plain data."""
+        return {"whole": not self.problems, **dataclasses.asdict(self)}
+
+    def describe(self) -> str:
+        """Say the outcome, a line for each thing that is wrong."""
+        lines = [f"{self.file}: {problem}" for problem in self.problems]
+        if not lines:
+            runs = "" if self.runs is None else f" with {self.runs} run(s)"
+            lines = [f"{self.file}: a whole {self.kind}{runs}"]
+        if self.repaired is not None:
+            lines += [f"not saved: {lost}" for lost in self.repaired.lost]
+            lines.append(f"{self.repaired.file}: {self.repaired.runs} run(s) saved")
+        return "\n".join(lines)
+
+
+def check_file(
+    path: str | Path, *, repair: bool = False, target: str | Path | None = None
+) -> Checked:
+    """Read everything in a file, and tell what is wrong.
+
+    Parameters
+    ----------
+    repair : bool
+        Whether to write what can be read of a damaged project into a new one.
+    target : str or Path, optional
+        The new project; see :func:`repair_project`.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, its name does not say that it is one of ours, or it cannot be
+        repaired.
+    """
+    path = Path(path)
+    kind = _KINDS.get(path.suffix)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}: check the name", file=str(path))
+    if kind is None:
+        raise InputError(
+            f"{path} is none of the files that are checked: " + ", ".join(_KINDS), file=str(path)
+        )
+    if repair and kind != PROJECT:
+        raise InputError(f"a damaged {kind} is not repaired: make it again", file=str(path))
+    try:
+        problems, runs = _CHECKS[kind](path)
+    except InputError as error:
+        problems, runs = [str(error)], 0 if kind == PROJECT else None
+    repaired = repair_project(path, target) if repair and problems else None
+    return Checked(str(path), kind, tuple(problems), runs, repaired)
+
+
+def repair_project(path: str | Path, target: str | Path | None = None) -> Repaired:
+    """Write what can be read of a project into a new one; the damaged file is left as it is.
+
+    Parameters
+    ----------
+    target : str or Path, optional
+        Must not exist; by default beside the project, as NAME.repaired.aucproj.
+
+    Raises
+    ------
+    InputError
+    """
+    path = Path(path)
+    target = path.with_suffix(".repaired.aucproj") if target is None else Path(target)
+    if target.exists():
+        raise InputError(f"{target} exists already: give another name with -o", file=str(target))
+    found = salvage(path)
+    try:
+        handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        os.close(handle)
+        try:
+            write_salvage(found, Path(partial))
+            os.link(partial, target)
+        finally:
+            for left in (partial, f"{partial}-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(left)
+    except FileExistsError as error:
+        raise InputError(f"{target} exists already", file=str(target)) from error
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    except sqlite3.Error as error:
+        raise InputError(f"cannot write {target}: {error}", file=str(target)) from error
+    lost = (*found.lost, *_problems_of(target)[0])
+    return Repaired(str(target), len(found.runs), lost)
+
+
+def _check_model(path: Path) -> tuple[list[str], None]:
+    load_model(path)
+    return [], None
+
+
+def _check_experiment(path: Path) -> tuple[list[str], None]:
+    check_document(path)
+    return [], None
+
+
+def _problems_of(path: Path) -> tuple[list[str], int]:
+    """Tell what is wrong with a project that opens, and how many runs are whole."""
+    source = Source(path)
+    contents = read_contents(source)
+    problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
+    broken = [problem for record in contents.records if (problem := _problem_of(record))]
+    with source.reading() as (database, _):
+        try:
+            found = database.execute(f"PRAGMA quick_check({_MOST_COMPLAINTS})").fetchall()
+        except sqlite3.Error as error:
+            found = [(str(error),)]
+    source.close()
+    complaints = [" ".join(str(row[0]).split()) for row in found if row[0] != "ok"]
+    problems += broken + [f"the database is damaged: {text}" for text in complaints]
+    return problems, len(contents.records) - len(broken)
+
+
+def _problem_of(record: RunRecord) -> str:
+    for split in record.splits:
+        try:
+            for name in _ONE_OF_EACH:
+                getattr(split, name)
+        except InputError as error:
+            return str(error)
+    return ""
+
+
+_CHECKS: dict[str, Callable[[Path], tuple[list[str], int | None]]] = {
+    PROJECT: _problems_of,
+    MODEL: _check_model,
+    EXPERIMENT: _check_experiment,
+}

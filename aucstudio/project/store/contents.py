@@ -1,0 +1,273 @@
+"""Everything that a project file holds, each part read by itself: what is damaged is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from aucstudio.engine import METHODS
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.run_documents import read_run
+from aucstudio.project.store.sealed import parse, unseal
+from aucstudio.project.store.source import Source
+
+_MOST_TOLD = 10
+
+
+class Amounts(msgspec.Struct):
+    """How much there is: runs, version of the plan, runs under way."""
+
+    runs: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+    plan: Annotated[int, msgspec.Meta(ge=0)]
+    flights: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class PlanDocument(msgspec.Struct):
+    """The plan and how often it was written."""
+
+    version: Annotated[int, msgspec.Meta(ge=0)]
+    plan: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class DamagedRun:
+    """A run that cannot be shown.
+
+    Attributes
+    ----------
+    position : int
+        Its place among the runs, from 1.
+    id, name : str
+        Empty where they cannot be read.
+    what : str
+        What is wrong with it.
+    """
+
+    position: int
+    id: str
+    name: str
+    what: str
+
+    @property
+    def title(self) -> str:
+        """What the run is called in a sentence."""
+        known = f"{self.name} ({self.id})" if self.id and self.name else self.id
+        return known or f"run {self.position}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Contents:
+    """What a project holds.
+
+    Attributes
+    ----------
+    plan : dict
+    plan_version : int
+    records : list of RunRecord
+        Of the runs whose documents are whole; arrays are read when they are asked for.
+    damaged : list of DamagedRun
+    notes : list of str
+        What else is damaged.
+    """
+
+    plan: dict[str, Any]
+    plan_version: int
+    records: list[RunRecord]
+    damaged: list[DamagedRun]
+    notes: list[str]
+
+    def warnings(self, path: Path) -> list[str]:
+        """Say what is damaged, a sentence each."""
+        told = [f"{run.title} is damaged and left out: {run.what}." for run in self.damaged]
+        if len(told) > _MOST_TOLD:
+            told = [*told[:_MOST_TOLD], f"{len(told) - _MOST_TOLD} more runs are damaged."]
+        told += self.notes
+        if told:
+            told.append(f"aucstudio check {path} --repair saves what can be saved.")
+        return told
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A run as the file holds it.
+
+    Attributes
+    ----------
+    position : int
+    id : str
+    data : bytes or str or None
+        Its document, unread; None if even that cannot be had.
+    checksum : bytes or None
+        None in format 1.
+    parts : dict of split to names of arrays, or None
+        None where the document tells.
+    problem : str
+    """
+
+    position: int
+    id: str
+    data: Any = None
+    checksum: Any = None
+    parts: dict[int, list[str]] | None = None
+    problem: str = ""
+
+    def document(self) -> Any:
+        """Read the document.
+
+        Raises
+        ------
+        ValueError
+        """
+        if self.problem:
+            raise ValueError(self.problem)
+        if self.parts is None:
+            return unseal(self.data, self.checksum, "record", self.position, self.id)
+        return parse(self.data)
+
+
+def read_contents(source: Source) -> Contents:
+    """Read everything but arrays.
+
+    Raises
+    ------
+    InputError
+        If it is no project of ours.
+    """
+    with source.reading() as (database, number):
+        notes: list[str] = []
+        amounts = read_amounts(database, number)
+        if amounts is None:
+            notes.append("The table of contents is damaged: runs may be missing")
+        plan: dict[str, Any] = {}
+        version = 0
+        try:
+            plan, version = read_plan(database, number, amounts)
+        except (ValueError, sqlite3.Error) as error:
+            version = 0 if amounts is None else amounts.plan
+            notes.append(f"The plan is damaged ({error}): the default one takes its place.")
+        records, damaged = [], []
+        for row in rows_of(database, number, amounts):
+            try:
+                records.append(read_run(row.document(), row.id, source, row.parts))
+            except ValueError as error:
+                name = _name(row, plan)
+                damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
+    return Contents(plan, version, records, damaged, notes)
+
+
+def read_amounts(database: sqlite3.Connection, number: int) -> Amounts | None:
+    """Read how much there is; None where it is damaged. Format 1 does not tell."""
+    if number == 1:
+        return Amounts(0, 0, 0)
+    try:
+        return msgspec.convert(_document(database, "contents"), Amounts)
+    except (ValueError, sqlite3.Error, msgspec.ValidationError):
+        return None
+
+
+def read_plan(
+    database: sqlite3.Connection, number: int, amounts: Amounts | None
+) -> tuple[dict[str, Any], int]:
+    """Read the plan and its version; empty and 0 in a new project.
+
+    Raises
+    ------
+    ValueError, sqlite3.Error
+        If it is damaged, or missing.
+    """
+    if number == 1:
+        row = database.execute("SELECT document FROM plan WHERE id = 1").fetchone()
+        plan = {} if row is None else parse(row[0])
+        if not isinstance(plan, dict):
+            raise ValueError("it is no plan")
+        return plan, 0 if row is None else 1
+    if not database.execute("SELECT 1 FROM documents WHERE name = 'plan'").fetchone():
+        if amounts is not None and amounts.plan:
+            raise ValueError("it is missing")
+        return {}, 0
+    try:
+        found = msgspec.convert(_document(database, "plan"), PlanDocument)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+    return found.plan, found.version
+
+
+def rows_of(database: sqlite3.Connection, number: int, amounts: Amounts | None) -> Iterator[Row]:
+    """Give every run in order, those that are missing among them."""
+    at = 0
+    try:
+        for row in _all_rows(database, number):
+            if number > 1:
+                yield from (_missing(k) for k in range(at + 1, row.position))
+            at = row.position
+            yield row
+    except sqlite3.Error as error:
+        # Behind the place that cannot be read there may be more, each to be found by its number.
+        yield from _single_rows(database, number, at, amounts, str(error))
+        return
+    if amounts is not None:
+        yield from (_missing(k) for k in range(at + 1, amounts.runs + 1))
+
+
+def _document(database: sqlite3.Connection, name: str) -> Any:
+    row = database.execute(
+        "SELECT document, checksum FROM documents WHERE name = ?", (name,)
+    ).fetchone()
+    return unseal(*(row or (None, None)), name)
+
+
+def _all_rows(database: sqlite3.Connection, number: int, where: str = "") -> Iterator[Row]:
+    if number > 1:
+        query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
+        for position, run, document, found in database.execute(query):
+            yield Row(position, str(run), document, found)
+        return
+    query = f"SELECT position, id, document FROM runs {where} ORDER BY position"
+    for position, run, document in database.execute(query).fetchall():
+        parts: dict[int, list[str]] = {}
+        named = database.execute("SELECT split, name FROM arrays WHERE run = ?", (run,))
+        for k, name in named:
+            parts.setdefault(k, []).append(name)
+        yield Row(position, str(run), document, parts=parts)
+
+
+def _single_rows(
+    database: sqlite3.Connection, number: int, at: int, amounts: Amounts | None, problem: str
+) -> Iterator[Row]:
+    if number == 1 or amounts is None:
+        yield Row(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
+        return
+    for position in range(at + 1, amounts.runs + 1):
+        try:
+            yield next(
+                _all_rows(database, number, f"WHERE position = {position}"), _missing(position)
+            )
+        except sqlite3.Error as error:
+            yield Row(position, "", problem=f"it cannot be read ({error})")
+
+
+def _missing(position: int) -> Row:
+    return Row(position, "", problem="it is missing")
+
+
+def _name(row: Row, plan: dict[str, Any]) -> str:
+    """Find what a damaged run was called, as far as that can be read."""
+    looks = plan.get("window", {}).get("looks", {}) if isinstance(plan.get("window"), dict) else {}
+    look = looks.get(row.id) if isinstance(looks, dict) else None
+    if isinstance(look, dict) and isinstance(look.get("name"), str):
+        return _shown(look["name"])
+    try:
+        experiment = parse(row.data)["experiment"]
+        name, method = experiment.get("name", ""), METHODS.get(experiment["method"])
+        return _shown(str(name) or (method.title if method else ""))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ""
+
+
+def _shown(text: str) -> str:
+    return "".join(c if c.isprintable() else "�" for c in text[:80])

@@ -1,0 +1,230 @@
+"""A run as the document that a project file holds of it, checked before anything is made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import check_band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import Search, Tuning
+from aucstudio.project.store.sealed import SIZE, checksum
+from aucstudio.project.store.source import Key, Source
+from aucstudio.project.store.split_arrays import split_blobs, split_values, stored_split
+
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
+
+
+class SplitDocument(msgspec.Struct):
+    """What is no array of one split; ``parts`` names the checksum of each that is."""
+
+    repeat: Count
+    fold: Count
+    fit_seconds: float
+    objective: float
+    gap: float | None
+    n_iter: int | None
+    converged: bool
+    notes: list[Text]
+    n_train: Count | None = None
+    n_test: Count | None = None
+    parts: dict[str, str] | None = None
+
+
+class SearchDocument(msgspec.Struct):
+    """A search for settings."""
+
+    metric: Text
+    candidates: list[dict[str, Any]]
+    areas: list[list[float | None]]
+    problems: dict[str, Text]
+    seconds: float
+
+
+class DataDocument(msgspec.Struct):
+    """The table that an experiment refers to; format 1 had roles in place of a schema."""
+
+    path: Text
+    label: Text
+    positive: Text
+    schema: dict[str, Any] | None = None
+    sha256: Text = ""
+    roles: dict[str, str] | None = None
+
+
+class ExperimentDocument(msgspec.Struct):
+    """An experiment; its own reader makes it."""
+
+    data: DataDocument
+    validation: dict[str, Any]
+    method: Text
+    params: dict[str, Any]
+    band: tuple[float, float]
+    tuning: dict[str, Any] | None = None
+    name: Text = ""
+    test: DataDocument | None = None
+
+
+class RunDocument(msgspec.Struct):
+    """A run without its arrays."""
+
+    id: Id
+    experiment: dict[str, Any]
+    status: Literal["done", "stopped", "failed"]
+    created: Text
+    seconds: float
+    versions: dict[str, str]
+    splits: list[SplitDocument]
+    error: Text = ""
+    traceback: Text = ""
+    searches: list[SearchDocument] = []
+
+
+def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]:
+    """Write a run as a document and its arrays by their checksums."""
+    blobs: dict[bytes, bytes] = {}
+    splits = []
+    for split in record.splits:
+        parts = {}
+        for name, data in split_blobs(split):
+            key = checksum(data)
+            blobs[key], parts[name] = data, key.hex()
+        splits.append(split_values(split) | {"parts": parts})
+    return record.header() | {"splits": splits}, blobs
+
+
+def read_run(
+    document: Any, run: str, source: Source, older: Mapping[int, Iterable[str]] | None = None
+) -> RunRecord:
+    """Make the record of a run, which reads its arrays when they are asked for.
+
+    Parameters
+    ----------
+    document : object
+        As JSON gave it.
+    run : str
+        The id that it is stored under.
+    source : Source
+    older : mapping of split to the names of its arrays, optional
+        In format 1, whose documents do not tell.
+
+    Raises
+    ------
+    ValueError
+        If it is not what this program writes; the sentence says what is wrong.
+    """
+    checked = _converted(document, RunDocument)
+    if checked.id != run:
+        raise ValueError(f"it is of another run, {checked.id}")
+    _require_finite(checked.seconds, *(split.fit_seconds for split in checked.splits))
+    experiment = read_experiment(checked.experiment)
+    splits = []
+    for k, split in enumerate(checked.splits):
+        values = msgspec.structs.asdict(split) | {"notes": tuple(split.notes)}
+        parts = values.pop("parts")
+        title = f"{experiment.title} ({run}), split {k + 1},"
+        keys: dict[str, Key]
+        if older is None:
+            keys = {name: _key(text) for name, text in (parts or {}).items()}
+        else:
+            keys = {name: (run, k, name) for name in older.get(k, ())}
+        known = {name: value for name, value in values.items() if not _unknown_count(name, value)}
+        splits.append(stored_split(known, keys, source, run, title))
+    return RunRecord(
+        run,
+        experiment,
+        checked.status,
+        tuple(splits),
+        checked.created,
+        checked.seconds,
+        checked.versions,
+        checked.error,
+        checked.traceback,
+        tuple(map(_search, checked.searches)),
+    )
+
+
+def read_experiment(document: Any) -> Experiment:
+    """Make an experiment, after checking what its own reader takes for granted.
+
+    Raises
+    ------
+    ValueError
+    """
+    checked = _converted(document, ExperimentDocument)
+    _converted(checked.validation, Validation)
+    if checked.tuning is not None:
+        _converted(checked.tuning, Tuning)
+    if checked.method not in METHODS:
+        raise ValueError(f"this program has no method {checked.method!r}")
+    check_band(checked.band)
+    for settings in (checked.params,):
+        _check_settings(checked.method, settings)
+    try:
+        return Experiment.from_json(document)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"the experiment is not laid out as one ({error})") from error
+
+
+def _converted(document: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(document, kind)
+    except InputError:
+        raise
+    except (msgspec.ValidationError, TypeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _unknown_count(name: str, value: object) -> bool:
+    return value is None and name in ("n_train", "n_test")
+
+
+def _key(text: str) -> bytes:
+    key = bytes.fromhex(text)
+    if len(key) != SIZE:
+        raise ValueError("it names a checksum that is none")
+    return key
+
+
+def _check_settings(method: str, settings: Mapping[str, Any]) -> None:
+    declared = declared_params(METHODS[method])
+    for name, value in settings.items():
+        pair = isinstance(value, (list, tuple))
+        ends = value if pair else (value,)
+        known = all(
+            end is None
+            or isinstance(end, str | bool | int)
+            or (isinstance(end, float) and math.isfinite(end))
+            for end in ends
+        )
+        is_range = name in declared and declared[name].kind == "range"
+        fits = len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
+        if not known or len(ends) > 64 or (is_range and value is not None and not fits):
+            raise ValueError(f"the setting {name!r} holds what it cannot hold")
+
+
+def _search(found: SearchDocument) -> Search:
+    _require_finite(found.seconds)
+    numbers = {str(k) for k in range(len(found.candidates))}
+    if len(found.areas) != len(found.candidates) or not set(found.problems) <= numbers:
+        raise ValueError("a search does not fit its candidates")
+    for candidate in found.candidates:
+        for value in candidate.values():
+            if isinstance(value, dict):
+                raise ValueError("a candidate of a search holds what it cannot hold")
+    return Search.from_json(msgspec.to_builtins(found))
+
+
+def _require_finite(*values: float) -> None:
+    if not all(math.isfinite(value) and value >= 0 for value in values):
+        raise ValueError("it holds a time that is none")

@@ -1,0 +1,171 @@
+"""What a damaged project still holds, and a new project made of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import mmap
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aucstudio.engine import METHODS
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.store.arrays import array_from_bytes
+from aucstudio.project.store.layout import empty_project, write_contents
+from aucstudio.project.store.pages import rows
+from aucstudio.project.store.sealed import SIZE, checksum, parse, seal, unseal
+from aucstudio.project.store.split_arrays import REQUIRED
+
+Run = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Salvage:
+    """Runs, arrays and plan that are whole.
+
+    Attributes
+    ----------
+    runs : dict of position to (id, document)
+        Only what can be read of it: splits that are not whole have gone from the document.
+    lost : list of str
+        What could not be kept, a sentence each.
+    blobs : dict of checksum to bytes
+    plan : dict
+    """
+
+    runs: dict[int, tuple[str, Run]]
+    lost: list[str]
+    blobs: dict[bytes, bytes]
+    plan: dict[str, Any]
+
+
+def salvage(path: Path) -> Salvage:
+    """Find what can be read of a project, whatever is wrong with it.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of a project in the file.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+            finds = _Finds()
+            for number, row in rows(held):  # type: ignore[arg-type]
+                finds.take(number, row)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {error}", file=str(path)) from error
+    if not finds.runs and not finds.plans:
+        raise InputError(f"{path} holds nothing of a project that could be saved", file=str(path))
+    return finds.whole()
+
+
+def write_salvage(found: Salvage, path: Path) -> None:
+    """Write a project of what was found; ``path`` must not exist.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+    """
+    path.write_bytes(empty_project())
+    database = sqlite3.connect(path, isolation_level=None)
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        for position, (run, document) in enumerate(found.runs.values(), start=1):
+            sealed = seal(document, "record", position, run)
+            database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
+        used = {
+            bytes.fromhex(key)
+            for _, document in found.runs.values()
+            for split in document["splits"]
+            for key in split["parts"].values()
+        }
+        for key in used:
+            database.execute("INSERT INTO blobs VALUES (?, ?)", (key, found.blobs[key]))
+        plan = seal({"version": 1, "plan": found.plan}, "plan")
+        database.execute("INSERT INTO documents VALUES ('plan', ?, ?)", plan)
+        write_contents(database, runs=len(found.runs), plan=1)
+        database.execute("COMMIT")
+    finally:
+        database.close()
+
+
+class _Finds:
+    """Rows that proved to be of a project, of either format."""
+
+    def __init__(self) -> None:
+        self.runs: dict[int, tuple[str, Run]] = {}
+        self.blobs: dict[bytes, bytes] = {}
+        self.plans: list[tuple[int, dict[str, Any]]] = []
+        self.arrays: dict[tuple[str, int, str], bytes] = {}
+
+    def take(self, number: int, row: tuple[Any, ...]) -> None:
+        """Take in a row if it is one of ours, whole."""
+        try:
+            match row:
+                case (None, str(run), bytes(data), bytes(found)):
+                    self.runs[number] = run, unseal(data, found, "record", number, run)
+                case ("plan", bytes(data), bytes(found)):
+                    plan = unseal(data, found, "plan")
+                    self.plans.append((plan["version"], plan["plan"]))
+                case (bytes(found), bytes(data)) if len(found) == SIZE and checksum(data) == found:
+                    self.blobs[found] = data
+                # Format 1 has no checksums: what can be parsed is taken.
+                case (None, str(run), str(text)) if "experiment" in (document := parse(text)):
+                    self.runs.setdefault(number, (run, document))
+                case (None, str(text)) if "window" in (document := parse(text)):
+                    self.plans.append((number, document))
+                case (str(run), int(k), str(name), bytes(data)):
+                    self.arrays[run, k, name] = data
+        except (ValueError, TypeError, KeyError):
+            return
+
+    def whole(self) -> Salvage:
+        """Leave out what refers to something that is not there."""
+        kept: dict[int, tuple[str, Run]] = {}
+        lost: list[str] = []
+        for position, (run, document) in sorted(self.runs.items()):
+            try:
+                experiment = document["experiment"]
+                method = METHODS.get(experiment["method"])
+                title = experiment.get("name") or (method.title if method else run)
+                splits = self._whole_splits(run, document, f"{title} ({run})", lost)
+                document["splits"] = list(splits)
+                kept[position] = run, document
+            except (KeyError, TypeError, AttributeError):
+                lost.append(f"run {position} ({run}) is not laid out as a run")
+        plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
+        return Salvage(kept, lost, self.blobs, plans[-1] if plans else {})
+
+    def _whole_splits(
+        self, run: str, document: Run, title: str, lost: list[str]
+    ) -> Iterator[dict[str, Any]]:
+        for k, split in enumerate(list(document["splits"])):
+            wanted = split.get("parts")
+            parts = self._older(run, k) if wanted is None else self._present(wanted)
+            missing = [name for name in REQUIRED if name not in parts]
+            if missing:
+                lost.append(f"{title}, split {k + 1}: {', '.join(missing)}")
+                if document["status"] == DONE:
+                    document["status"] = STOPPED
+                continue
+            if wanted is None:
+                for name in ("train", "test"):
+                    rows_of = self.blobs[bytes.fromhex(parts[f"{name}_rows"])]
+                    split[f"n_{name}"] = len(array_from_bytes(rows_of))
+            elif len(parts) < len(wanted):
+                lost.append(f"{title}, split {k + 1}: the course of its training")
+                parts = {n: key for n, key in parts.items() if n in REQUIRED}
+            yield split | {"parts": parts}
+
+    def _present(self, wanted: dict[str, str]) -> dict[str, str]:
+        return {name: key for name, key in wanted.items() if bytes.fromhex(key) in self.blobs}
+
+    def _older(self, run: str, k: int) -> dict[str, str]:
+        parts = {}
+        for (of, split, name), data in self.arrays.items():
+            if (of, split) == (run, k):
+                key = checksum(data)
+                self.blobs[key], parts[name] = data, key.hex()
+        return parts

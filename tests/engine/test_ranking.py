@@ -1,0 +1,47 @@
+"""Scores sorted once give the figures that sorting for each of them gives."""
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import inference, roc
+
+
+def tables():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows = int(rng.integers(6, 80))
+        y = rng.random(rows) < rng.choice([0.2, 0.5, 0.8])
+        y[:2], y[2:4] = True, False
+        levels = int(rng.choice([2, 5, 1000]))
+        yield y, rng.integers(0, levels, rows) + 0.8 * levels * rng.random() * y
+
+
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.13), (0.2, 0.61)])
+def test_every_figure_is_that_of_the_whole_curve(band):
+    for y, score in tables():
+        ranking = roc.Ranking.of(y, score)
+        assert ranking.auc == roc.auc(y, score)
+        whole = roc.describe(y, score, band)
+        assert roc.describe_of(ranking.curve, band) == pytest.approx(whole, abs=1e-12)
+        thinned, full = ranking.curve, roc.roc_curve(y, score)
+        np.testing.assert_allclose(
+            np.interp(full.fp + full.tp, thinned.fp + thinned.tp, thinned.tp), full.tp
+        )
+        assert thinned.thresholds[0] == np.inf
+        for fp, tp, cut in zip(thinned.fp, thinned.tp, thinned.thresholds, strict=True):
+            assert (fp, tp) == (np.sum(~y & (score >= cut)), np.sum(y & (score >= cut)))
+
+
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.2)])
+def test_one_scorers_components_do_for_all_its_tests(band):
+    for y, score in tables():
+        other = score[::-1].copy()
+        a, b = (inference.Placements.of(roc.Ranking.of(y, of), *band) for of in (score, other))
+        (a10, a01), (b10, b01) = (a.psi10, a.psi01), (b.psi10, b.psi01)
+        variance = sum((x - z).var(ddof=1) / len(x) for x, z in ((a10, b10), (a01, b01)))
+        assert a.test(b).se == pytest.approx(np.sqrt(variance), rel=1e-9, abs=1e-15)
+        assert a.test(a).p == 1.0
+        assert a.test(a).se == 0.0
+        found = inference.interval_of(roc.Ranking.of(y, score), *band, 0.95)
+        direct = inference.pauc_interval(y, score, *band)
+        assert (found.value, found.se) == pytest.approx((direct.value, direct.se), abs=1e-12)

@@ -1,0 +1,470 @@
+"""Damaged and hostile projects: nothing wrong in silence, nothing whole lost, no traceback."""
+
+import hashlib
+import json
+import random
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.study import read_study
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.documents import named_runs, readable_runs
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.store.check import check_file, repair_project
+from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.sealed import checksum, seal
+
+PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
+PARTS = (*PARTS, "test_scores", "support_pairs")
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory, table_once):
+    """A whole project of four runs, and what it shows."""
+    from aucstudio.project.data.split import Validation
+    from aucstudio.project.runs.experiment import DataReference
+    from aucstudio.project.runs.planning import plan_experiment
+    from aucstudio.project.runs.tuning import Tuning
+
+    data = DataReference.to_table(table_once)
+    half, folds = Validation(test_size=0.5), Validation(scheme="folds", folds=2)
+    planned = [
+        plan_experiment(data, "auc-svm", {}, half),
+        plan_experiment(data, "auc-rls", {}, folds),
+        plan_experiment(data, "rls", {}, half, (0.0, 0.1), Tuning("auc", folds=2)),
+        plan_experiment(data, "auc-split", {}, half),
+    ]
+    path = tmp_path_factory.mktemp("stored") / "study.aucproj"
+    project = ProjectFile.create(path)
+    runs = [project.add_run(execute(experiment, table_once)) for experiment in planned]
+    looks = {run.id: RunLook(f"my {k}", k) for k, run in enumerate(runs)}
+    project.set_plan({"window": Plan(method="auc-svm", looks=looks).as_json()})
+    project.take_off(planned[0])
+    return path, shown(path)
+
+
+def fingerprint(split):
+    digest = hashlib.sha256()
+    for name in PARTS:
+        digest.update(getattr(split, name).tobytes())
+    curve, looks = split.curve, split.trajectory
+    for array in (curve.iteration, curve.seconds, curve.objective, curve.gap):
+        digest.update(array.tobytes())
+    digest.update(repr(curve.stages).encode())
+    for array in (looks.iteration, looks.seconds, looks.train.scores, looks.held.scores):
+        digest.update(array.tobytes())
+    for part in (split.model.scorer, split.model.preparation):
+        for array in part.arrays().values():
+            digest.update(array.tobytes())
+        digest.update(repr(part.settings()).encode())
+    values = [split.repeat, split.fold, split.objective, split.gap, split.n_iter, split.notes]
+    return digest.hexdigest(), repr(values)
+
+
+def shown(path):
+    """Give what a window or a command line shows of a project, and what is told beside."""
+    told = []
+    try:
+        study = read_study(path)
+    except InputError as error:
+        return {}, None, [str(error)]
+    told += study.warnings
+    runs = {}
+    for record in study.records:
+        try:
+            splits = [fingerprint(split) for split in record.splits]
+            runs[record.id] = (json.dumps(record.header(), sort_keys=True), splits)
+        except InputError as error:
+            told.append(str(error))
+    named, band = named_runs(path, told.append)
+    readable_runs(named, band, told.append)
+    return runs, study.kept, told
+
+
+def judge(found, whole):
+    """Tell whether a damaged project shows what the whole one does, as far as it says so."""
+    runs, kept, told = found
+    expected, plan, _ = whole
+    for run, value in runs.items():
+        assert value == expected[run], "a run was shown otherwise"
+    if len(runs) < len(expected) or kept != plan:
+        assert told, "something was missing without a word"
+    assert not any("Traceback" in sentence for sentence in told)
+    return "told" if told else "same"
+
+
+def flipped(data, bit):
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def try_flips(stored, tmp_path, cases, seed):
+    path, whole = stored
+    data, place = path.read_bytes(), tmp_path / "flipped.aucproj"
+    drawn = random.Random(seed)
+    whole_told = whole[2]
+    outcomes = {"told": 0, "same": 0}
+    for _ in range(cases):
+        bit = drawn.randrange(8 * len(data))
+        place.write_bytes(flipped(data, bit))
+        runs, kept, told = shown(place)
+        told = [sentence for sentence in told if sentence not in whole_told]
+        outcomes[judge((runs, kept, told), whole)] += 1
+    return outcomes
+
+
+def test_a_flipped_bit_changes_nothing_or_is_told(stored, tmp_path):
+    outcomes = try_flips(stored, tmp_path, 40, seed=1)
+    assert outcomes["told"] > 10
+
+
+@pytest.mark.slow
+def test_500_flipped_bits_change_nothing_or_are_told(stored, tmp_path):
+    outcomes = try_flips(stored, tmp_path, 500, seed=2)
+    assert outcomes["told"] > 100
+
+
+def test_every_bit_of_the_head_of_the_file(stored, tmp_path):
+    path, whole = stored
+    data, place = path.read_bytes(), tmp_path / "head.aucproj"
+    for bit in range(0, 8 * 100, 3):
+        place.write_bytes(flipped(data, bit))
+        runs, kept, told = shown(place)
+        judge((runs, kept, [one for one in told if one not in whole[2]]), whole)
+
+
+def damage_run(path, name, number=1):
+    with sqlite3.connect(path) as database:
+        if name == "document":
+            database.execute(
+                "UPDATE records SET document = replace(document, 'done', 'gone') "
+                "WHERE position = ?",
+                (number,),
+            )
+        else:
+            (text,) = database.execute(
+                "SELECT document FROM records WHERE position = ?", (number,)
+            ).fetchone()
+            key = bytes.fromhex(json.loads(text)["splits"][0]["parts"][name])
+            database.execute("UPDATE blobs SET data = zeroblob(100) WHERE checksum = ?", (key,))
+    database.close()
+
+
+@pytest.fixture
+def copied(stored, tmp_path):
+    return shutil.copy(stored[0], tmp_path / "damaged.aucproj")
+
+
+def test_a_damaged_run_is_named_while_the_others_load(copied, stored):
+    damage_run(copied, "document")
+    contents = ProjectFile.open(copied).read()
+    assert len(contents.records) == 3
+    (damaged,) = contents.damaged
+    assert (damaged.position, damaged.name) == (1, "my 0")
+    assert damaged.id in stored[1][0]
+    assert "checksum" in damaged.what
+    assert "my 0" in read_study(copied).warnings[0]
+
+
+def test_a_missing_run_is_told(copied):
+    with sqlite3.connect(copied) as database:
+        database.execute("DELETE FROM records WHERE position IN (2, 4)")
+    database.close()
+    contents = ProjectFile.open(copied).read()
+    assert [(run.position, run.what) for run in contents.damaged] == [
+        (2, "it is missing"),
+        (4, "it is missing"),
+    ]
+
+
+def test_a_damaged_plan_leaves_the_runs(copied):
+    with sqlite3.connect(copied) as database:
+        database.execute("UPDATE documents SET document = '{}' WHERE name = 'plan'")
+    database.close()
+    study = read_study(copied)
+    assert len(study.records) == 4
+    assert study.kept is None
+    assert any("plan is damaged" in sentence for sentence in study.warnings)
+    ProjectFile(copied).set_plan({"name": "anew"})
+    assert ProjectFile(copied).plan() == {"name": "anew"}
+
+
+def test_damaged_scores_are_told_by_run_and_split_when_they_are_read(copied, capsys):
+    damage_run(copied, "test_scores", 2)
+    records = ProjectFile.open(copied).runs()
+    assert len(records) == 4
+    with pytest.raises(InputError, match=r"AUC-RLS \(\w+\), split 1, is damaged.*test scores"):
+        assert len(records[1].splits[0].test_scores)
+    assert len(records[1].splits[1].test_scores) == 80
+    assert main(["compare", str(copied), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [run["name"] for run in json.loads(out)["runs"]] == ["my 0", "my 2", "my 3"]
+    assert "my 1 is left out" in err
+
+
+def test_check_tells_what_is_wrong_and_repair_saves_the_rest(copied, stored, capsys, tmp_path):
+    assert main(["check", str(stored[0])]) == 0
+    assert "a whole project with 4 run(s)" in capsys.readouterr().out
+    damage_run(copied, "document", 1)
+    damage_run(copied, "test_scores", 2)
+    before = copied.read_bytes()
+    assert main(["check", str(copied), "--repair", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["whole"]
+    assert found["runs"] == 2
+    assert any("split 1" in problem for problem in found["problems"])
+    assert found["repaired"]["runs"] == 3
+    assert copied.read_bytes() == before
+    saved = tmp_path / "damaged.repaired.aucproj"
+    assert main(["check", str(saved)]) == 0
+    runs, kept, _ = shown(saved)
+    assert kept == stored[1][1]
+    whole = [run for run, value in runs.items() if value == stored[1][0][run]]
+    assert len(runs) == 3
+    assert len(whole) == 2
+    assert main(["check", str(copied), "--repair"]) == 2  # never over another file
+    assert main(["check", str(copied), "--repair", "-o", str(tmp_path / "x.aucproj")]) == 1
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4, 6, 9])
+def test_a_project_with_a_page_of_zeros_is_saved_but_for_that_page(stored, tmp_path, page):
+    path, whole = stored
+    data = bytearray(path.read_bytes())
+    data[4096 * (page - 1) : 4096 * page] = bytes(4096)
+    damaged = tmp_path / "page.aucproj"
+    damaged.write_bytes(bytes(data))
+    judge(shown(damaged), whole)
+    assert check_file(damaged).problems
+    repaired = repair_project(damaged)
+    assert repaired.runs >= 2
+    assert check_file(repaired.file).problems == ()
+    runs, _, _ = shown(repaired.file)
+    assert sum(whole[0][run] == value for run, value in runs.items()) >= 1
+
+
+def test_a_truncated_project_is_told_and_saved_as_far_as_it_goes(stored, tmp_path):
+    path, whole = stored
+    data = path.read_bytes()
+    for share in (0.3, 0.6, 0.9):
+        short = tmp_path / f"short{share}.aucproj"
+        short.write_bytes(data[: int(share * len(data)) // 4096 * 4096])
+        found = shown(short)
+        judge(found, whole)
+        assert found[2]
+        assert check_file(short).problems
+
+
+def test_models_and_experiments_are_checked(tmp_path, table_file, capsys):
+    model = tmp_path / "m.aucmodel"
+    assert main(["train", str(table_file), "--method", "rls", "--save-model", str(model)]) == 0
+    experiment = tmp_path / "e.toml"
+    experiment.write_text('format = 1\n[data]\nfile = "study.csv"\n[[runs]]\nmethod = "rls"\n')
+    for path in (model, experiment):
+        capsys.readouterr()
+        assert main(["check", str(path)]) == 0
+        assert "a whole" in capsys.readouterr().out
+    model.write_bytes(model.read_bytes()[:-40])
+    experiment.write_text("format = 1\n[[runs]]\nmethod = 3\n")
+    for path in (model, experiment):
+        assert main(["check", str(path)]) == 1
+        assert main(["check", str(path), "--repair"]) == 2
+    assert main(["check", str(table_file)]) == 2
+    assert main(["check", str(tmp_path / "absent.aucproj")]) == 2
+
+
+# ------------------------------------------------------------------ strangers
+
+
+def altered(stored, tmp_path, *statements):
+    path = tmp_path / "hostile.aucproj"
+    shutil.copy(stored[0], path)
+    with sqlite3.connect(path, isolation_level=None) as database:
+        for statement in statements:
+            database.execute(*((statement,) if isinstance(statement, str) else statement))
+    database.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",),
+        ("CREATE VIEW v AS SELECT 1",),
+        (
+            "DROP TABLE flights",
+            "CREATE VIEW flights AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+            "FROM c) SELECT x AS owner, x AS document, x AS checksum FROM c",
+        ),
+        ("CREATE INDEX i ON records (id, document)",),
+        ("CREATE TABLE more (x)",),
+        ("ALTER TABLE meta ADD COLUMN more TEXT",),
+        ("DROP TABLE records",),
+        ("PRAGMA application_id = 0",),
+        ("UPDATE meta SET value = '0'",),
+        ("UPDATE meta SET value = 'two'",),
+        ("DELETE FROM meta",),
+    ],
+)
+def test_a_schema_that_is_not_ours_is_refused(stored, tmp_path, statements):
+    path = altered(stored, tmp_path, *statements)
+    before = path.read_bytes()
+    for act in (ProjectFile.open, read_study, named_runs):
+        with pytest.raises(InputError, match="is not an AUC Studio project"):
+            act(path)
+    with pytest.raises(InputError, match="is not an AUC Studio project"):
+        ProjectFile(path).set_plan({})
+    assert path.read_bytes() == before
+
+
+def resealed(change):
+    """Make statements that replace the first run's document by a changed one, checksum and all."""
+
+    def statements(path):
+        with sqlite3.connect(path) as database:
+            run, text = database.execute(
+                "SELECT id, document FROM records WHERE position = 1"
+            ).fetchone()
+        database.close()
+        document = json.loads(text)
+        changed = change(document)
+        data, found = seal(document if changed is None else changed, "record", 1, run)
+        query = "UPDATE records SET document = ?, checksum = ? WHERE position = 1"
+        return [(query, (data, found))]
+
+    return statements
+
+
+def put(*path, value):
+    def change(document):
+        for key in path[:-1]:
+            document = document[key]
+        document[path[-1]] = value
+
+    return change
+
+
+HOSTILE = {
+    "a list": lambda _: [],
+    "no splits": put("splits", value=None),
+    "a method of another program": put("experiment", "method", value="alien"),
+    "a number for a name": put("experiment", "data", "label", value=7),
+    "roles that are none": put("experiment", "data", "roles", value={"x": {}}),
+    "a range of text": put("experiment", "params", "fpr_range", value="wide"),
+    "a band backwards": put("experiment", "band", value=[0.5, 0.1]),
+    "an endless band": put("experiment", "band", value=[0.0, float("inf")]),
+    "a setting that is a tree": put("experiment", "params", "C", value={"a": {"b": 1}}),
+    "a validation of its own": put("experiment", "validation", "scheme", value="alien"),
+    "negative folds": put("experiment", "validation", "folds", value=-1),
+    "an endless time": put("seconds", value=float("inf")),
+    "no status of ours": put("status", value="great"),
+    "notes that are numbers": put("splits", 0, "notes", value=[1, 2]),
+    "a checksum that is none": put("splits", 0, "parts", "model", value="xyz"),
+    "a problem with no candidate": put(
+        "searches",
+        value=[
+            {"metric": "auc", "candidates": [], "areas": [], "problems": {"3": ""}, "seconds": 1.0}
+        ],
+    ),
+    "searches that are ragged": put(
+        "searches",
+        value=[
+            {
+                "metric": "auc",
+                "candidates": [{}, {}],
+                "areas": [[1.0], [1.0, 2.0]],
+                "problems": {},
+                "seconds": 1.0,
+            }
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_run_that_no_program_of_ours_wrote_is_left_out(stored, tmp_path, kind):
+    path = altered(stored, tmp_path, *resealed(HOSTILE[kind])(stored[0]))
+    contents = ProjectFile.open(path).read()
+    assert [run.position for run in contents.damaged] == [1]
+    assert len(contents.records) == 3
+    assert contents.damaged[0].what
+    judge(shown(path), stored[1])
+
+
+def test_json_without_end_is_left_out(stored, tmp_path):
+    deep = b"[" * 100_000
+    with sqlite3.connect(stored[0]) as database:
+        (run,) = database.execute("SELECT id FROM records WHERE position = 1").fetchone()
+    database.close()
+    query = "UPDATE records SET document = ?, checksum = ? WHERE position = 1"
+    path = altered(stored, tmp_path, (query, (deep, checksum(deep, "record", 1, run))))
+    assert "nested too deeply" in ProjectFile.open(path).read().damaged[0].what
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        b"",
+        b"\x93NUMPY\x01\x00",
+        b"\x93NUMPY\x01\x00v\x00" + b"(" * 118,
+        b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000"
+        b",), }" + b" " * 38 + b"\n" + bytes(80),
+        b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (10,), }"
+        + b" " * 60
+        + b"\n"
+        + bytes(80),
+    ],
+)
+def test_an_array_is_checked_before_anything_is_allocated(stored, tmp_path, array):
+    key = checksum(array)
+    change = put("splits", 0, "parts", "test_scores", value=key.hex())
+    blob = ("INSERT INTO blobs VALUES (?, ?)", (key, array))
+    path = altered(stored, tmp_path, blob, *resealed(change)(stored[0]))
+    record = ProjectFile.open(path).runs()[0]
+    with pytest.raises(InputError, match="split 1, is damaged"):
+        assert len(record.splits[0].test_scores)
+
+
+@pytest.mark.parametrize("values", [[np.nan] * 80, [1j] * 80, [1.0] * 79, [[1.0] * 80]])
+def test_scores_that_no_run_has_are_refused(stored, tmp_path, values):
+    from aucstudio.project.store.arrays import array_to_bytes
+
+    array = array_to_bytes(np.array(values))
+    key = checksum(array)
+    change = put("splits", 0, "parts", "test_scores", value=key.hex())
+    blob = ("INSERT INTO blobs VALUES (?, ?)", (key, array))
+    path = altered(stored, tmp_path, blob, *resealed(change)(stored[0]))
+    with pytest.raises(InputError, match="split 1, is damaged"):
+        assert len(ProjectFile.open(path).runs()[0].splits[0].test_scores)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"looks": 3},
+        {"band": ["a", "b"]},
+        {"method": "alien"},
+        {"looks": {"x": {"name": 7}}},
+        [],
+        {"params": {"auc-svm": {"C": "much"}}},
+    ],
+)
+def test_a_plan_that_no_window_wrote_gives_way_to_the_default(stored, tmp_path, window):
+    document = Plan().as_json() | window if isinstance(window, dict) else window
+    if isinstance(window, dict) and "params" in window:
+        document["method"] = "auc-svm"
+    sealed = seal({"version": 9, "plan": {"window": document}}, "plan")
+    query = "UPDATE documents SET document = ?, checksum = ? WHERE name = 'plan'"
+    path = altered(stored, tmp_path, (query, sealed))
+    study = read_study(path)
+    assert study.kept is None
+    assert len(study.records) == 4
+    assert any("plan is damaged" in sentence for sentence in study.warnings)
+    told = []
+    named, _ = named_runs(path, told.append)
+    assert len(named) == 4
