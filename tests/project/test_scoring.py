@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from aucstudio.project.data.names import did_you_mean, similar_names
 
 from aucstudio.cli import main
 from aucstudio.engine.inference import delong_interval
