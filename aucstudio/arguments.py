@@ -107,6 +107,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--jobs", metavar="N", type=_positive_int, default=1, help="runs at once, in processes"
     )
+    _add_stream_options(run)
 
 
 def _add_score_options(score: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ Standard output carries results only; progress and complaints go to standard err
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -199,14 +200,23 @@ def _check_model_name(options: argparse.Namespace) -> None:
 
 
 def _table_reader(options: argparse.Namespace, method: str | None) -> Callable[..., AnyTable]:
+    return _choose_reader(options, options.data, [method])
+
+
+def _choose_reader(
+    options: argparse.Namespace, data: str, methods: Sequence[str | None]
+) -> Callable[..., AnyTable]:
     from aucstudio.project.data.table import read_table
     from aucstudio.project.runs.stream_plan import table_reader
 
-    read, said = table_reader(options.data, method, options.stream, options.block_size)
-    if read is not read_table and getattr(options, "cluster", None):
+    stream, block_size = options.stream, options.block_size
+    found = [table_reader(data, method, stream, block_size) for method in dict.fromkeys(methods)]
+    read, said = found[0]
+    elsewhere = "cluster" if getattr(options, "cluster", None) else "jobs"
+    if read is not read_table and (elsewhere == "cluster" or getattr(options, "jobs", 1) > 1):
         raise InputError(
-            "a table that stays on disk is read by this machine alone: leave out --cluster",
-            setting="cluster",
+            f"a table that stays on disk is read by this program alone: leave out --{elsewhere}",
+            setting=elsewhere,
         )
     if said:
         _note(said)
@@ -234,7 +244,7 @@ def _run(options: argparse.Namespace) -> int:
     from aucstudio.project.runs.experiment_file import read_study
     from aucstudio.project.work.batch import run_study
 
-    study = read_study(options.experiment)
+    study = read_study(options.experiment, functools.partial(_choose_reader, options))
     band = study.experiments[0].band
     bar = _progress_bar("run")
     records = run_study(study, options.project, options.jobs, bar, options.cluster)

@@ -1,5 +1,6 @@
 """Whatever goes wrong ends in one sentence; what is said dies of nothing."""
 
+import contextlib
 import json
 import os
 import re
@@ -187,10 +188,15 @@ def test_the_bar_stays_within_the_terminal(monkeypatch):
                 show(fraction, "split 3 of 10: objective 0.123456, " + "a long word " * 20)
             show(0.75, "again")
             console.complain("done")
+        terminal.flush()
         os.set_blocking(ours, False)
-        told = os.read(ours, 1 << 16).decode()
+        pieces = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                pieces.append(os.read(ours, 1 << 16))
+        told = b"".join(pieces).decode()
     os.close(ours)
     lines = [re.sub(r"\x1b\[[0-9;]*[A-Z]", "", line) for line in re.split(r"[\r\n]+", told)]
     assert max(map(len, lines)) <= 80
     assert any("25%" in line for line in lines)
-    assert lines[-2:] == ["aucstudio: done", ""] or "aucstudio: done" in lines
+    assert "aucstudio: done" in lines

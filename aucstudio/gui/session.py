@@ -41,6 +41,7 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment, read_test_table
 from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project_file import ProjectFile, write_project
@@ -434,7 +435,7 @@ class Session(QObject):
             If it cannot be read; everything stays as it was.
         """
         study: experiment_file.Study = self._load(lambda _: experiment_file.read_study(path))
-        self._start_study(study.table)
+        self._start_study(in_memory(study.table))
         first = study.experiments[0]
         params = {run.method: dict(run.params) for run in reversed(study.experiments)}
         self.put_plan(

@@ -212,8 +212,10 @@ def damaged(rng):
 def test_of_hostile_files_each_is_refused_in_a_sentence(write, table, monkeypatch):
     path = write("")
 
-    def read(wanted):
-        return table if wanted == str(path.parent / "study.csv") else read_table(wanted)
+    def read(wanted, *, dialect, **seen):
+        if wanted == str(path.parent / "study.csv"):
+            return table.with_roles(**seen)
+        return read_table(wanted, dialect=dialect, **seen)
 
     monkeypatch.setattr(experiment_file, "read_table", read)
     rng, read_well = np.random.default_rng(0), 0

@@ -331,6 +331,46 @@ def test_a_manifest_of_wrong_types_is_refused(key):
         refused(sealed({k: v for k, v in manifest.items() if k != key}, arrays))
 
 
+def places(value, path=()):
+    """Give the place of every value of a document."""
+    yield path
+    keys = list(value) if isinstance(value, dict) else []
+    for key in range(len(value)) if isinstance(value, list) else keys:
+        yield from places(value[key], (*path, key))
+
+
+def replaced(document, path, value):
+    if not path:
+        return value
+    changed = document.copy()
+    changed[path[0]] = replaced(document[path[0]], path[1:], value)
+    return changed
+
+
+ODD = [None, True, -1, 2**70, 1e308, "", "\ud800", "=1", [], [[]], {}, {"a": 1}, ["x"] * 3]
+
+
+@pytest.mark.parametrize("kind", ["kernel", "trees"])
+def test_whatever_stands_in_a_manifest_ends_in_a_model_or_a_sentence(kind):
+    manifest, arrays = parts(kind)
+    columns = [{"name": "age", "kind": "number", "levels": ["a"]}, *COLUMNS[1:]]
+    manifest["schema"] = {"columns": columns, "dialect": {"delimiter": ";"}, "rows": 3}
+    taken = refusals = 0
+    for path in places(manifest):
+        for value in ODD:
+            data = sealed(replaced(manifest, path, value), arrays)
+            try:
+                model = model_from_bytes(data, "m")
+            except InputError:
+                refusals += 1
+            else:
+                taken += 1
+                with np.errstate(over="ignore"):  # a kernel may be as narrow as numbers go
+                    assert np.isfinite(model.scorer(np.ones((2, D)))).all()
+    assert taken > 20
+    assert refusals > 20
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_an_intercept_that_is_not_finite_is_refused(number):
     manifest, arrays = parts("linear")
@@ -374,6 +414,39 @@ def test_what_a_later_program_adds_to_the_manifest_is_passed_over():
     assert model_from_bytes(added, "m").label == "outcome"
 
 
+COLUMNS = [{"name": name, "role": "ignore", "kind": "text"} for name in ("age", "weight", "town")]
+SCHEMAS = [
+    3,
+    [],
+    {},
+    {"columns": "age"},
+    {"columns": [{"name": "age"}]},
+    {"columns": [*COLUMNS, COLUMNS[0]]},
+    {"columns": [*COLUMNS, {"name": 1}]},
+    {"columns": [*COLUMNS, {"name": "x", "role": "king"}]},
+    {"columns": [*COLUMNS, {"name": "x", "kind": "picture"}]},
+    {"columns": [*COLUMNS, {"name": "x", "number": "1,000"}]},
+    {"columns": [*COLUMNS, {"name": "x", "levels": [[["deep"]]]}]},
+    {"columns": COLUMNS, "dialect": {"delimiter": "word"}},
+    {"columns": COLUMNS, "dialect": {"skip": -1}},
+    {"columns": COLUMNS, "dialect": {"quote": 7}},
+    {"columns": COLUMNS, "format": "pickle"},
+    {"columns": COLUMNS, "rows": "many"},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_a_schema_that_is_none_is_refused(schema):
+    manifest, arrays = parts("linear")
+    assert "damaged" in refused(sealed(manifest | {"schema": schema}, arrays))
+
+
+def test_the_schemas_beside_these_are_taken():
+    manifest, arrays = parts("linear")
+    found = model_from_bytes(sealed(manifest | {"schema": {"columns": COLUMNS}}, arrays), "m")
+    assert found.schema.names == ("age", "weight", "town")
+
+
 # ------------------------------------------------------------------ archives
 
 
@@ -400,7 +473,7 @@ def inflating(name, size):
 
 @pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS", "arrays/scorer.weights.npy"])
 def test_what_inflates_without_bound_is_refused(name):
-    data = inflating(name, 300 << 20)
+    data = inflating(name, 200 << 20)
     assert len(data) < 500_000
     assert "inflate" in refused(data) or name == "SHA256SUMS"
 

@@ -6,6 +6,7 @@ import json
 import duckdb
 import numpy as np
 import pytest
+import tomli_w
 
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
@@ -340,6 +341,33 @@ def test_sizes():
     for text in ("", "64X", "-1", "10"):
         with pytest.raises(InputError, match="block size"):
             read_size(text)
+
+
+@pytest.mark.slow
+def test_an_experiment_file_runs_in_blocks(csv_file, capsys):
+    table = read_table(csv_file)
+    methods = [{"method": "auc-rls"}, {"method": "rank-svm", "settings": {"tol": 1e-12}}]
+    document = {"data": {"file": csv_file.name, "label": table.label}, "runs": methods}
+    study = csv_file.parent / "two.toml"
+    study.write_bytes(tomli_w.dumps(document).encode())
+    found = []
+    for more in ([], ["--stream", "--block-size", "5K"]):
+        assert main(["run", str(study), "--json", *more]) == 0
+        found.append(json.loads(capsys.readouterr().out)["runs"])
+    for whole, parts in zip(*found, strict=True):
+        assert parts["id"] == whole["id"]
+        assert parts["auc"]["value"] == pytest.approx(whole["auc"]["value"], abs=1e-9)
+    for more, sentence in (
+        (["--jobs", "2"], "leave out --jobs"),
+        (["--cluster", "tcp://127.0.0.1:1"], "leave out --cluster"),
+        (["--block-size", "huge"], "block size"),
+    ):
+        assert main(["run", str(study), "--stream", *more]) == 2
+        assert sentence in capsys.readouterr().err
+    methods.append({"method": "svm-auc"})
+    study.write_bytes(tomli_w.dumps(document).encode())
+    assert main(["run", str(study), "--stream"]) == 2
+    assert "svm-auc needs all rows in memory at once" in capsys.readouterr().err
 
 
 def test_a_table_beyond_memory_stays_on_disk(path, monkeypatch):

@@ -29,7 +29,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,12 @@ import tomli_w
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
-from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.experiment_document import (
     DialectPart,
@@ -52,9 +52,11 @@ from aucstudio.project.runs.experiment_document import (
     read_document,
 )
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import plan_experiment, read_test_table
+from aucstudio.project.runs.planning import check_table, plan_experiment, read_test_table
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
+
+ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 
 FORMAT = 1
 _MOST_BYTES = 4_000_000
@@ -63,11 +65,11 @@ _BAND = (0.0, 0.1)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Study:
-    """What an experiment file asks for, with its table in memory.
+    """What an experiment file asks for, with its table.
 
     Attributes
     ----------
-    table : Table
+    table : AnyTable
     experiments : tuple of Experiment
     title, about : str
         What a person reads; may be empty.
@@ -77,7 +79,7 @@ class Study:
         Of the scheme ``"file"``; each run sees it with its own roles and label.
     """
 
-    table: Table
+    table: AnyTable
     experiments: tuple[Experiment, ...]
     title: str = ""
     about: str = ""
@@ -85,8 +87,14 @@ class Study:
     test_table: Table | None = None
 
 
-def read_study(path: str | Path) -> Study:
+def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> Study:
     """Read an experiment file and its table; check everything before anything is trained.
+
+    Parameters
+    ----------
+    path : str or Path
+    choose : callable
+        Given the table's file and the methods, gives what reads the table or opens it on disk.
 
     Raises
     ------
@@ -96,7 +104,7 @@ def read_study(path: str | Path) -> Study:
     path = Path(path)
     document = _parse(path)
     try:
-        return _study(path, read_document(path, document))
+        return _study(path, read_document(path, document), choose)
     except InvalidSetting as error:
         raise InputError(f"{path}: {error}", file=str(path), setting=error.setting) from error
 
@@ -132,13 +140,19 @@ def _parse(path: Path) -> dict[str, Any]:
     return document
 
 
-def _study(path: Path, document: ExperimentDocument) -> Study:
+def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Study:
     data, runs = document.data, document.runs
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
     positive = None if data.positive is None else str(data.positive)
-    table = read_table(_beside(path, data.file), dialect=data.dialect.given()).with_roles(
-        label=data.label, positive=positive, roles=data.roles
+    file = _beside(path, data.file)
+    read = choose(file, [run.method for run in runs])
+    table = read(
+        file,
+        label=data.label,
+        positive=positive,
+        roles=data.roles,
+        dialect=data.dialect.given(),
     )
     validation = _validation(path, document.validation.given())
     band = _BAND if document.fpr_range is None else tuple(document.fpr_range)
@@ -147,7 +161,7 @@ def _study(path: Path, document: ExperimentDocument) -> Study:
     planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
     for experiment in planned:
         seen = experiment.data.seen(table)
-        check_size(experiment, seen)
+        check_table(experiment, seen)
         check_groups(validation, seen)
     test_table = read_test_table(planned[0])
     if test_table is not None:
@@ -172,7 +186,7 @@ def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
 def _experiment(
     path: Path,
     run: RunPart,
-    table: Table,
+    table: AnyTable,
     validation: Validation,
     band: Band,
 ) -> Experiment:

@@ -163,15 +163,25 @@ def plan_run(
     table = read(data, label=label, positive=positive, roles=roles, dialect=dialect)
     data_reference = DataReference.to_table(table)
     experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
-    if isinstance(table, Table):
-        check_size(experiment, table)
-    else:
-        check_stream(experiment)
+    check_table(experiment, table)
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)
     check_groups(validation, table, test_table)
     return Plan(experiment, table, test_table)
+
+
+def check_table(experiment: Experiment, table: AnyTable) -> None:
+    """Refuse what would not fit in memory, or cannot be done with a table that stays on disk.
+
+    Raises
+    ------
+    InputError, InvalidSetting
+    """
+    if isinstance(table, Table):
+        check_size(experiment, table)
+    else:
+        check_stream(experiment)
 
 
 def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:

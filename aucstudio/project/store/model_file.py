@@ -234,7 +234,10 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
 def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
     if manifest.schema is None:
         return Schema(())
-    schema = Schema.from_json(manifest.schema)
+    try:
+        schema = Schema.from_json(manifest.schema)
+    except InputError as error:  # which knows no file
+        raise ValueError(str(error)) from error
     if not {*preparation.numbers, *preparation.categories} <= set(schema.names):
         raise ValueError("its schema lacks columns of its preprocessing")
     return schema

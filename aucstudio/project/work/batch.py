@@ -17,6 +17,7 @@ from aucstudio.project.runs.experiment_file import Study
 from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.progress_words import elsewhere_words
 from aucstudio.project.runs.record import STOPPED, RunRecord
+from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.watch import Elsewhere
 from aucstudio.project.store.project_file import open_or_create
 from aucstudio.project.work.cluster import connect
@@ -52,7 +53,7 @@ def run_study(
         return run_on_cluster(study, test_table, cluster, project, bar)
     if jobs == 1:
         return _run_in_turn(study, test_table, project, bar)
-    check_size_at_once(study.experiments, study.table, jobs)
+    check_size_at_once(study.experiments, in_memory(study.table), jobs)
     file = None if project is None else open_or_create(project)
     count = len(study.experiments)
     records: dict[int, RunRecord] = {}
