@@ -15,14 +15,16 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.contents import read_contents
+from aucstudio.project.store.database import FAILURES
 from aucstudio.project.store.files import cannot_write
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.salvage import salvage, write_salvage
-from aucstudio.project.store.source import Source
+from aucstudio.project.store.source import Shelf, Source
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
 _MOST_COMPLAINTS = 5
+_KEPT_BYTES = 64 << 20
 # Each is read with what belongs to it.
 _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
@@ -168,14 +170,14 @@ def _check_experiment(path: Path) -> tuple[list[str], None]:
 
 def _problems_of(path: Path) -> tuple[list[str], int]:
     """Tell what is wrong with a project that opens, and how many runs are whole."""
-    source = Source(path)
+    source = Source(path, Shelf(_KEPT_BYTES))  # what an earlier reading found does not count
     contents = read_contents(source)
     problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
     broken = [problem for record in contents.records if (problem := _problem_of(record))]
     with source.reading() as (database, _):
         try:
             found = database.execute(f"PRAGMA quick_check({_MOST_COMPLAINTS})").fetchall()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             found = [(str(error),)]
     source.close()
     complaints = [" ".join(str(row[0]).split()) for row in found if row[0] != "ok"]

@@ -12,6 +12,7 @@ import msgspec
 
 from aucstudio.engine import METHODS
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.database import FAILURES
 from aucstudio.project.store.run_documents import read_run
 from aucstudio.project.store.sealed import parse, unseal
 from aucstudio.project.store.source import Source
@@ -147,7 +148,7 @@ def read_contents(source: Source) -> Contents:
         version = 0
         try:
             plan, version = read_plan(database, number, amounts)
-        except (ValueError, sqlite3.Error) as error:
+        except (ValueError, *FAILURES) as error:
             version = 0 if amounts is None else amounts.plan
             notes.append(f"The plan is damaged ({error}): the default one takes its place.")
         records, damaged = [], []
@@ -166,7 +167,7 @@ def read_amounts(database: sqlite3.Connection, number: int) -> Amounts | None:
         return Amounts(0, 0, 0)
     try:
         return msgspec.convert(_document(database, "contents"), Amounts)
-    except (ValueError, sqlite3.Error, msgspec.ValidationError):
+    except (ValueError, msgspec.ValidationError, *FAILURES):
         return None
 
 
@@ -206,7 +207,7 @@ def rows_of(database: sqlite3.Connection, number: int, amounts: Amounts | None) 
                 yield from (_missing(k) for k in range(at + 1, row.position))
             at = row.position
             yield row
-    except sqlite3.Error as error:
+    except FAILURES as error:
         # Behind the place that cannot be read there may be more, each to be found by its number.
         yield from _single_rows(database, number, at, amounts, str(error))
         return
@@ -247,7 +248,7 @@ def _single_rows(
             yield next(
                 _all_rows(database, number, f"WHERE position = {position}"), _missing(position)
             )
-        except sqlite3.Error as error:
+        except FAILURES as error:
             yield Row(position, "", problem=f"it cannot be read ({error})")
 
 

@@ -20,6 +20,9 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 4,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 10_000,
 }
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What a connection raises: of a damaged file even its complaints may not be text."""
+
 _NOT_OURS = ("not a database", "no such", "malformed", "encrypted", "unsupported file format")
 
 

@@ -26,7 +26,7 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.contents import Contents, read_amounts, read_contents, read_plan
 from aucstudio.project.store.creation import create_whole
-from aucstudio.project.store.database import connect, explained
+from aucstudio.project.store.database import FAILURES, connect, explained
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.layout import FORMAT, empty_project, format_of, write_contents
 from aucstudio.project.store.migrations import bring_up_to_date, put_blob
@@ -238,7 +238,7 @@ class ProjectFile:
                     bring_up_to_date(database, found)
                 yield database
                 database.execute("COMMIT")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise explained(self.path, error) from error
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.store.database import connect, explained, grant
+from aucstudio.project.store.database import FAILURES, connect, explained, grant
 from aucstudio.project.store.layout import format_of
 from aucstudio.project.store.sealed import checksum, unseal
 
@@ -64,6 +64,8 @@ class Source:
     Parameters
     ----------
     path : Path
+    shelf : Shelf, optional
+        Where what was read is kept; by default that of the whole program.
 
     Raises
     ------
@@ -71,13 +73,12 @@ class Source:
         By every method.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shelf: Shelf | None = None) -> None:
         self.path = path
+        self._shelf = _shelf if shelf is None else shelf
         self._lock = threading.RLock()
-        try:
+        with told(path):
             self._database = connect(path)
-        except sqlite3.Error as error:
-            raise explained(path, error) from error
         self.close = weakref.finalize(self, self._database.close)
 
     @contextlib.contextmanager
@@ -100,10 +101,10 @@ class Source:
             If the bytes are not there, or not those that were written.
         """
         place = key if isinstance(key, bytes) else (id(self), key)
-        value = _shelf.get((place, make))
+        value = self._shelf.get((place, make))
         if value is None:
             value, size = make(self.blob(key))
-            _shelf.put((place, make), value, size)
+            self._shelf.put((place, make), value, size)
         return value
 
     def blob(self, key: Key) -> bytes:
@@ -116,7 +117,7 @@ class Source:
                         return self._checked(_ARRAY, key)
                     key = self._moved(*key)
                 data = self._checked("SELECT data FROM blobs WHERE checksum = ?", (key,))
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 raise ValueError(f"it cannot be read ({error})") from error
         if checksum(data) != key:
             raise ValueError("it does not match its checksum")
