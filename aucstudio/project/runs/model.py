@@ -77,7 +77,8 @@ class Model:
             If one is absent, or was read as something else than in training.
         """
         names = {column.name: column for column in table.columns}
-        known = self.schema.by_name
+        # An earlier program did not write down whether a category was read as numbers.
+        known = self.schema.by_name if self.schema.sha256 else {}
         absent = [name for name in self.feature_columns if name not in names]
         if absent:
             shown = ", ".join(map(repr, absent[:_SHOWN]))
