@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from aucstudio.console import OutputFailedError, complain, drop_output
 from aucstudio.project.errors import InputError
+from aucstudio.project.work import signals
 
-DONE, RUN_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 
 
 def guarded(command: Callable[[], int], debug: bool) -> int:
@@ -42,7 +43,7 @@ def _explained(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else BAD_INPUT
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED
+        return signals.exit_status()
     if isinstance(error, InputError | InvalidSetting):
         complain(str(error))
         return BAD_INPUT

@@ -24,26 +24,30 @@ from aucstudio.arguments import (
     read_validation,
     window_parser,
 )
-from aucstudio.boundary import BAD_INPUT, DONE, INTERRUPTED, RUN_FAILED, guarded
+from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED, guarded
 from aucstudio.console import complain as _complain
 from aucstudio.console import note as _note
 from aucstudio.console import progress as _progress_bar
 from aucstudio.console import say as _print
 from aucstudio.console import say_json as _print_json
 from aucstudio.console import session
+from aucstudio.project import scratch
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
+from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
+    from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.data.any_table import AnyTable
     from aucstudio.project.runs.planning import Plan
     from aucstudio.project.runs.record import RunRecord
+    from aucstudio.project.work.submit import Outcome
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    with session(quiet="--quiet" in arguments):
+    with session(quiet="--quiet" in arguments), signals.in_order():
         return guarded(lambda: _command(arguments), debug="--debug" in arguments)
 
 
@@ -70,9 +74,11 @@ def _open_window(options: argparse.Namespace) -> int:
     if not _has_display():
         _complain("there is no display for the window: see aucstudio --help for what works without")
         return BAD_INPUT
-    from aucstudio.project.work.training_process import the_process
+    signals.end_at_once()  # until there is a window to close
+    scratch.sweep()
+    from aucstudio.project.work.processes import the_processes
 
-    the_process()  # gets ready while the window does
+    the_processes()  # get ready while the window does
     from aucstudio.gui.app import run_application
 
     return run_application(options.file, sample=options.sample)
@@ -149,8 +155,6 @@ def _train(options: argparse.Namespace) -> int:
     from aucstudio.project.results.documents import data_sentence, result_document, results_table
     from aucstudio.project.runs.planning import plan_run
     from aucstudio.project.runs.progress_words import search_result
-    from aucstudio.project.runs.take_model import take_model
-    from aucstudio.project.store.model_file import save_model
 
     _check_model_name(options)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
@@ -168,22 +172,72 @@ def _train(options: argparse.Namespace) -> int:
         tuning=read_tuning(options),
         read=read,
     )
-    record = _train_record(plan, options)
-    model = None
-    if options.save_model and record.splits:
-        save_model(take_model(plan, record, rule), options.save_model)
-        model = options.save_model
-    document = result_document(plan.table, [record], plan.experiment.band, model)
+    outcomes = _carry_out([plan], options, plan.experiment.method)
+    records = [outcome.record for outcome in outcomes if outcome.record.splits]
+    model, trouble = None, ""
+    if options.save_model and records:
+        trouble = _save_model(plan, records[0], rule, options.save_model)
+        model = None if trouble else options.save_model
     if options.json:
-        _print_json(document)
-    elif record.splits:
+        ran = [outcome.record for outcome in outcomes]
+        document = result_document(plan.table, ran, plan.experiment.band, model)
+        _print_json(_with_unsaved(document, outcomes))
+    elif records:
         _print(f"{data_sentence(plan.table)}\n")
-        _print(results_table([record], plan.experiment.band))
-        for search in record.searches:
+        _print(results_table(records, plan.experiment.band))
+        for search in records[0].searches:
             _print(f"tuned: {search_result(search)}")
-        for note in record.notes:
+        for note in records[0].notes:
             _print(f"note: {note}")
-    return _outcome(record.status, record.error)
+    return _ended(outcomes, 1, trouble)
+
+
+def _save_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None, path: str) -> str:
+    """Save the model to take away; gives why it could not be."""
+    from aucstudio.project.runs.execute import failure_sentence
+    from aucstudio.project.runs.take_model import take_model
+    from aucstudio.project.store.model_file import save_model
+
+    try:
+        save_model(take_model(plan, record, rule), path)
+    except KeyboardInterrupt:
+        return f"interrupted before the model was written to {path}"
+    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
+        return failure_sentence(error)
+    return ""
+
+
+def _carry_out(plans: Sequence[Plan], options: argparse.Namespace, title: str) -> list[Outcome]:
+    from aucstudio.project.work.submit import open_place, run_experiments
+
+    with open_place(getattr(options, "jobs", 1), options.cluster) as place:
+        return run_experiments(plans, place, options.project, _progress_bar(title))
+
+
+def _with_unsaved(document: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    for run, outcome in zip(document["runs"], outcomes, strict=True):
+        if outcome.unsaved:
+            run["unsaved"] = outcome.unsaved
+    return document
+
+
+def _ended(outcomes: Sequence[Outcome], planned: int, trouble: str = "") -> int:
+    """Tell what went wrong, once results have been printed; gives the exit status."""
+    records = [outcome.record for outcome in outcomes]
+    for outcome in outcomes:
+        method = outcome.record.experiment.method
+        if outcome.record.error:
+            _complain(f"{method} failed: {outcome.record.error}")
+        if outcome.unsaved:
+            _complain(f"the run of {method} is unsaved: {outcome.unsaved}")
+    if trouble:
+        _complain(trouble)
+    if trouble or any(outcome.unsaved for outcome in outcomes):
+        return BAD_INPUT
+    if any(record.error for record in records):
+        return RUN_FAILED
+    stopped = any(record.status == "stopped" for record in records)
+    return signals.exit_status() if stopped or len(records) < planned else DONE
 
 
 def _check_model_name(options: argparse.Namespace) -> None:
@@ -223,49 +277,19 @@ def _choose_reader(
     return read
 
 
-def _train_record(plan: Plan, options: argparse.Namespace) -> RunRecord:
-    from aucstudio.project.runs.experiment_file import Study
-    from aucstudio.project.runs.rows import in_memory
-    from aucstudio.project.work.batch import run_on_cluster
-    from aucstudio.project.work.in_turn import run
-
-    bar = _progress_bar(plan.experiment.method)
-    if options.cluster is None:
-        return run(plan, options.project, bar)
-    study = Study(in_memory(plan.table), (plan.experiment,))
-    records = run_on_cluster(study, plan.test_table, options.cluster, options.project, bar)
-    if not records:
-        raise KeyboardInterrupt
-    return records[0]
-
-
 def _run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.documents import result_document, results_table
     from aucstudio.project.runs.experiment_file import read_study
-    from aucstudio.project.work.batch import run_study
 
     study = read_study(options.experiment, functools.partial(_choose_reader, options))
     band = study.experiments[0].band
-    bar = _progress_bar("run")
-    records = run_study(study, options.project, options.jobs, bar, options.cluster)
+    outcomes = _carry_out(study.plans(), options, "run")
+    records = [outcome.record for outcome in outcomes]
     if options.json:
-        _print_json(result_document(study.table, records, band))
+        _print_json(_with_unsaved(result_document(study.table, records, band), outcomes))
     elif any(record.splits for record in records):
         _print(results_table([r for r in records if r.splits], band))
-    for record in records:
-        if record.error:
-            _complain(f"{record.experiment.method} failed: {record.error}")
-    if any(record.error for record in records):
-        return RUN_FAILED
-    unfinished = len(records) < len(study.experiments)
-    return INTERRUPTED if unfinished or records[-1].status == "stopped" else DONE
-
-
-def _outcome(status: str, error: str) -> int:
-    if status == "failed":
-        _complain(error)
-        return RUN_FAILED
-    return INTERRUPTED if status == "stopped" else DONE
+    return _ended(outcomes, len(study.experiments))
 
 
 def _score(options: argparse.Namespace) -> int:
@@ -335,17 +359,14 @@ def _demo(options: argparse.Namespace) -> int:
 
     folder = Path(options.out)
     demo = run_demo(folder, options.study, _progress_bar("demo"))
-    records = demo.records
+    records = [outcome.record for outcome in demo.outcomes]
     _print(demo.study.about)
     band = demo.study.experiments[0].band
     _print(results_table([r for r in records if r.splits], band))
     pictures = save_pictures(demo.project, folder)
     names = ", ".join(picture.name for picture in pictures.values())
     _print(f"{folder}: report.html, {demo.project.name}, {names}")
-    for record in records:
-        if record.error:
-            _complain(f"{record.experiment.method} failed: {record.error}")
-    return RUN_FAILED if any(record.error for record in records) else DONE
+    return _ended(demo.outcomes, len(demo.study.experiments))
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -21,6 +21,7 @@ FORBIDDEN = {
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "scratch",
     "resources",
     "words",
     "inputs",
@@ -68,7 +69,9 @@ def test_rooms_of_the_project_import_one_way():
 
 @pytest.mark.slow
 def test_the_command_line_needs_no_window():
-    code = "import sys, aucstudio.cli, aucstudio.project.work.batch;print('PySide6' in sys.modules)"
+    code = (
+        "import sys, aucstudio.cli, aucstudio.project.work.submit; print('PySide6' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

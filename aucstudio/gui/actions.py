@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
@@ -47,11 +48,14 @@ class Actions(QObject):
         One of :data:`ARRANGEMENTS`.
     example_chosen : str
         Key of an example study.
+    at_once_chosen : int
+        How many runs may be in flight.
     """
 
     theme_chosen = Signal(str)
     arrangement_chosen = Signal(str)
     example_chosen = Signal(str)
+    at_once_chosen = Signal(int)
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
@@ -109,7 +113,10 @@ class Actions(QObject):
         _add(file, self.export_model, self.export_report, self.export_script)
         _add(file, None, self.quit)
         _add(bar.addMenu("&Edit"), *self._undo_actions(), None, self.copy_figure)
-        _add(bar.addMenu("&Run"), self.run, self.tune, self.stop, None, self.cluster)
+        runs = bar.addMenu("&Run")
+        _add(runs, self.run, self.tune, self.stop, None)
+        self._fill_at_once_menu(runs.addMenu("Runs at &once"))
+        _add(runs, self.cluster)
         self._fill_view_menu(bar.addMenu("&View"))
         _add(bar.addMenu("&Help"), *self._help_actions())
 
@@ -119,6 +126,17 @@ class Actions(QObject):
             action.triggered.connect(
                 lambda _on=False, key=example.key: self.example_chosen.emit(key)
             )
+            menu.addAction(action)
+
+    def _fill_at_once_menu(self, menu: QMenu) -> None:
+        group = QActionGroup(self)
+        most = os.cpu_count() or 1
+        for count in sorted({1, most, *(2**k for k in range(1, most.bit_length()))}):
+            action = self._make(f"at_once_{count}", str(count), "")
+            action.setCheckable(True)
+            action.setChecked(count == 1)
+            action.triggered.connect(lambda _on=False, count=count: self.at_once_chosen.emit(count))
+            group.addAction(action)
             menu.addAction(action)
 
     def _undo_actions(self) -> list[QAction]:

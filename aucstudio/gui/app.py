@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -22,9 +21,12 @@ from aucstudio.gui import prompts
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
+from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
+from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
-from aucstudio.project.work.training_process import TrainingProcess, the_process
+from aucstudio.project.work.place import Place
+from aucstudio.project.work.processes import the_processes
 
 _SWITCH_SECONDS = 0.0005
 
@@ -45,20 +47,18 @@ def make_application(theme: str = "system") -> QApplication:
     return application
 
 
-def create_window(
-    path: str | Path | None = None, training: TrainingProcess | None = None
-) -> MainWindow:
+def create_window(path: str | Path | None = None, place: Place | None = None) -> MainWindow:
     """Make the main window on the running QApplication, open on a file if one is given.
 
     Parameters
     ----------
     path : str or Path, optional
-    training : TrainingProcess, optional
-        Where runs are made; without it, the process that all windows have in common.
+    place : Place, optional
+        Where runs are made; without it, the processes that all windows have in common.
     """
     make_application()
     _get_ready_to_compare()
-    window = MainWindow(training or the_process())
+    window = MainWindow(place or the_processes())
     if path is not None:
         window.open_path(path)
     return window
@@ -66,12 +66,17 @@ def create_window(
 
 def run_application(path: str | None = None, *, sample: bool = False) -> int:
     """Open the window and run until it is closed; gives the exit status."""
-    # A shell's Ctrl+C closes the window instead of being lost in the event loop.
     application = make_application()
     window = create_window()
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
     _show_uncaught_errors(window)
-    signal.signal(signal.SIGINT, lambda *_: window.close())
+
+    def leave(status: int) -> None:
+        window.close()
+        application.exit(status)  # even if a dialog is open
+
+    # A shell's Ctrl+C closes the window instead of being lost in the event loop.
+    signals.call(leave)
     awake = ticking(window, 200, lambda: None)
     awake.start()
     window.show()
@@ -80,7 +85,8 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     elif sample:
         QTimer.singleShot(0, window.open_example)
     status = application.exec()
-    the_process().close()
+    the_processes().close()
+    scratch.clear()
     # An uninterruptible library call may still run on a worker: it must not hold up the exit.
     logging.shutdown()
     sys.stdout.flush()

@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from aucstudio.gui.plan import RunLook
+from aucstudio.gui.study import ProjectHandle
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.progress_words import progress_words
@@ -31,6 +32,8 @@ class LiveRun:
     experiment : Experiment
     look : RunLook
         Name and colour it will keep.
+    home : ProjectHandle or None
+        Where it will be kept.
     split, splits : int
     points : list of (iteration, seconds, objective, gap)
         Of the fit under way.
@@ -49,6 +52,7 @@ class LiveRun:
 
     experiment: Experiment
     look: RunLook
+    home: ProjectHandle | None = None
     split: int = 0
     splits: int = 1
     points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)

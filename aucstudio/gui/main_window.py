@@ -46,7 +46,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples.studies import STUDIES, make_study
 from aucstudio.project.store.workspace import samples_folder
-from aucstudio.project.work.training_process import TrainingProcess
+from aucstudio.project.work.place import Place
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
@@ -57,10 +57,10 @@ _SIZE = QSize(1440, 900)
 class MainWindow(QMainWindow):
     """The window; owns a session and hands it to panels and views."""
 
-    def __init__(self, training: TrainingProcess | None = None) -> None:
+    def __init__(self, place: Place | None = None) -> None:
         super().__init__()
         self.setObjectName("main_window")
-        self.session = Session(self, training)
+        self.session = Session(self, place)
         self.actions_ = Actions(self)
         self.views: list[View] = [
             RocView(self.session),
@@ -131,6 +131,7 @@ class MainWindow(QMainWindow):
         verbs.tune.triggered.connect(lambda: self._run(tuned=True))
         verbs.stop.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
+        verbs.at_once_chosen.connect(session.run_at_once)
         verbs.show_setup.toggled.connect(self.sides.show_setup)
         verbs.show_runs.toggled.connect(self.sides.show_runs)
         for side in (verbs.show_setup, verbs.show_runs):

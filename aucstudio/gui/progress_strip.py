@@ -23,7 +23,7 @@ _GAP = 24  # between menus and words
 
 
 class ProgressStrip(QWidget):
-    """Shows the run in flight; its buttons press the window's actions."""
+    """Shows the (first) run in flight; its buttons press the window's actions."""
 
     def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
         super().__init__()
@@ -86,8 +86,9 @@ class ProgressStrip(QWidget):
         plain_tooltip(self.words, words)
 
     def _sentence(self, live: LiveRun) -> str:
-        waiting = len(self.session.queue)
-        queue = f" · {waiting} waiting" if waiting else ""
+        beside, waiting = len(self.session.flights) - 1, len(self.session.queue)
+        queue = f" · {beside} more in training" if beside else ""
+        queue += f" · {waiting} waiting" if waiting else ""
         doing = "stopping, finished splits are kept" if live.stopping else live.words
         return f"{live.look.name} · {doing}{queue}"
 

@@ -23,7 +23,7 @@ _MARKS = {DONE: "", STOPPED: "◐ ", FAILED: "✕ "}
 
 
 class RunsModel(QAbstractTableModel):
-    """One row a run: the finished ones, then the one in flight, then those that wait."""
+    """One row a run: the finished ones, then those in flight, then those that wait."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -43,8 +43,7 @@ class RunsModel(QAbstractTableModel):
 
     def _waiting_rows(self) -> list[tuple[str, str, int]]:
         rows = []
-        live = self.session.live
-        if live is not None:
+        for live in self.session.flights:
             share = "" if live.fraction is None else f" {100 * live.fraction:.0f} %"
             words = "stopping…" if live.stopping else f"training{share}"
             rows.append((live.look.name, words, live.look.colour))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ from aucstudio.gui.widgets import Turns, delayed
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
-from aucstudio.project.runs import experiment_file
-from aucstudio.project.runs.estimate import check_size
+from aucstudio.project.runs import experiment_file, planning
+from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import plan_experiment, read_test_table
@@ -46,8 +46,11 @@ from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project_file import ProjectFile, write_project
 from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
-from aucstudio.project.work.job import Job, Outcome, RunJob, run_job
-from aucstudio.project.work.training_process import TrainingProcess
+from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.job import Job
+from aucstudio.project.work.place import Place
+from aucstudio.project.work.processes import Here
+from aucstudio.project.work.submit import Outcome, RunTask, submit
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ class Session(QObject):
     Parameters
     ----------
     parent : QObject, optional
-    training : TrainingProcess, optional
+    place : Place, optional
         Where runs are made; without it, on a thread of this process.
     """
 
@@ -85,14 +88,11 @@ class Session(QObject):
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
     _plan_joined = Signal(object, object)  # another window had changed it: what was sent, and kept
 
-    def __init__(
-        self, parent: QObject | None = None, training: TrainingProcess | None = None
-    ) -> None:
+    def __init__(self, parent: QObject | None = None, place: Place | None = None) -> None:
         super().__init__(parent)
-        self._training = training
+        self._place = place or Here()
         self.table: Table | None = None
         self._home: ProjectHandle | None = None
-        self._flight_home: ProjectHandle | None = None
         self.is_saved = False
         self.plan = Plan()
         self.records: dict[str, RunRecord] = {}
@@ -107,7 +107,7 @@ class Session(QObject):
         self._plan_joined.connect(self._take_over)
         self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, 400, self._write_plan)
-        self._runner = Runner(self, self._make_job)
+        self._runner = Runner(self, self._begin, self._fits)
         self._runner.changed.connect(self.live_changed)
         self._runner.failed.connect(self.failed)
         self._runner.ended.connect(self._take_in)
@@ -157,7 +157,7 @@ class Session(QObject):
 
     @property
     def live(self) -> LiveRun | None:
-        """The run in flight."""
+        """The run in flight, the first one if there are several."""
         return self._runner.live
 
     @live.setter
@@ -165,8 +165,13 @@ class Session(QObject):
         self._runner.live = live
 
     @property
+    def flights(self) -> list[LiveRun]:
+        """The runs in flight, the first one first."""
+        return self._runner.flights
+
+    @property
     def queue(self) -> deque[tuple[Experiment, RunLook]]:
-        """What waits for it to end."""
+        """What waits for them to end."""
         return self._runner.queue
 
     @property
@@ -457,14 +462,32 @@ class Session(QObject):
         look = self.plan.free_look(experiment.title, self._runner.waiting())
         self.queue.append((experiment, look))
 
-    def _make_job(self, experiment: Experiment) -> RunJob:
+    def _begin(self, experiment: Experiment, look: RunLook) -> tuple[RunTask, LiveRun]:
         test_table = self._get_ready(experiment)
         assert self.table is not None
         if test_table is not None:
             experiment = experiment.tested_on(test_table)
-        tables = self.table, test_table
-        workers, self._flight_home = self.cluster.workers, self._home
-        return run_job(experiment, *tables, self._home, workers, self._training, work_out)
+        plan = planning.Plan(experiment, self.table, test_table)
+        workers = self.cluster.workers
+        place = self._place if workers is None else Spread(workers)
+        task = submit(plan, place, self._home, work_out)
+        return task, LiveRun(experiment, look, self._home)
+
+    def _fits(self, experiment: Experiment, beside: Sequence[Experiment]) -> bool:
+        """Tell whether a run fits in memory beside others."""
+        if self.table is None or self.cluster.workers is not None:
+            return True
+        together = [experiment, *beside]
+        try:
+            check_size_at_once(together, self.table, len(together))
+        except InputError:
+            return False
+        return True
+
+    def run_at_once(self, count: int) -> None:
+        """Have so many runs in flight at a time, from the next one on."""
+        self._runner.at_once = self._place.at_once = count
+        self._runner.start_next()
 
     def _get_ready(self, experiment: Experiment) -> Table | None:
         """Make the project file and read the test table, where there is need; off this thread."""
@@ -498,7 +521,7 @@ class Session(QObject):
         self.cluster.close()
 
     def _take_in(self, outcome: Outcome, live: LiveRun) -> None:
-        record, home = outcome.record, self._flight_home
+        record, home = outcome.record, live.home
         if home is not None and record.id in home.unsaved:
             self.failed.emit(home.unsaved[record.id], "")
         if home is not self._home:

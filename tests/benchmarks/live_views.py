@@ -37,8 +37,8 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import plan_experiment, read_settings
-from aucstudio.project.work.training_process import TrainingProcess
+from aucstudio.project.runs.planning import Plan, plan_experiment, read_settings
+from aucstudio.project.work.processes import Processes
 from tests.benchmarks.event_loop import write_rows
 
 VIEWS = ("roc_view", "training_view", "difference_view")
@@ -107,17 +107,17 @@ class Ears:
         return np.interp(last, iteration, seconds) - np.interp(FIRST, iteration, seconds)
 
 
-class ListenedTo(TrainingProcess):
-    """The process, with what its runs told."""
+class ListenedTo(Processes):
+    """The processes, with what their runs told."""
 
-    def execute(self, experiment, table, test_table, listen, given_up=lambda: False):
+    def execute(self, plan, listen, given_up=lambda: False):
         self.ears = ears = Ears()
 
         def hear(progress):
             ears.hear(progress)
             return listen(progress)
 
-        return super().execute(experiment, table, test_table, hear, given_up)
+        return super().execute(plan, hear, given_up)
 
 
 @dataclasses.dataclass
@@ -144,10 +144,10 @@ def pace(found, alone):
     return alone.ears.to(last) / found.ears.to(last)
 
 
-def run_alone(process, experiment, table, seconds):
+def run_alone(process, plan, seconds):
     def go():
         ends = time.perf_counter() + seconds
-        process.execute(experiment, table, None, lambda _progress: time.perf_counter() > ends)
+        process.execute(plan, lambda _progress: time.perf_counter() > ends)
 
     return measure(process, go)
 
@@ -208,22 +208,24 @@ def main():
     write_rows(folder / "rows.csv", options.rows)
     make_application("light")
     process = ListenedTo()
-    window = create_window(training=process)
+    window = create_window(place=process)
     window.resize(1440, 900)
     window.show()
     window.open_data(folder / "rows.csv")
     session = window.session
     # Nearly without regularisation, and to the last digit: no iteration too few for SECONDS.
     settings = options.set or (["C=100000", "tol=1e-10"] if options.method == "svm-pauc" else [])
+    settings = dict(setting.split("=", 1) for setting in settings)
     params = read_settings(options.method, settings, (0.0, 0.1))
     validation = Validation(test_size=0.5)
     data = DataReference.to_table(session.table)
     experiment = plan_experiment(data, options.method, params, validation)
+    plan = Plan(experiment, session.table, None)
     # What is compiled or imported at a first run is not part of the comparison.
-    run_alone(process, experiment, session.table, min(2.0, options.seconds))
-    alone = run_alone(process, experiment, session.table, options.seconds)
+    run_alone(process, plan, min(2.0, options.seconds))
+    alone = run_alone(process, plan, options.seconds)
     report("nobody polls", alone, alone)
-    again = run_alone(process, experiment, session.table, options.seconds)
+    again = run_alone(process, plan, options.seconds)
     report("nobody polls", again, alone)
     session.put_plan(
         dataclasses.replace(

@@ -14,11 +14,12 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results import pair_tests
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import Study
+from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
 from aucstudio.project.work import cluster
-from aucstudio.project.work.batch import run_on_cluster
-from aucstudio.project.work.gather import execute_on
+from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.submit import open_place, run_experiments
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
@@ -46,6 +47,12 @@ def two_runs(plan, table):
     return Study(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
 
 
+def run_on_cluster(study, address, project=None, bar=None):
+    with open_place(cluster=address) as place:
+        outcomes = run_experiments(study.plans(), place, project, bar)
+    return [outcome.record for outcome in outcomes]
+
+
 def assert_same_numbers(record, alone):
     assert (record.status, record.id) == ("done", alone.id)
     assert len(record.splits) == len(alone.splits)
@@ -70,7 +77,7 @@ def test_workers_die_and_the_numbers_are_the_same(dask, plan, table, tmp_path):
             lost.append(fraction)
             dask.end(dask.workers[0])
 
-    records = run_on_cluster(study, None, dask.address, str(project), bar)
+    records = run_on_cluster(study, dask.address, project, bar)
     assert lost[0] < 1
     with threadpool_limits(1):
         for record, experiment in zip(records, study.experiments, strict=True):
@@ -92,7 +99,7 @@ def a_worker_dies_in_a_search(dask, plan, table):
             dask.end(dask.workers[1])
 
     with cluster.connect(dask.address) as workers:
-        record = execute_on(workers, tuned, table, None, listen)
+        record = Spread(workers).execute(Plan(tuned, table, None), listen, lambda: False)
     assert lost[0] < 1
     with threadpool_limits(1):
         alone = execute(tuned, table)
@@ -131,9 +138,11 @@ def test_a_lost_scheduler_keeps_what_is_finished(dask, plan, table, monkeypatch)
         if fraction > 0 and dask.scheduler.poll() is None:
             dask.end(dask.scheduler)
 
-    records = run_on_cluster(study, None, dask.address, bar=bar)
-    (failed,) = (record for record in records if record.status == "failed")
-    assert failed.error.startswith(f"the connection to the Dask scheduler at {dask.address} was")
+    records = run_on_cluster(study, dask.address, bar=bar)
+    failed = [record for record in records if record.status == "failed"]
+    assert failed
+    for record in failed:
+        assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
     assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
@@ -182,7 +191,7 @@ def test_the_command_line_trains_there(standing, table_file, capfd):
 @pytest.mark.slow
 def test_failures_there_are_recorded_as_here(standing, plan, table):
     study = Study(table, (plan("auc-rls", scheme="folds", folds=100),))
-    (record,) = run_on_cluster(study, None, standing.address)
+    (record,) = run_on_cluster(study, standing.address)
     alone = execute(study.experiments[0], table)
     assert (record.status, record.error) == (alone.status, alone.error)
     assert "folds" in record.error

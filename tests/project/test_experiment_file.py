@@ -20,7 +20,7 @@ from aucstudio.project.runs.experiment_document import ValidationPart
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
-from aucstudio.project.work.batch import process_pool, run_study
+from aucstudio.project.work.submit import open_place, run_experiments
 
 SMALL = """
 [data]
@@ -155,16 +155,12 @@ def test_runs_that_differ_in_their_rows_need_two_files(plan, tmp_path):
 def test_several_processes_give_the_same_numbers(write, tmp_path):
     study = read_study(write(SMALL))
     project = tmp_path / "both.aucproj"
-    records = run_study(study, str(project), 2)
-    for record, experiment in zip(records, study.experiments, strict=True):
-        alone = execute(experiment, study.table)
+    with open_place(jobs=2) as place:
+        outcomes = run_experiments(study.plans(), place, project)
+    for outcome, experiment in zip(outcomes, study.experiments, strict=True):
+        record, alone = outcome.record, execute(experiment, study.table)
         assert auc_summary(record).per_split == auc_summary(alone).per_split
     assert {r.id for r in ProjectFile.open(project).runs()} == {e.id for e in study.experiments}
-
-
-def test_a_pool_is_fresh_processes():
-    with process_pool(1) as pool:
-        assert pool.submit(abs, -3).result() == 3
 
 
 HOSTILE = [

@@ -11,10 +11,11 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import parallel
-from aucstudio.project.work.gather import execute_on
-from aucstudio.project.work.job import run_job
+from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.submit import submit
 from aucstudio.project.work.workers import Workers, WorkersLostError, answers
 
 pytestmark = pytest.mark.slow
@@ -37,6 +38,10 @@ def workers(monkeypatch):
     monkeypatch.setattr(parallel, "alone", lambda: None)
     with ThreadPoolExecutor(3) as executor:
         yield Counting(executor)
+
+
+def execute_on(workers, experiment, table, listen=lambda _progress: False):
+    return Spread(workers).execute(Plan(experiment, table, None), listen, lambda: False)
 
 
 def tuned(experiment, metric="auc"):
@@ -87,11 +92,11 @@ def test_a_search_that_cannot_be_is_recorded_as_here(workers, plan, table):
 
 def test_a_stop_keeps_what_is_finished_and_calls_the_rest_back(workers, plan, table):
     experiment = plan("auc-rls", scheme="folds", folds=5, repeats=20)
-    record = execute_on(workers, experiment, table, None, lambda p: p.finished is not None)
+    record = execute_on(workers, experiment, table, lambda p: p.finished is not None)
     assert record.status == "stopped"
     assert 1 <= len(record.splits) < 20
     assert workers.given < 20
-    stopped = execute_on(workers, tuned(plan("auc-svm")), table, None, lambda p: True)
+    stopped = execute_on(workers, tuned(plan("auc-svm")), table, lambda p: True)
     assert (stopped.status, stopped.splits) == ("stopped", ())
     assert len(stopped.searches) == 1
 
@@ -109,7 +114,7 @@ def test_a_table_that_stays_on_disk_is_not_sent(workers, plan, table_file):
 def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
     heard = []
     experiment = tuned(plan("auc-rls", scheme="folds", folds=3))
-    execute_on(workers, experiment, table, None, heard.append)
+    execute_on(workers, experiment, table, heard.append)
     shares = [progress.elsewhere.fraction for progress in heard]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -119,7 +124,7 @@ def test_progress_never_goes_back_and_names_the_place(workers, plan, table):
 
 
 def test_lost_workers_leave_what_was_finished(workers, plan, table):
-    def submit(function, *arguments):
+    def lose(function, *arguments):
         workers.given += 1
         if workers.given > 2:
             gone = Future()
@@ -128,14 +133,15 @@ def test_lost_workers_leave_what_was_finished(workers, plan, table):
             return gone
         return workers.executor.submit(function, *arguments)
 
-    workers.submit = submit
-    job = run_job(plan("auc-rls", scheme="folds", folds=5), table, workers=workers)
-    job.start()
+    workers.submit = lose
+    place = Spread(workers)
+    job = submit(Plan(plan("auc-rls", scheme="folds", folds=5), table, None), place)
     assert job.wait(60)
     assert job.error is None
     record = job.result.record
     assert (record.status, record.error) == ("failed", Workers.lost)
     assert len(record.splits) <= 2
+    assert place.lost == Workers.lost
 
 
 def test_calls_are_answered_in_order_and_stopped_between(workers):

@@ -16,7 +16,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import Study
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning, candidates
-from aucstudio.project.work.batch import run_study
+from aucstudio.project.work.submit import open_place, run_experiments
 
 ROWS = 4000
 
@@ -61,7 +61,7 @@ def test_runs_at_once_must_fit_beside_each_other(large, planned, monkeypatch):
     needed = 2 * (bytes_of(planned.params) + table)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)
     with pytest.raises(InputError, match="2 runs at once would take about") as told:
-        run_study(study, None, 3)
+        run_experiments(study.plans(), open_place(jobs=3))
     assert told.value.setting == "jobs"
     experiments.check_size_at_once(study.experiments, large, 1)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * needed / 0.8)

@@ -148,19 +148,20 @@ def test_killing_the_program_in_a_run_loses_nothing_finished(table_file, tmp_pat
         import sys, threading
         from aucstudio.engine import METHODS
         from aucstudio.project.runs.planning import plan_run
-        from aucstudio.project.work.in_turn import run
+        from aucstudio.project.work.submit import open_place, run_experiments
         from aucstudio.project.data.split import Validation
 
-        def plan(method):
-            return plan_run({str(table_file)!r}, method, [], validation=Validation(),
-                                     band=(0.0, 0.1))
+        def run(method):
+            plan = plan_run({str(table_file)!r}, method, [], validation=Validation(),
+                            band=(0.0, 0.1))
+            run_experiments([plan], open_place(), {str(project)!r})
 
-        run(plan("auc-svm"), {str(project)!r})
+        run("auc-svm")
         def endless(self, X, positive, monitor):
             print("in flight", flush=True)
             threading.Event().wait()
         METHODS["logistic"]._fit = endless
-        run(plan("logistic"), {str(project)!r})
+        run("logistic")
         """
     )
     process = subprocess.Popen(

@@ -10,6 +10,7 @@ import tomli_w
 
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
+from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Middle, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
@@ -302,15 +303,16 @@ def test_a_file_that_changes_is_noticed(parquet_file, tmp_path, opened):
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_nothing_is_left_behind(csv_file, closed, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    stream = open_stream(csv_file)
-    assert len(list(tmp_path.iterdir())) == 1
-    if closed:
-        stream.close()
-    del stream
-    gc.collect()
-    assert not list(tmp_path.iterdir())
+def test_nothing_is_left_behind(csv_file, closed):
+    with scratch.folder() as beside:
+        before = set(beside.parent.iterdir())
+        stream = open_stream(csv_file)
+        assert len(set(beside.parent.iterdir()) - before) == 1
+        if closed:
+            stream.close()
+        del stream
+        gc.collect()
+        assert set(beside.parent.iterdir()) <= before
 
 
 # ------------------------------------------------------------------ refusals

@@ -18,7 +18,7 @@ def by_name(tmp_path):
     """Run a study; give its records by the names they go by."""
 
     def by_name(key):
-        records = run_demo(tmp_path, key).records
+        records = [outcome.record for outcome in run_demo(tmp_path, key).outcomes]
         assert {record.status for record in records} == {DONE}
         return {record.experiment.title: record for record in records}
 

@@ -1,24 +1,31 @@
 import dataclasses
+import signal
 
 import numpy as np
 import pytest
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
-from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
+from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.work.job import run_job
-from aucstudio.project.work.training_process import TrainingProcess
+from aucstudio.project.work import processes
+from aucstudio.project.work.processes import Here, Processes
+from aucstudio.project.work.submit import submit
 
 PATIENCE = 60.0
 
 
 @pytest.fixture(scope="module")
 def process():
-    made = TrainingProcess()
-    assert made.start()
-    yield made
-    made.close()
+    with Processes() as made:
+        assert made.start()
+        yield made
+
+
+def run(process, experiment, table, listen=None, given_up=lambda: False):
+    return process.execute(Plan(experiment, table, None), listen or Ears(), given_up)
 
 
 class Ears:
@@ -44,7 +51,7 @@ def same_splits(first, second):
 def test_a_run_gives_what_it_gives_here(process, plan, table, method):
     experiment = plan(method, repeats=2)
     ears = Ears()
-    found, here = process.execute(experiment, table, None, ears), execute(experiment, table)
+    found, here = run(process, experiment, table, ears), execute(experiment, table)
     assert found.status == DONE
     assert found.id == here.id
     same_splits(found.splits, here.splits)
@@ -56,7 +63,7 @@ def test_a_run_gives_what_it_gives_here(process, plan, table, method):
 def test_what_a_search_finds_is_told_and_recorded(process, plan, table):
     experiment = dataclasses.replace(plan("auc-svm"), tuning=Tuning("auc", folds=2))
     ears = Ears()
-    found, here = process.execute(experiment, table, None, ears), execute(experiment, table)
+    found, here = run(process, experiment, table, ears), execute(experiment, table)
     assert found.searches[0].chosen == here.searches[0].chosen
     assert any(progress.search is not None for progress in ears.told)
     same_splits(found.splits, here.splits)
@@ -67,46 +74,50 @@ def test_another_table_replaces_the_one_that_is_there(process, plan, table):
     other = dataclasses.replace(column, values=np.ascontiguousarray(column.values[::-1]))
     turned = dataclasses.replace(table, columns=(other, *table.columns[1:]))
     for used in (table, turned, table):
-        found = process.execute(plan(), used, None, Ears())
+        found = run(process, plan(), used)
         same_splits(found.splits, execute(plan(), used).splits)
 
 
 def test_a_stop_keeps_what_is_finished(process, plan, table):
     experiment = plan("auc-svm", repeats=5_000)
-    found = process.execute(experiment, table, None, Ears(lambda progress: progress.finished))
+    found = run(process, experiment, table, Ears(lambda progress: progress.finished))
     assert found.status == STOPPED
     assert 1 <= len(found.splits) < 5_000
     # A stop is for one run alone.
-    assert process.execute(plan(), table, None, Ears()).status == DONE
+    assert run(process, plan(), table).status == DONE
 
 
 def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
     experiment = plan(scheme="folds", folds=100)
-    found, here = process.execute(experiment, table, None, Ears()), execute(experiment, table)
+    found, here = run(process, experiment, table), execute(experiment, table)
     assert found.status == FAILED
     assert found.error == here.error
 
 
 @pytest.mark.slow
 def test_what_was_finished_outlives_the_process(process, plan, table):
-    def kill():
-        process._process.kill()
-
-    ears = Ears(lambda progress: progress.finished, kill)
-    found = process.execute(plan("auc-svm", repeats=5_000), table, None, ears)
-    assert found.status == FAILED
-    assert "ended unexpectedly (SIGKILL)" in found.error
-    assert len(found.splits) >= 1
-    assert process.execute(plan(), table, None, Ears()).status == DONE
+    task = submit(Plan(plan("auc-svm", repeats=5_000), table, None), process)
+    told = []
+    while not any(progress.finished for progress in told):
+        assert not task.wait(0.01)
+        told += task.drain()
+    (busy,) = process._busy
+    busy._popen.kill()
+    assert task.wait(PATIENCE)
+    record = task.result.record
+    assert record.status == FAILED
+    assert "ended unexpectedly (SIGKILL)" in record.error
+    assert len(record.splits) >= 1
+    assert run(process, plan(), table).status == DONE
 
 
 @pytest.mark.slow
 def test_a_run_that_is_given_up_ends_with_its_process(process, plan, table):
-    before = process._process
+    before = process._idle[0]
     with pytest.raises(Stopped):
-        process.execute(plan("svm"), table, None, Ears(), given_up=lambda: True)
-    assert before.poll() is not None
-    assert process.execute(plan(), table, None, Ears()).status == DONE
+        run(process, plan("svm"), table, given_up=lambda: True)
+    assert not before.alive
+    assert run(process, plan(), table).status == DONE
 
 
 def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
@@ -114,14 +125,109 @@ def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
         raise OSError("no more processes")
 
     monkeypatch.setattr("subprocess.Popen", refuse)
-    process = TrainingProcess()
-    assert not process.start()
-    assert process.execute(plan(), table, None, Ears()).status == DONE
+    with Processes() as none:
+        assert not none.start()
+        assert run(none, plan(), table).status == DONE
 
 
-def test_a_job_may_run_there(process, plan, table):
-    job = run_job(plan("auc-svm"), table, process=process)
-    job.start()
-    assert job.wait(PATIENCE)
-    same_splits(job.result.record.splits, execute(plan("auc-svm"), table).splits)
-    assert job.drain()
+def test_a_task_may_run_there(process, plan, table):
+    task = submit(Plan(plan("auc-svm"), table, None), process)
+    assert task.wait(PATIENCE)
+    same_splits(task.result.record.splits, execute(plan("auc-svm"), table).splits)
+    assert task.drain()
+
+
+def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
+    with Processes(2) as both:
+        tasks = [submit(Plan(plan("auc-svm", seed=seed), table, None), both) for seed in range(2)]
+        assert all(task.wait(PATIENCE) for task in tasks)
+        used = set(both._idle)
+        assert len(used) == 2
+        for seed, task in enumerate(tasks):
+            here = execute(plan("auc-svm", seed=seed), table)
+            same_splits(task.result.record.splits, here.splits)
+        run(both, plan(), table)
+        assert set(both._idle) == used
+    assert not any(process.alive for process in used)
+
+
+@pytest.fixture
+def spoiled(monkeypatch):
+    """Processes of which each does something to itself before it serves."""
+    made = []
+
+    def make(how):
+        serve = f"from tests.project import spoiled; spoiled.{how}(); serve()"
+        with monkeypatch.context() as patched:
+            patched.setattr(processes, "_SERVE", processes._SERVE.replace("serve()", serve))
+            made.append(Processes())
+            assert made[0].start()
+        return made[0]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("no_memory_for_the_end", NOT_ENOUGH_MEMORY),
+        ("no_memory_for_an_order", NOT_ENOUGH_MEMORY),
+        ("a_bug_in_sending", "ended unexpectedly (exit status 1)"),
+        ("gibberish", "ended unexpectedly"),
+    ],
+)
+def test_a_process_that_cannot_answer_fails_its_run_alone(spoiled, plan, table, how, words, capfd):
+    place = spoiled(how)
+    first = place._idle[0]
+    task = submit(Plan(plan("auc-svm", repeats=2), table, None), place)
+    assert task.wait(PATIENCE)
+    record = task.result.record
+    assert record.status == FAILED
+    assert words in record.error
+    assert len(record.splits) == (2 if how == "no_memory_for_the_end" else 0)
+    assert not first.alive
+    assert run(place, plan(), table).status == DONE
+    capfd.readouterr()
+
+
+@pytest.mark.slow
+def test_after_a_run_without_memory_the_next_has_a_fresh_process(spoiled, plan, table):
+    place = spoiled("no_memory_for_fits")
+    first = place._idle[0]
+    found = run(place, plan(), table)
+    assert (found.status, found.error) == (FAILED, NOT_ENOUGH_MEMORY)
+    assert not first.alive
+    assert run(place, plan(), table).status == DONE
+
+
+@pytest.mark.slow
+def test_memory_that_has_run_out_here_is_not_relied_upon_again(plan, table, monkeypatch):
+    with Here() as here, monkeypatch.context() as patched:
+        patched.setattr(METHODS["auc-rls"], "_fit", raise_memory_error)
+        found = run(here, plan(), table)
+        assert (found.status, found.error) == (FAILED, NOT_ENOUGH_MEMORY)
+        again = run(here, plan(), table)  # where nothing is patched
+    same_splits(again.splits, execute(plan(), table).splits)
+
+
+def raise_memory_error(*_arguments):
+    raise MemoryError
+
+
+@pytest.mark.slow
+def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, plan, table):
+    first = process._idle[0]
+    first._popen.send_signal(signal.SIGSTOP)
+    wide = [
+        dataclasses.replace(column, values=np.tile(column.values, 2_000))
+        for column in table.columns
+    ]
+    task = submit(Plan(plan(), dataclasses.replace(table, columns=tuple(wide)), None), process)
+    task.stop()
+    assert task.wait(PATIENCE)
+    assert task.result.record.status == STOPPED
+    assert first._popen.wait(PATIENCE) == -signal.SIGKILL
+    assert run(process, plan(), table).status == DONE

@@ -6,13 +6,13 @@ import dataclasses
 import glob
 import hashlib
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
+from aucstudio.project import scratch
 from aucstudio.project.data.cells import UNREADABLE, Cells, CellStore, Tell
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
@@ -253,9 +253,9 @@ def read_parquet(
     """
     sha256 = fingerprint(path, lambda part: tell(0.2 * part, "looking at the file"))
     with (
-        tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as folder,
+        scratch.folder() as folder,
         ParquetReader(
-            path, Path(folder), lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
+            path, folder, lambda part: tell(0.2 + 0.8 * part, "reading"), schema=schema
         ) as reader,
     ):
         columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
@@ -291,10 +291,10 @@ def count_cells(path: Path) -> int:
     """Tell how many cells a Parquet file holds; 0 if it cannot be read."""
     try:
         with (
-            tempfile.TemporaryDirectory(prefix="aucstudio-") as folder,
+            scratch.folder() as folder,
             duckdb.connect() as connection,
         ):
-            name = literal(glob.escape(str(for_duckdb(path, Path(folder)))))
+            name = literal(glob.escape(str(for_duckdb(path, folder))))
             sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"
             ((cells,),) = connection.execute(sql).fetchall()
     except (OSError, *UNREADABLE):

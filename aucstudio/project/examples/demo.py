@@ -7,9 +7,7 @@ from pathlib import Path
 
 from aucstudio.project.examples.studies import STUDIES, make_study
 from aucstudio.project.runs.experiment_file import Study, read_study
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.batch import run_study
-from aucstudio.project.work.in_turn import Bar
+from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -20,12 +18,12 @@ class Demo:
     ----------
     study : Study
     project : Path
-    records : list of RunRecord
+    outcomes : list of Outcome
     """
 
     study: Study
     project: Path
-    records: list[RunRecord]
+    outcomes: list[Outcome]
 
 
 def run_demo(folder: Path, key: str = STUDIES[0], bar: Bar | None = None) -> Demo:
@@ -39,4 +37,5 @@ def run_demo(folder: Path, key: str = STUDIES[0], bar: Bar | None = None) -> Dem
     study = read_study(make_study(key, folder))
     project = folder / f"{key} study.aucproj"
     project.unlink(missing_ok=True)
-    return Demo(study, project, run_study(study, str(project), 1, bar))
+    with open_place() as place:
+        return Demo(study, project, run_experiments(study.plans(), place, project, bar))

@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
+NOT_ENOUGH_MEMORY = "there is not enough memory for this method on this table"
 _LEAVE_PAIR_OUT_NOTES = (
     "Leave-pair-out: each pair of a positive and a negative was ordered by training without the "
     "two. A row's score is its place among the negatives in these pairs; gaps and scales were "
@@ -88,7 +89,7 @@ def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
 
 def failure(experiment: Experiment, error: Exception) -> RunRecord:
     """Record what ended a run, called where it is handled; finished splits are not in it."""
-    return _Run(experiment, None).record(FAILED, _sentence(error), traceback.format_exc())
+    return _Run(experiment, None).record(FAILED, failure_sentence(error), traceback.format_exc())
 
 
 def _finish(run: _Run, table: AnyTable, test_table: AnyTable | None) -> RunRecord:
@@ -100,13 +101,14 @@ def _finish(run: _Run, table: AnyTable, test_table: AnyTable | None) -> RunRecor
         run.searches += [found for found in stop.args if isinstance(found, Search)]
         return run.record(STOPPED)
     except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
-        return run.record(FAILED, _sentence(error), traceback.format_exc())
+        return run.record(FAILED, failure_sentence(error), traceback.format_exc())
     return run.record(STOPPED if run.stopped else DONE)
 
 
-def _sentence(error: Exception) -> str:
+def failure_sentence(error: Exception) -> str:
+    """Say in a sentence what ended a run."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this method on this table"
+        return NOT_ENOUGH_MEMORY
     if isinstance(error, ValueError):
         # Ours say what is wrong; other errors are not made for people.
         return str(error)

@@ -43,7 +43,7 @@ from aucstudio.project.data.split import FILE, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
-from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.experiment_document import (
     DialectPart,
     ExperimentDocument,
@@ -52,7 +52,13 @@ from aucstudio.project.runs.experiment_document import (
     read_document,
 )
 from aucstudio.project.runs.grouping import check_groups
-from aucstudio.project.runs.planning import check_table, plan_experiment, read_test_table
+from aucstudio.project.runs.planning import (
+    DEFAULT_BAND,
+    Plan,
+    plan_on,
+    read_settings,
+    read_test_table,
+)
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.words import suggestion
 
@@ -60,7 +66,6 @@ ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 
 FORMAT = 1
 _MOST_BYTES = 4_000_000
-_BAND = (0.0, 0.1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,6 +90,10 @@ class Study:
     about: str = ""
     views: tuple[str, ...] = ()
     test_table: Table | None = None
+
+    def plans(self) -> list[Plan]:
+        """Give each experiment with its tables."""
+        return [Plan(one, self.table, self.test_table) for one in self.experiments]
 
 
 def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> Study:
@@ -155,14 +164,12 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> St
         dialect=data.dialect.given(),
     )
     validation = _validation(path, document.validation.given())
-    band = _BAND if document.fpr_range is None else tuple(document.fpr_range)
+    band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
     planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
     for experiment in planned:
-        seen = experiment.data.seen(table)
-        check_table(experiment, seen)
-        check_groups(validation, seen)
+        check_groups(validation, experiment.data.seen(table))
     test_table = read_test_table(planned[0])
     if test_table is not None:
         planned = [experiment.tested_on(test_table) for experiment in planned]
@@ -190,7 +197,7 @@ def _experiment(
     validation: Validation,
     band: Band,
 ) -> Experiment:
-    data = DataReference.to_table(table.with_roles(roles=run.roles))
+    seen = table.with_roles(roles=run.roles)
     if run.method not in METHODS:
         raise InputError(
             f"{path}: unknown method {run.method!r}{suggestion(run.method, METHODS)} (there are "
@@ -198,11 +205,10 @@ def _experiment(
             setting="method",
         )
     known = declared_params(METHODS[run.method])
-    settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
-    for name, value in run.settings.items():
-        settings[name] = _read_value(known.get(name), value)
+    given = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
+    settings = read_settings(run.method, given, band)
     tuning = None if run.tune is None else _tuning(run.tune, validation)
-    planned = plan_experiment(data, run.method, settings, validation, band, tuning)
+    planned = plan_on(seen, run.method, settings, validation, band, tuning)
     return dataclasses.replace(planned, name=run.name)
 
 
@@ -212,9 +218,7 @@ def _tuning(tune: str | TunePart, validation: Validation) -> Tuning:
 
 
 def _read_value(declared: Param | None, value: Any) -> Any:
-    """Read a setting as TOML has it: it knows no None, no pairs and no words for numbers."""
-    if declared is not None and isinstance(value, str):
-        return declared.parse(value)
+    """Read a setting as TOML has it: it knows no pairs, and whole numbers are no fractions."""
     if isinstance(value, list):
         return tuple(value)
     if declared is not None and declared.kind == "float" and type(value) is int:

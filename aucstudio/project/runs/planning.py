@@ -20,13 +20,15 @@ from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 from aucstudio.project.words import suggestion
 
+DEFAULT_BAND: Band = (0.0, 0.1)
+
 
 def plan_experiment(
     data: DataReference,
     method: str,
     settings: Mapping[str, Any],
     validation: Validation,
-    band: Band = (0.0, 0.1),
+    band: Band = DEFAULT_BAND,
     tuning: Tuning | None = None,
 ) -> Experiment:
     """Check a plan and freeze it, with the defaults filled in.
@@ -81,6 +83,53 @@ def _require_setting(method: type[AUCClassifier], name: str) -> None:
             f"unknown setting {name!r}{suggestion(name, known)} ({method.key} has "
             f"{', '.join(known) or 'none'})",
         )
+
+
+def read_settings(method: str, given: Mapping[str, Any], band: Band) -> dict[str, Any]:
+    """Read settings of a method as a command line or an experiment file gives them.
+
+    Parameters
+    ----------
+    given : mapping
+        Values, or how they are spelled. A method that trains for a false-positive range trains
+        for the band, unless there is another one among them.
+
+    Raises
+    ------
+    InputError, InvalidSetting
+    """
+    chosen = known_method(method)
+    known = declared_params(chosen)
+    settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
+    for name, value in given.items():
+        _require_setting(chosen, name)
+        settings[name] = known[name].parse(value) if isinstance(value, str) else value
+    check_settings(chosen, settings)
+    return settings
+
+
+def plan_on(
+    table: AnyTable,
+    method: str,
+    settings: Mapping[str, Any],
+    validation: Validation,
+    band: Band,
+    tuning: Tuning | None = None,
+) -> Experiment:
+    """Plan an experiment on a table, in memory or not.
+
+    Raises
+    ------
+    InputError, InvalidSetting
+        As :func:`plan_experiment`, and if it cannot be done with such a table.
+    """
+    data = DataReference.to_table(table)
+    experiment = plan_experiment(data, method, settings, validation, band, tuning)
+    if isinstance(table, Table):
+        check_size(experiment, table)
+    else:
+        check_stream(experiment)
+    return experiment
 
 
 def _check_validation(
@@ -159,11 +208,9 @@ def plan_run(
     ------
     InputError, InvalidSetting
     """
-    settings = read_settings(method, assignments, band)
+    settings = read_settings(method, dict(map(_assignment, assignments)), band)
     table = read(data, label=label, positive=positive, roles=roles, dialect=dialect)
-    data_reference = DataReference.to_table(table)
-    experiment = plan_experiment(data_reference, method, settings, validation, band, tuning)
-    check_table(experiment, table)
+    experiment = plan_on(table, method, settings, validation, band, tuning)
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)
@@ -171,31 +218,11 @@ def plan_run(
     return Plan(experiment, table, test_table)
 
 
-def check_table(experiment: Experiment, table: AnyTable) -> None:
-    """Refuse what would not fit in memory, or cannot be done with a table that stays on disk.
-
-    Raises
-    ------
-    InputError, InvalidSetting
-    """
-    if isinstance(table, Table):
-        check_size(experiment, table)
-    else:
-        check_stream(experiment)
-
-
-def read_settings(method: str, assignments: Sequence[str], band: Band) -> dict[str, Any]:
-    """Read settings as a command line gives them; a method's own range follows the band."""
-    chosen = known_method(method)
-    known = declared_params(chosen)
-    settings: dict[str, Any] = {"fpr_range": band} if "fpr_range" in known else {}
-    for assignment in assignments:
-        name, equals, text = assignment.partition("=")
-        if not equals:
-            raise InputError(f"--set takes NAME=VALUE; it is {assignment!r}", setting=name)
-        _require_setting(chosen, name)
-        settings[name] = known[name].parse(text)
-    return settings
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"--set takes NAME=VALUE; it is {text!r}", setting=name)
+    return name, value
 
 
 def read_test_table(experiment: Experiment) -> Table | None:

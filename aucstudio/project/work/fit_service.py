@@ -1,38 +1,49 @@
-"""What runs in the training process: experiments as they are ordered, told of as they go."""
+"""What runs in a training process: experiments as they are ordered, told of as they go.
+
+It answers, or it ends: whoever waits for an answer hears of the end.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import queue
-import signal
 import sys
 import threading
 import time
+import traceback
+from collections.abc import Callable
 from typing import IO
 
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import inference
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.table import Table
-from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Progress
 from aucstudio.project.work.parcels import receive, send
 
+OUT_OF_MEMORY = 75
+"""The exit status that says so."""
+
 _BATCH_SECONDS = 0.01  # of thousands of steps a second, so many go together
 
-Tables = tuple[Table, Table | None]
+Tables = tuple[AnyTable, AnyTable | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Order:
-    """An experiment, with its tables unless they are those of the order before."""
+    """An experiment, with its tables unless they are those of the order before.
+
+    Libraries may use so many threads.
+    """
 
     experiment: Experiment
     tables: Tables | None
+    threads: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,26 +72,39 @@ Answer = list[Progress] | End
 
 
 def serve() -> None:
-    """Run experiments until the one who orders them is gone."""
-    # The terminal's Ctrl+C is for the program that started this one, and that will end it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Run experiments until the one who orders them is gone, or memory has run out."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     inbox, outbox = _Inbox(sys.stdin.buffer), _Outbox(answers)
+    _load_compiler()
+    _or_end(lambda: _work(inbox, outbox))
 
+
+def _work(inbox: _Inbox, outbox: _Outbox) -> None:
     def tell(progress: Progress) -> bool:
         outbox.waiting.put(progress)
         return inbox.stop.is_set()
 
-    _load_compiler()
     tables: Tables | None = None
-    # One processor stays with the window.
-    with threadpool_limits(max(1, (os.cpu_count() or 1) - 1)):
-        while True:
-            order = inbox.orders.get()
-            tables = order.tables or tables
-            assert tables is not None
+    while True:
+        order = inbox.orders.get()
+        tables = order.tables or tables
+        assert tables is not None
+        with threadpool_limits(order.threads):
             outbox.waiting.put(execute(order.experiment, *tables, tell))
+
+
+def _or_end(work: Callable[[], object]) -> None:
+    """Do something without which there are no answers; the process ends with it."""
+    try:
+        work()
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except (EOFError, OSError):
+        os._exit(0)  # whatever is trained, nobody waits for it
+    except Exception:  # noqa: BLE001  (whatever it was, nobody may wait for ever)
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _load_compiler() -> None:
@@ -94,14 +118,11 @@ class _Inbox:
     def __init__(self, stream: IO[bytes]) -> None:
         self.orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self.stop = threading.Event()
-        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+        threading.Thread(target=_or_end, args=(lambda: self._read(stream),), daemon=True).start()
 
     def _read(self, stream: IO[bytes]) -> None:
         while True:
-            try:
-                thing: Order | Stop = receive(stream)
-            except EOFError:
-                os._exit(0)  # whatever is trained, nobody waits for it
+            thing: Order | Stop = receive(stream)
             if isinstance(thing, Stop):
                 self.stop.set()
             else:
@@ -118,7 +139,7 @@ class _Outbox:
         self._stream = stream
         self._finished: list[SplitResult] = []
         self._preparation: Preparation | None = None
-        threading.Thread(target=self._send, daemon=True).start()
+        threading.Thread(target=_or_end, args=(self._send,), daemon=True).start()
 
     def _send(self) -> None:
         while True:
@@ -129,6 +150,8 @@ class _Outbox:
             # A record ends a run: nothing comes after it before it has been heard.
             if isinstance(things[-1], RunRecord):
                 send(self._stream, self._ended(things[-1]))
+                if things[-1].error == NOT_ENOUGH_MEMORY:
+                    raise MemoryError  # the next run begins with all that there is
             else:
                 time.sleep(_BATCH_SECONDS)
 

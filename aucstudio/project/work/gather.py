@@ -1,80 +1,117 @@
-"""Records of splits as they come in from workers, joined to records of runs."""
+"""Runs on workers: records of splits as they come in, joined to the record of a run."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import Plan
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Elsewhere, Listener, Progress
 from aucstudio.project.work.parallel import Told, run_tasks
+from aucstudio.project.work.place import GivenUp, Place
 from aucstudio.project.work.workers import Workers, WorkersLostError
 
-Keep = Callable[[RunRecord], RunRecord]
+Tables = tuple[Table, Table | None]
 
 
-class Gathered:
-    """What came in so far.
+class Spread(Place):
+    """Workers, over which the splits of a run are spread.
 
     Parameters
     ----------
-    experiments : sequence of Experiment
-    keep : callable, optional
-        Puts the record of a whole run away and gives it back, by the id it has there.
-
-    Attributes
-    ----------
-    records : dict of int to RunRecord
-        Of runs, by the number of the experiment.
+    workers : Workers
+        Closed with the place.
     """
 
-    def __init__(self, experiments: Sequence[Experiment], keep: Keep | None = None) -> None:
-        self._experiments, self._store = experiments, keep
-        self._parts: list[dict[int, RunRecord]] = [{} for _ in experiments]
-        self._searches: list[tuple[int, Search] | None] = [None for _ in experiments]
-        self.records: dict[int, RunRecord] = {}
+    # While the last splits of a run are worked on, the first of the next one are.
+    at_once = 2
 
-    @property
-    def splits(self) -> int:
-        """How many splits have ended."""
-        return sum(map(len, self._parts))
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._holding = threading.Lock()
+        self._held: tuple[Tables, Any] | None = None
 
-    def add(self, told: Told) -> None:
-        """Take in what was told."""
-        number = told.number
-        if told.search is not None:
-            self._searches[number] = told.k, told.search
-        if told.record is None:
-            return
-        self._parts[number][told.k] = told.record
-        if len(self._parts[number]) == self._experiments[number].validation.splits:
-            self._keep(number, self._joined(number))
+    def check(self, plans: Sequence[Plan]) -> None:
+        """Refuse tables that workers do not see."""
+        for plan in plans:
+            _in_memory(plan)
 
-    def keep_rest(self, error: str = "") -> None:
-        """Keep what there is of runs that will not be whole; the first of them bears the error."""
-        for number in range(len(self._experiments)):
-            if number in self.records or not (self._parts[number] or error):
-                continue
-            record = self._joined(number)
-            if error:
-                record = dataclasses.replace(record, status=FAILED, error=error)
-                error = ""
-            self._keep(number, record)
+    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Make a run; a stop calls back what has not begun there."""
+        tables = _in_memory(plan)
+        try:
+            return _execute(self._workers, plan.experiment, tables, self._hold(tables), listen)
+        except WorkersLostError as lost:
+            self.lost = str(lost)
+            raise
 
-    def _joined(self, number: int) -> RunRecord:
-        parts, told = self._parts[number], self._searches[number]
-        unfinished = () if told is None or told[0] in parts else (told[1],)
-        return join(self._experiments[number], parts, unfinished)
+    def heeds_stop(self, experiment: Experiment) -> bool:
+        """Tell that a stop is always answered: nobody waits for what is under way there."""
+        return True
 
-    def _keep(self, number: int, record: RunRecord) -> None:
-        self.records[number] = record if self._store is None else self._store(record)
+    def close(self) -> None:
+        """End the connection."""
+        self._workers.close()
 
-    def stopped(self) -> RunRecord:
-        """Give the record of the only run as it stands when it is stopped."""
-        return self._joined(0)
+    def _hold(self, tables: Tables) -> Any:
+        with self._holding:
+            known = self._held is not None and all(
+                mine is its for mine, its in zip(tables, self._held[0], strict=True)
+            )
+            if self._held is None or not known:
+                self._held = tables, self._workers.hold(tables)
+            return self._held[1]
+
+
+def _in_memory(plan: Plan) -> Tables:
+    table, test_table = plan.table, plan.test_table
+    if not isinstance(table, Table) or not isinstance(test_table, Table | None):
+        raise InputError(
+            "a table that stays on disk is not sent to a cluster: train on it here, or on a "
+            "sample of its rows there",
+            setting="cluster",
+        )
+    return table, test_table
+
+
+def _execute(
+    workers: Workers, experiment: Experiment, tables: Tables, held: Any, listen: Listener
+) -> RunRecord:
+    splits = experiment.validation.splits
+    parts: dict[int, RunRecord] = {}
+    unfinished: dict[int, Search] = {}
+
+    def hear(told: Told) -> object:
+        part = told.record
+        if part is not None:
+            parts[told.k] = part
+        search = told.search if part is None else next(iter(part.searches), None)
+        if search is not None:
+            unfinished[told.k] = search
+        place = Elsewhere(told.fraction, len(parts), workers.where)
+        finished = part.splits[0] if part is not None and part.splits else None
+        return listen(
+            Progress(
+                told.k,
+                splits,
+                None,
+                0.0,
+                None,
+                finished=finished,
+                search=search,
+                elsewhere=place,
+            )
+        )
+
+    run_tasks(workers, experiment, tables[0], held, hear)
+    rest = [search for k, search in unfinished.items() if k not in parts]
+    return join(experiment, parts, rest)
 
 
 def join(
@@ -109,44 +146,3 @@ def join(
         "" if failed is None else failed.traceback,
         searches,
     )
-
-
-def execute_on(
-    workers: Workers,
-    experiment: Experiment,
-    table: AnyTable,
-    test_table: AnyTable | None = None,
-    listen: Listener | None = None,
-) -> RunRecord:
-    """Run an experiment on workers to the record that it would have here.
-
-    The record of a run whose workers were lost has failed, and holds the splits that were
-    finished before.
-    """
-    gathered, splits = Gathered((experiment,)), experiment.validation.splits
-
-    def hear(told: Told) -> object:
-        gathered.add(told)
-        if listen is None:
-            return False
-        part = told.record
-        finished = part.splits[0] if part is not None and part.splits else None
-        place = Elsewhere(told.fraction, gathered.splits, workers.where)
-        return listen(
-            Progress(
-                told.k,
-                splits,
-                None,
-                0.0,
-                None,
-                finished=finished,
-                search=told.search,
-                elsewhere=place,
-            )
-        )
-
-    try:
-        run_tasks(workers, (experiment,), table, test_table, hear)
-    except WorkersLostError as lost:
-        gathered.keep_rest(str(lost))
-    return gathered.records.get(0) or gathered.stopped()

@@ -1,4 +1,4 @@
-"""Runs spread over workers: their splits, and the tasks of their searches, through an executor.
+"""A run spread over workers: its splits, and the tasks of their searches, through an executor.
 
 Only as many tasks are under way as the workers have room for, those of earlier splits first: so
 splits end one after the other, each is told of as it ends, and a stop has little to call back.
@@ -9,13 +9,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
-from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.table import Table
-from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute_split, failure, training_rows
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
@@ -35,8 +33,8 @@ class Told:
     ----------
     fraction : float
         Share of all that is to be done.
-    number, k : int
-        Which experiment and split.
+    k : int
+        Which split.
     record : RunRecord or None
         Of that split alone, once, when it has ended.
     search : Search or None
@@ -44,8 +42,7 @@ class Told:
     """
 
     fraction: float
-    number: int = 0
-    k: int = 0
+    k: int
     record: RunRecord | None = None
     search: Search | None = None
 
@@ -54,50 +51,35 @@ Hear = Callable[[Told], object]
 
 
 def run_tasks(
-    workers: Workers,
-    experiments: Sequence[Experiment],
-    table: AnyTable,
-    test_table: AnyTable | None,
-    hear: Hear,
+    workers: Workers, experiment: Experiment, table: Table, held: Any, hear: Hear
 ) -> None:
-    """Execute every split of every experiment on workers.
+    """Execute every split of an experiment on workers.
 
     Parameters
     ----------
     workers : Workers
-    experiments : sequence of Experiment
-        On the same table.
-    table, test_table : AnyTable
+    experiment : Experiment
+    table : Table
+    held : object
+        What stands for the table and the test table there; see :meth:`Workers.hold`.
     hear : callable
         Called with :class:`Told`; a true answer stops: what is not begun is called back, and
         what is under way goes unheard.
 
     Raises
     ------
-    InputError
-        If the table stays on disk, where workers do not see it.
     WorkersLostError
         If the workers are lost; what has ended before was told.
     """
-    if not isinstance(table, Table) or not isinstance(test_table, Table | None):
-        raise InputError(
-            "a table that stays on disk is not sent to a cluster: train on it here, or on a "
-            "sample of its rows there",
-            setting="cluster",
-        )
-    courses = [
-        _Course(number, experiment, k, table)
-        for number, experiment in enumerate(experiments)
-        for k in range(experiment.validation.splits)
-    ]
-    _Spread(workers, courses, workers.hold((table, test_table)), hear).go()
+    courses = [_Course(experiment, k, table) for k in range(experiment.validation.splits)]
+    _Spread(workers, courses, held, hear).go()
 
 
 class _Course:
     """What is to be done for one split: the tasks of its search in any order, then its fit."""
 
-    def __init__(self, number: int, experiment: Experiment, k: int, table: Table) -> None:
-        self.number, self.experiment, self.k = number, experiment, k
+    def __init__(self, experiment: Experiment, k: int, table: Table) -> None:
+        self.experiment, self.k = experiment, k
         self._table: Table | None = table
         self._waiting: deque[Task] = deque()
         self._out = 0
@@ -197,8 +179,7 @@ class _Spread:
         course.take(task, self._outcome(future, course))
         if course.record is not None:
             self._open.remove(course)
-            told = Told(self._fraction, course.number, course.k, course.record)
-            self._stopped |= bool(self._hear(told))
+            self._stopped |= bool(self._hear(Told(self._fraction, course.k, course.record)))
 
     def _outcome(self, future: Future[Any], course: _Course) -> Any:
         try:
@@ -213,7 +194,7 @@ class _Spread:
         if not self._open:
             return False
         first = self._open[0]
-        return bool(self._hear(Told(self._fraction, first.number, first.k, search=first.search)))
+        return bool(self._hear(Told(self._fraction, first.k, search=first.search)))
 
     @property
     def _fraction(self) -> float:

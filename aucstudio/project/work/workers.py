@@ -72,6 +72,9 @@ class Workers:
         """
         return function(*arguments)
 
+    def close(self) -> None:
+        """End the connection to them, where there is one."""
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hand a task over.
 

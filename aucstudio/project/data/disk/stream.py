@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo
@@ -271,13 +270,13 @@ def open_stream(
         As for :func:`~aucstudio.project.data.table.read_table`.
     """
     path, stamp = Path(path), stamp_of(Path(path))
-    folder = tempfile.mkdtemp(prefix="aucstudio-")
+    folder = scratch.make_folder()
     try:
-        found = open_file(path, parts_of(dialect), Path(folder), teller(progress), schema)
+        found = open_file(path, parts_of(dialect), folder, teller(progress), schema)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove(folder)
         raise
-    release = weakref.finalize(found.store, shutil.rmtree, folder, ignore_errors=True)
+    release = weakref.finalize(found.store, scratch.remove, folder)
     try:
         bare = _bare(path, found, release, block_bytes, stamp)
         seen = look_at(bare, bare.columns)

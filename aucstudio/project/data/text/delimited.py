@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.dialect import (
@@ -108,13 +108,13 @@ def read_delimited(
     InputError
         If the file cannot be read as a table of at least two columns and one row.
     """
-    with tempfile.TemporaryDirectory(prefix="aucstudio-", ignore_cleanup_errors=True) as temporary:
-        opened = open_delimited(path, given, Path(temporary), tell, schema)
+    with scratch.folder() as temporary:
+        opened = open_delimited(path, given, temporary, tell, schema)
         source, forms, settled = opened.source, opened.forms, opened.settled
         contents = read_short(source, forms, settled) if opened.short else None
         if contents is None:
             with Reader(
-                source, Path(temporary), lambda part: tell(0.3 + 0.7 * part, "reading")
+                source, temporary, lambda part: tell(0.3 + 0.7 * part, "reading")
             ) as reader:
                 contents = reader.read(forms, settled)
         columns = _columns(source.names, contents)

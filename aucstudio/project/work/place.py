@@ -1,0 +1,71 @@
+"""Where runs are made: what this process, several of its own and a cluster have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from aucstudio.engine import METHODS
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.watch import Listener
+
+GivenUp = Callable[[], bool]
+
+
+class Place:
+    """Somewhere to make runs; a context manager.
+
+    Attributes
+    ----------
+    at_once : int
+        How many runs are worth having under way.
+    lost : str
+        Why no more can be made here; empty while they can.
+    """
+
+    at_once = 1
+    lost = ""
+
+    def check(self, plans: Sequence[Plan]) -> None:
+        """Refuse runs that cannot be made here.
+
+        Raises
+        ------
+        InputError
+        """
+
+    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+        """Make a run; it gives the same record, whatever the place.
+
+        Parameters
+        ----------
+        plan : Plan
+        listen : callable
+            Called with :class:`~aucstudio.project.runs.watch.Progress`, of each finished split
+            too; a true answer stops the run.
+        given_up : callable
+            Tells that nobody waits for the run any more.
+
+        Raises
+        ------
+        WorkersLostError
+            If what did the work is gone; what was finished has been told.
+        Stopped
+            If the run was given up.
+        """
+        raise TypeError("a place has to say how runs are made there")
+
+    def heeds_stop(self, experiment: Experiment) -> bool:
+        """Tell whether a run here soon answers the wish to stop."""
+        return METHODS[experiment.method].interruptible
+
+    def close(self) -> None:
+        """End what works here, whatever it is doing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

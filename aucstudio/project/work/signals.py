@@ -1,0 +1,81 @@
+"""Signals that ask the program to end, so that it does so in good order."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import NoReturn
+
+Handler = Callable[[int, FrameType | None], object]
+
+# A shell's Ctrl+C, whoever ends services, and a terminal that is closed.
+_ENDING = [
+    found
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if (found := getattr(signal, name, None)) is not None
+]
+_asked: list[int] = []
+
+
+@contextlib.contextmanager
+def in_order() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind the program as Ctrl+C does, so that it cleans up."""
+    _asked.clear()
+    with _handled([number for number in _ENDING if number != signal.SIGINT], _leave):
+        yield
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[Callable[[], bool]]:
+    """Note such signals instead of acting on them; gives what tells whether one has come."""
+    before = len(_asked)
+    with _handled(_ENDING, lambda number, _frame: _asked.append(number)):
+        yield lambda: len(_asked) > before
+
+
+def exit_status() -> int:
+    """Give the exit status of a program that was asked to end: 130 for Ctrl+C."""
+    return 128 + int(_asked[-1] if _asked else signal.SIGINT)
+
+
+def end_at_once() -> None:
+    """Let such signals end the program on the spot, where it has nothing to put down yet.
+
+    An exception in the middle of Qt's start would crash it.
+    """
+    for number in _heeded(_ENDING):
+        signal.signal(number, lambda number, _frame: os._exit(128 + number))
+
+
+def call(verb: Callable[[int], object]) -> None:
+    """Let such signals call something with the exit status to end with."""
+    for number in _heeded(_ENDING):
+        signal.signal(number, lambda number, _frame: verb(128 + number))
+
+
+@contextlib.contextmanager
+def _handled(numbers: list[signal.Signals], handler: Handler) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in _heeded(numbers)}
+    try:
+        for number in before:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _heeded(numbers: list[signal.Signals]) -> list[signal.Signals]:
+    """Leave out those that whoever started the program wants ignored; only the main thread may."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    return [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    _asked.append(number)
+    raise SystemExit(128 + number)

@@ -1,0 +1,288 @@
+"""The one way to have experiments run: submitted to a place, watched, stopped, and put away.
+
+The window submits one run after the other and polls its task; the command line has
+:func:`run_experiments` do so. One rule holds wherever a run is made: if what does the work dies,
+runs out of memory or does not answer, the run has failed with a sentence and keeps the splits that
+were finished, and the next one begins afresh.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.progress_words import progress_words
+from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
+from aucstudio.project.runs.tuning import Search
+from aucstudio.project.runs.watch import Progress
+from aucstudio.project.store.project_file import open_or_create
+from aucstudio.project.work import signals
+from aucstudio.project.work.cluster import open_cluster
+from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.job import GRACE, NO_GRACE, Job
+from aucstudio.project.work.place import Place
+from aucstudio.project.work.processes import Here, Processes
+
+Bar = Callable[[float | None, str], None]
+
+_POLL_SECONDS = 0.05
+_PATIENCE_SECONDS = 30.0  # a task ends within a second, but for a disk that is slow
+
+
+class RunStore(Protocol):
+    """Where runs are kept: a project file, or what stands for the present one of a window."""
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Note that a run is under way."""
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Keep a run that ended; gives it with the id it has there."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a run ended, and whether it is on disk.
+
+    Attributes
+    ----------
+    record : RunRecord
+    unsaved : str
+        Why the record could not be stored; empty if it was, or if there was no project.
+    """
+
+    record: RunRecord
+    unsaved: str = ""
+
+
+RunTask = Job[Progress, Outcome]
+"""A run under way: its messages, the wish to stop it, and its outcome."""
+
+
+def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
+    """Open a place to run experiments in: this process, several, or a cluster's workers.
+
+    Raises
+    ------
+    InputError
+        If the cluster cannot be used.
+    """
+    if cluster is not None:
+        return Spread(open_cluster(cluster))
+    return Here() if jobs == 1 else Processes(jobs)
+
+
+def submit(
+    plan: Plan,
+    place: Place,
+    project: RunStore | None = None,
+    afterwards: Callable[[RunRecord], object] | None = None,
+) -> RunTask:
+    """Begin a run.
+
+    The record is stored before anyone hears of it, so that no disk holds up a window and nothing
+    is shown that a crash could take back. ``afterwards`` is called with the record on the task's
+    thread too: what is to be shown can be worked out there.
+    """
+    run = _Run(plan, place, project, afterwards)
+    patient = place.heeds_stop(plan.experiment)
+    run.task = RunTask(run.work, run.leftover, GRACE if patient else NO_GRACE)
+    run.task.start()
+    return run.task
+
+
+class _Run:
+    """What a run has told so far, and the one record that is made of it."""
+
+    task: RunTask
+
+    def __init__(
+        self,
+        plan: Plan,
+        place: Place,
+        project: RunStore | None,
+        afterwards: Callable[[RunRecord], object] | None,
+    ) -> None:
+        self._plan, self._place, self._project = plan, place, project
+        self._afterwards = afterwards
+        self._finished: list[SplitResult] = []
+        self._searches: dict[int, Search] = {}
+        self._began, self._created = time.perf_counter(), RunRecord.now()
+        self._keeping = threading.Lock()
+        self._outcome: Outcome | None = None
+
+    def work(self, post: Callable[[Progress], bool]) -> Outcome:
+        def listen(progress: Progress) -> bool:
+            if progress.finished is not None:
+                self._finished.append(progress.finished)
+            if progress.search is not None:
+                self._searches[progress.split] = progress.search
+            return post(progress)
+
+        if self._project is not None:
+            # A project that cannot be written now may be writable when the run has ended.
+            with contextlib.suppress(InputError):
+                self._project.take_off(self._plan.experiment)
+        try:
+            record = self._place.execute(self._plan, listen, lambda: self.task.ended)
+        except Stopped:
+            raise
+        except InputError as error:
+            record = self._so_far(FAILED, str(error))
+        except Exception as error:  # noqa: BLE001  (a run that fails is a run all the same)
+            record = self._so_far(FAILED, failure_sentence(error), traceback.format_exc())
+        return self._keep(record)
+
+    def leftover(self) -> Outcome:
+        return self._keep(self._so_far(STOPPED))
+
+    def _so_far(self, status: str, error: str = "", trace: str = "") -> RunRecord:
+        seconds = time.perf_counter() - self._began
+        found = list(self._searches.values())
+        told = self._finished, self._created, seconds, error, trace, found
+        return RunRecord.made(self._plan.experiment, status, *told)
+
+    def _keep(self, record: RunRecord) -> Outcome:
+        # The work may come back after it was given up: the first record is the one that counts.
+        with self._keeping:
+            if self._outcome is None:
+                self._outcome = _stored(record, self._project)
+                if self._afterwards is not None:
+                    # What fails here fails again, and is told, where it is asked for.
+                    with contextlib.suppress(Exception):
+                        self._afterwards(self._outcome.record)
+            return self._outcome
+
+
+def _stored(record: RunRecord, project: RunStore | None) -> Outcome:
+    if project is None:
+        return Outcome(record)
+    try:
+        return Outcome(project.add_run(record))
+    except InputError as error:
+        return Outcome(record, str(error))
+    except Exception as error:  # noqa: BLE001  (whatever it was, the record must not be lost)
+        reason = "there is not enough memory" if isinstance(error, MemoryError) else repr(error)
+        return Outcome(record, f"cannot write it into the project: {reason}")
+
+
+def run_experiments(
+    plans: Sequence[Plan],
+    place: Place,
+    project: str | Path | None = None,
+    bar: Bar | None = None,
+) -> list[Outcome]:
+    """Run experiments to their outcomes, as many at once as the place is good for.
+
+    An interrupt stops: what is finished is kept, of runs under way too, and what is not begun is
+    left out. So it is when the place is lost.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+    place : Place
+    project : str or Path, optional
+        Project file to add each run to as it ends; made if it is not there.
+    bar : callable, optional
+        Told the fraction done and a few words.
+
+    Raises
+    ------
+    InputError
+        Before anything is run: if the place cannot run this, or the project cannot be opened.
+    """
+    place.check(plans)
+    file = None if project is None else open_or_create(project)
+    batch = _Batch(plans, place, file, bar)
+    with signals.noted() as interrupted:
+        try:
+            batch.go(interrupted)
+        except BaseException:
+            batch.stop()
+            raise
+    return batch.outcomes()
+
+
+class _Batch:
+    """Runs that wait, those under way, and those that have ended."""
+
+    def __init__(
+        self, plans: Sequence[Plan], place: Place, file: RunStore | None, bar: Bar | None
+    ) -> None:
+        self._plans, self._place, self._file, self._bar = plans, place, file, bar
+        self._waiting = deque(range(len(plans)))
+        self._under_way: dict[int, RunTask] = {}
+        self._ended: dict[int, Outcome] = {}
+        self._said: dict[int, Progress] = {}
+
+    def go(self, interrupted: Callable[[], bool]) -> None:
+        """Run them all, unless an interrupt comes."""
+        while self._waiting or self._under_way:
+            if interrupted() or self._place.lost:
+                self._leave_off(interrupted())
+            while self._waiting and len(self._under_way) < self._place.at_once:
+                k = self._waiting.popleft()
+                self._under_way[k] = submit(self._plans[k], self._place, self._file)
+            for task in list(self._under_way.values())[:1]:
+                task.wait(_POLL_SECONDS)
+            self._take()
+        if self._bar is not None:
+            self._bar(1.0, "")
+
+    def stop(self) -> None:
+        """Stop what is under way, and wait until what it has is put away."""
+        self._leave_off(True)
+        for task in self._under_way.values():
+            task.wait(_PATIENCE_SECONDS)
+
+    def outcomes(self) -> list[Outcome]:
+        """List what came of those that were begun, in their order."""
+        return [self._ended[k] for k in sorted(self._ended)]
+
+    def _leave_off(self, stop: bool) -> None:
+        self._waiting.clear()
+        for task in self._under_way.values():
+            if stop:
+                task.stop()
+
+    def _take(self) -> None:
+        is_news = False
+        for k, task in list(self._under_way.items()):
+            ended = task.ended  # asked first: what it says last is then still heard
+            for message in task.drain():
+                self._said[k], is_news = message, True
+            if not ended:
+                continue
+            del self._under_way[k]
+            is_news = True
+            if task.result is None:
+                raise task.error or RuntimeError("a run ended without a record")
+            self._ended[k] = task.result
+        if is_news and self._bar is not None:
+            self._bar(*self._words())
+
+    def _words(self) -> tuple[float | None, str]:
+        going = {k: progress_words(self._said[k]) for k in self._under_way if k in self._said}
+        if len(self._plans) == 1:
+            return next(iter(going.values()), (None, ""))
+        count = len(self._plans)
+        done = len(self._ended) + sum(fraction or 0.0 for fraction, _ in going.values())
+        words = f"{len(self._ended)} of {count} runs"
+        if len(self._under_way) == 1 and going:
+            ((k, (_, saying)),) = going.items()
+            words = f"{words}, {self._experiment(k).method} {saying}"
+        return done / count, words
+
+    def _experiment(self, k: int) -> Experiment:
+        return self._plans[k].experiment

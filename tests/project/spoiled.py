@@ -1,0 +1,57 @@
+"""What a training process of a test does to itself before it serves."""
+
+import sys
+
+from aucstudio.engine import METHODS
+from aucstudio.project.work import fit_service
+
+
+def no_memory_for_the_end():
+    """Run out of memory at the last message of a run."""
+    send = fit_service.send
+
+    def fail_at_the_end(stream, thing):
+        if isinstance(thing, fit_service.End):
+            raise MemoryError
+        send(stream, thing)
+
+    fit_service.send = fail_at_the_end
+
+
+def no_memory_for_an_order():
+    """Run out of memory while an order is read."""
+
+    def fail(_stream):
+        raise MemoryError
+
+    fit_service.receive = fail
+
+
+def a_bug_in_sending():
+    """Fail at each message, as nobody thought it could."""
+
+    def fail(_stream, _thing):
+        raise KeyError("nobody thought of that")
+
+    fit_service.send = fail
+
+
+def gibberish():
+    """Say what is no message, and end."""
+
+    def fail(stream, _thing):
+        stream.write(b"gibberish")
+        stream.flush()
+        sys.stdout.flush()
+        raise EOFError
+
+    fit_service.send = fail
+
+
+def no_memory_for_fits():
+    """Run out of memory in a fit."""
+
+    def fail(*_arguments):
+        raise MemoryError
+
+    METHODS["auc-rls"]._fit = fail

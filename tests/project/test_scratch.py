@@ -1,0 +1,112 @@
+"""Folders of a process lie in one, and go with it, or with the next one if it was killed."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from aucstudio.project import scratch
+from aucstudio.project.errors import InputError
+
+OWNER = """
+import sys
+from aucstudio.project import scratch
+(scratch.make_folder() / "copy.csv").write_text("secret")
+print("made", flush=True)
+{then}
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A temporary folder for this test and its processes; this one owns nothing in it yet."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(scratch, "_own", type(scratch._own)(scratch._own.__wrapped__))
+    yield folder
+    scratch.clear()
+
+
+def start(then="sys.stdin.read()"):
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER.format(then=then)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "made\n"
+    return process
+
+
+def end(process):
+    process.stdin.close()
+    process.wait(60)
+    process.stdout.close()
+
+
+def copies(folder):
+    return list(folder.rglob("copy.csv"))
+
+
+def test_one_folder_for_a_process_and_it_goes_with_it(temporary):
+    with scratch.folder() as first, scratch.folder() as second:
+        assert first.parent == second.parent
+        assert stat.S_IMODE(first.parent.stat().st_mode) == 0o700
+        assert first.parent.name.startswith(f"aucstudio-{os.getpid()}-")
+    assert not first.exists()
+    scratch.clear()
+    assert not list(temporary.iterdir())
+    # Another one is made where it is needed.
+    assert scratch.make_folder().is_dir()
+
+
+@pytest.mark.slow
+def test_what_a_process_leaves_goes_at_its_end_or_with_the_next(temporary):
+    first, second = start("pass"), start()
+    end(first)
+    second.send_signal(signal.SIGKILL)
+    end(second)
+    assert len(copies(temporary)) == 1
+    alive = start()
+    scratch.sweep()
+    assert len(copies(temporary)) == 1
+    end(alive)
+    assert not list(temporary.iterdir())
+
+
+def test_what_belongs_to_nobody_we_know_is_left_alone(temporary):
+    other = temporary / "aucstudio-notes"
+    other.mkdir()
+    elsewhere = temporary / "elsewhere"
+    elsewhere.write_text("mine")
+    (temporary / "aucstudio-1-x.lock").symlink_to(elsewhere)
+    scratch.sweep()
+    assert elsewhere.read_text() == "mine"
+    assert other.is_dir()
+
+
+def test_a_copy_of_the_process_takes_nothing_away(temporary, monkeypatch):
+    folder = scratch.make_folder()
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        scratch.clear()
+    assert folder.is_dir()
+
+
+def test_a_folder_that_the_system_took_away_is_made_again(temporary):
+    scratch.remove(scratch.make_folder().parent)
+    assert scratch.make_folder().is_dir()
+
+
+def test_no_room_is_a_sentence(temporary, monkeypatch):
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    with pytest.raises(InputError, match="temporary folder: no space left on device"):
+        scratch.make_folder()
