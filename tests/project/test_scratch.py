@@ -1,5 +1,6 @@
 """Folders of a process lie in one, and go with it, or with the next one if it was killed."""
 
+import functools
 import os
 import signal
 import stat
@@ -27,7 +28,7 @@ def temporary(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr(scratch, "_own", type(scratch._own)(scratch._own.__wrapped__))
+    monkeypatch.setattr(scratch, "_own", functools.cache(scratch._own.__wrapped__))
     yield folder
     scratch.clear()
 
