@@ -13,7 +13,9 @@ from aucstudio.cli import COMMANDS, main
 from aucstudio.engine import METHODS
 from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project_file import ProjectFile
 from tests.conftest import write_table
 
 
@@ -171,8 +173,6 @@ def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     assert result["auc"]["value"] == pytest.approx(np.mean(result["auc"]["per_split"]))
     # A method that trains for a range trains for the one it is judged in.
     assert result["params"]["fpr_range"] == [0.0, 0.3]
-    from aucstudio.project.store.project_file import ProjectFile
-
     assert [r.experiment.method for r in ProjectFile.open(project).runs()] == [
         "auc-rls",
         "svm-pauc",
@@ -424,15 +424,72 @@ def test_an_export_that_cannot_be_is_one_line(run, model_file, tmp_path, changes
 
 def test_results_survive_a_model_that_cannot_be_saved(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
-    status, _, err = run(
+    status, out, err = run(
         "train", table_file, "--method", "auc-rls", "--project", project,
         "--save-model", tmp_path / "absent" / "m.aucmodel",
     )  # fmt: skip
     assert status == 2
     assert "cannot write" in err
-    from aucstudio.project.store.project_file import ProjectFile
-
+    assert "AUC-RLS" in out
     assert len(ProjectFile.open(project).runs()) == 1
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A project that can be made and opened, but takes no run."""
+
+    def refuse(self, _record):
+        raise InputError(f"cannot read or write the project {self.path}: the disk is full")
+
+    monkeypatch.setattr(ProjectFile, "add_run", refuse)
+
+
+def test_results_and_model_survive_a_project_that_cannot_be_written(
+    run, table_file, tmp_path, full_disk
+):
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    status, out, err = run(
+        "train", table_file, "--method", "auc-rls", "--project", project,
+        "--save-model", model, "--json",
+    )  # fmt: skip
+    assert status == 2
+    assert err == (
+        "aucstudio: the run of auc-rls is unsaved: cannot read or write the project "
+        f"{project}: the disk is full\n"
+    )
+    (result,) = json.loads(out)["runs"]
+    assert (result["status"], result["model"]) == ("done", str(model))
+    assert "the disk is full" in result["unsaved"]
+    assert load_model(model).method == "auc-rls"
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_run_that_cannot_be_saved_does_not_stop_the_next(
+    run, table_file, tmp_path, full_disk, jobs
+):
+    text = '[data]\nfile = "study.csv"\n[[runs]]\nmethod = "auc-rls"\n[[runs]]\nmethod = "rls"\n'
+    (tmp_path / "two.toml").write_text(text)
+    project = tmp_path / "p.aucproj"
+    status, out, err = run(
+        "run", tmp_path / "two.toml", "--project", project, "--jobs", jobs, "--json"
+    )
+    assert status == 2
+    assert [result["status"] for result in json.loads(out)["runs"]] == ["done", "done"]
+    assert err.count(" is unsaved: ") == err.count("\n") == 2
+
+
+def test_results_survive_a_model_that_cannot_be_made(run, table_file, tmp_path, monkeypatch):
+    def no_memory(*_arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("aucstudio.project.runs.take_model.refit", no_memory)
+    status, out, err = run(
+        "train", table_file, "--method", "auc-rls", "--folds", "3",
+        "--save-model", tmp_path / "m.aucmodel", "--json",
+    )  # fmt: skip
+    assert status == 2
+    assert len(json.loads(out)["runs"][0]["auc"]["per_split"]) == 3
+    assert "not enough memory" in err
 
 
 def test_a_run_that_fails_ends_with_1_and_its_sentence(run, table_file):

@@ -98,6 +98,30 @@ def test_missing_venv_module_is_said(tmp_path):
     assert "python3-venv" in answer.stderr
 
 
+@pytest.mark.parametrize("arguments", [["methods"], []])
+def test_a_signal_reaches_the_program(tmp_path, arguments):
+    """The program takes the place of the script that starts it."""
+    root, venv = tmp_path / "root", tmp_path / "root" / ".venv" / "bin"
+    for name in ("run", "common.sh"):
+        (root / "packaging").mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "packaging" / name, root / "packaging")
+    venv.mkdir(parents=True)
+    (root / "pyproject.toml").touch()
+    says = 'case "$*" in *check_system*) exit 1;; *sys.version*) echo 3;; *) echo $$ "$@";; esac'
+    interpreter(venv, "python", says)
+    (root / ".venv" / "aucstudio-installed").write_text(f"3\n{root}\n")
+    started = subprocess.Popen(
+        [root / "packaging" / "run", *arguments],
+        env={"PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    out, _ = started.communicate(timeout=60)
+    expected = arguments or ["demo", "--out", "aucstudio-demo"]
+    assert out.split() == [str(started.pid), "-P", "-m", "aucstudio", *expected]
+
+
 def test_linker_answer_gives_libraries_and_packages():
     missing = check_system.missing_libraries(LDD)
     assert missing == {"libEGL.so.1", "libxcb-cursor.so.0", "libnovelty.so.7"}

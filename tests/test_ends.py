@@ -1,0 +1,175 @@
+"""How the command line ends when it, or what works for it, is killed; with real processes."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from aucstudio.project.store.project_file import ProjectFile
+from tests.conftest import write_table
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 120.0
+ENDING = 20.0
+# Hours of work, most of it inside one call of a library, or of one compiled loop.
+ENDLESS = {
+    "svm": 'settings = { C = 1e6, kernel = "linear" }',
+    "auc-svm": 'settings = { C = 1e6, kernel = "rbf", gamma = 5.0 }',
+}
+
+
+def until(found, seconds=PATIENCE):
+    """Wait for something that is found in its time; give it."""
+    limit = time.monotonic() + seconds
+    while not (thing := found()):
+        assert time.monotonic() < limit, "it did not come about"
+        time.sleep(0.02)
+    return thing
+
+
+@pytest.fixture
+def study(tmp_path):
+    write_table(tmp_path / "study.csv", rows=6_000)
+    (tmp_path / "temporary").mkdir()
+
+    def make(*runs):
+        lines = ["[data]", 'file = "study.csv"']
+        for method, settings in runs:
+            lines += ["[[runs]]", f'method = "{method}"', settings]
+        (tmp_path / "study.toml").write_text("\n".join(lines))
+
+    return make
+
+
+@pytest.fixture
+def start(tmp_path):
+    started = []
+
+    def go(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "aucstudio", *map(str, words)],
+            cwd=tmp_path,
+            env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield go
+    for process in started:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children():
+                child.kill()
+        process.kill()
+        process.communicate()
+
+
+def workers(process, count):
+    """Wait for processes that work for one."""
+
+    def found():
+        children = psutil.Process(process.pid).children()
+        return children if len(children) >= count else None
+
+    return until(found)
+
+
+def busy(child, seconds=6.0):
+    """Wait until a process has computed for longer than it takes to begin."""
+    until(lambda: child.cpu_times().user > seconds)
+
+
+def gone(child):
+    return not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def runs_of(project):
+    return ProjectFile.open(project).runs()
+
+
+@pytest.mark.parametrize(
+    ("how", "method"),
+    [(signal.SIGKILL, "svm"), (signal.SIGKILL, "auc-svm"), (signal.SIGTERM, "svm")],
+)
+def test_who_works_for_a_program_ends_with_it(study, start, tmp_path, how, method):
+    study((method, ENDLESS[method]), (method, f"tune = 'auc'\n{ENDLESS[method]}"))
+    process = start("run", "study.toml", "--jobs", "2")
+    children = workers(process, 2)
+    for child in children:
+        busy(child)
+    process.send_signal(how)
+    assert process.wait(ENDING) == (-how if how == signal.SIGKILL else 128 + how)
+    until(lambda: all(map(gone, children)), ENDING)
+    if how == signal.SIGTERM:
+        assert not list((tmp_path / "temporary").iterdir())
+    # What a killed program could not take away, the next one does.
+    start("inspect", "study.csv").communicate(timeout=PATIENCE)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
+    study(("svm", ENDLESS["svm"]), ("auc-rls", ""), ("rls", ""), ("logistic", ""))
+    project = tmp_path / "kept.aucproj"
+    ProjectFile.create(project)
+    process = start("run", "study.toml", "--jobs", "2", "--project", project, "--json")
+    children = workers(process, 2)
+    until(lambda: len(runs_of(project)) == 3)
+    # The other one is at rest by now.
+    max(children, key=lambda child: child.cpu_times().user).kill()
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert err.startswith("aucstudio: svm failed: the process that trained ended unexpectedly")
+    assert err.count("\n") == 1
+    statuses = {run["method"]: run["status"] for run in json.loads(out)["runs"]}
+    assert statuses == {"svm": "failed", "auc-rls": "done", "rls": "done", "logistic": "done"}
+    assert len(runs_of(project)) == 4
+    until(lambda: all(map(gone, children)), ENDING)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_keeps_what_is_finished(study, start, tmp_path, how, jobs):
+    study(("auc-rls", ""), ("svm", ENDLESS["svm"]), ("svm", f"tune = 'auc'\n{ENDLESS['svm']}"))
+    project = tmp_path / "kept.aucproj"
+    ProjectFile.create(project)
+    process = start("run", "study.toml", "--jobs", jobs, "--project", project, "--json")
+    until(lambda: runs_of(project))
+    process.send_signal(how)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 128 + how
+    assert err == ""
+    statuses = [run["status"] for run in json.loads(out)["runs"]]
+    assert statuses[0] == "done"
+    assert set(statuses[1:]) <= {"stopped"}
+    assert len(runs_of(project)) == len(statuses)
+
+
+def test_the_window_ends_in_order_when_it_is_asked_to(study, start, tmp_path):
+    study(("svm", ENDLESS["svm"]))
+    process = start("study.toml")
+    (child,) = workers(process, 1)
+    busy(child)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(ENDING) == 128 + signal.SIGTERM
+    until(lambda: gone(child), ENDING)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+@pytest.mark.parametrize("tenths", range(1, 31, 3))
+def test_ctrl_c_during_the_start_of_the_window_does_not_crash_it(start, tmp_path, tenths):
+    process = start("--sample")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(tenths / 10)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=ENDING)
+    # Before the first line of ours has run, Python itself ends it.
+    assert process.returncode == 130 or (tenths < 5 and process.returncode in (-2, 1)), err
