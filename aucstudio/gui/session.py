@@ -15,6 +15,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.background import run_beside
 from aucstudio.gui.cluster_link import ClusterLink
 from aucstudio.gui.focus import Focus
@@ -480,7 +481,7 @@ class Session(QObject):
         together = [experiment, *beside]
         try:
             check_size_at_once(together, self.table, len(together))
-        except InputError:
+        except (InputError, InvalidSetting):
             return False
         return True
 

@@ -264,7 +264,8 @@ def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path):
 
 def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     held.release.set()
-    assert session._runner._job.wait(PATIENCE / 1000)
+    (task,) = session._runner._flights
+    assert task.wait(PATIENCE / 1000)
     assert session.records == {}
     session.save_as(tmp_path / "named.aucproj")
     assert len(ids(session.project)) == 1
