@@ -86,12 +86,15 @@ def _work(inbox: _Inbox, outbox: _Outbox) -> None:
         return inbox.stop.is_set()
 
     tables: Tables | None = None
+    threads = 0
     while True:
         order = inbox.orders.get()
         tables = order.tables or tables
         assert tables is not None
-        with threadpool_limits(order.threads):
-            outbox.waiting.put(execute(order.experiment, *tables, tell))
+        if order.threads != threads:  # it takes some milliseconds
+            threads = order.threads
+            threadpool_limits(threads)
+        outbox.waiting.put(execute(order.experiment, *tables, tell))
 
 
 def _or_end(work: Callable[[], object]) -> None:
