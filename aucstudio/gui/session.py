@@ -523,8 +523,9 @@ class Session(QObject):
 
     def _take_in(self, outcome: Outcome, live: LiveRun) -> None:
         record, home = outcome.record, live.home
-        if home is not None and record.id in home.unsaved:
-            self.failed.emit(home.unsaved[record.id], "")
+        unsaved = outcome.unsaved or ("" if home is None else home.unsaved.get(record.id, ""))
+        if unsaved:
+            self.failed.emit(unsaved, "")
         if home is not self._home:
             # Another study was opened meanwhile: the run is in its own project, not in this one.
             return

@@ -132,7 +132,7 @@ class _Run:
 
         if self._project is not None:
             # A project that cannot be written now may be writable when the run has ended.
-            with contextlib.suppress(InputError):
+            with contextlib.suppress(Exception):
                 self._project.take_off(self._plan.experiment)
         try:
             record = self._place.execute(self._plan, listen, lambda: self.task.ended)
