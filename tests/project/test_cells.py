@@ -1,6 +1,8 @@
 """One parser: a cell is the same number or text wherever it stands and whoever reads it."""
 
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -225,3 +227,54 @@ def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,y\n1,a\n\n2,b\n")
     assert read_table(path).row_numbers is None
+
+
+# Wide and long tables
+
+
+@pytest.mark.parametrize("columns", [5_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_duckdb_is_not_asked_for_a_wide_table(tmp_path, monkeypatch, columns):
+    monkeypatch.setattr(delimited, "Reader", None)
+    path = tmp_path / "wide.csv"
+    X = np.random.default_rng(0).normal(size=(30, columns))
+    with path.open("w") as file:
+        file.write(",".join(f'"gene {k}"' for k in range(columns)) + ",label\n")
+        file.writelines(
+            ",".join(map(repr, row.tolist())) + f",{'ab'[k % 2]}\n" for k, row in enumerate(X)
+        )
+    table = read_table(path)
+    assert (table.rows, len(table.features), table.label) == (30, columns, "label")
+    read = np.column_stack([column.values for column in table.features[::97]])
+    np.testing.assert_array_equal(read, X[:, ::97])
+
+
+_PEAK = """
+import sys
+from aucstudio.project.data.table import read_table
+
+def memory(what):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(what)) * 1024
+
+read_table(sys.argv[1])
+before = memory("VmRSS:")
+table = read_table(sys.argv[2])
+print(memory("VmHWM:") - before, sum(column.values.nbytes for column in table.columns))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the peak")
+def test_reading_takes_little_more_memory_than_its_arrays(tmp_path):
+    header = ",".join(f"x{k}" for k in range(12)) + "\n"
+    rows = ["".join(f"{(j + k) % 10 / 4}," for k in range(11)) + f"{j % 2}\n" for j in range(1000)]
+    for name, times in (("some", 50), ("many", 4_000)):
+        with (tmp_path / name).open("w") as file:
+            file.write(header)
+            file.writelines("".join(rows) for _ in range(times))
+    command = [sys.executable, "-c", _PEAK, str(tmp_path / "some"), str(tmp_path / "many")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    peak, arrays = map(int, done.stdout.split())
+    assert arrays == 8 * 12 * 4_000_000
+    # What DuckDB takes for pieces of the file does not grow with it.
+    assert peak < 1.3 * arrays + 100e6

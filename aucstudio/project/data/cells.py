@@ -199,9 +199,12 @@ class CellStore:
         except UNREADABLE as error:
             raise self.unreadable(error) from error
 
-    def _fetch(self, sql: str, is_number: Mapping[int, bool]) -> dict[int, Cells]:
-        """Read the columns that a query gives, whose kinds are told, into arrays."""
-        gathered = {k: _Numbers() if number else _Texts() for k, number in is_number.items()}
+    def _fetch(self, sql: str, is_number: Mapping[int, bool], rows: int) -> dict[int, Cells]:
+        """Read the columns that a query gives, whose kinds are told, into arrays.
+
+        There are ``rows`` of them, or a few less.
+        """
+        gathered = {k: _Numbers(rows) if number else _Texts() for k, number in is_number.items()}
         for chunk in self._chunks(sql):
             try:
                 for n, column in enumerate(gathered.values()):
@@ -226,18 +229,23 @@ class CellStore:
 
 
 class _Numbers:
-    """A column of numbers in the making."""
+    """A column of numbers in the making, in one piece: pieces would take as much again."""
 
-    def __init__(self) -> None:
-        self._parts: list[NDArray[np.float64]] = []
+    def __init__(self, rows: int) -> None:
+        self._values = np.empty(rows)
+        self._count = 0
 
     def add(self, view: Any) -> None:
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
-        self._parts.append(values[view.offset : view.offset + view.length].copy())
+        stop = self._count + view.length
+        if stop > len(self._values):
+            self._values.resize(2 * stop, refcheck=False)
+        self._values[self._count : stop] = values[view.offset : view.offset + view.length]
+        self._count = stop
 
     def cells(self) -> Cells:
-        values = _joined(self._parts, np.float64)
-        return number_cells(values)
+        self._values.resize(self._count, refcheck=False)
+        return number_cells(self._values)
 
 
 class _Texts:
@@ -260,7 +268,8 @@ class _Texts:
 
     def cells(self) -> Cells:
         distinct = len(self._known) - 1
-        return Cells(_joined(self._parts, np.object_), self._missing, distinct)
+        values = np.concatenate(self._parts) if self._parts else np.empty(0, dtype=object)
+        return Cells(values, self._missing, distinct)
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
@@ -273,18 +282,6 @@ def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
     is_text[edges[1:-1] + np.arange(len(edges) - 2)] = False
     parted[is_text] = data
     return parted.tobytes().decode().split("\0")
-
-
-def _joined(parts: list[NDArray[Any]], kind: type) -> NDArray[Any]:
-    """Join arrays, letting go of each."""
-    values: NDArray[Any] = np.empty(sum(map(len, parts)), dtype=kind)
-    start = 0
-    parts.reverse()
-    while parts:
-        part = parts.pop()
-        values[start : start + len(part)] = part
-        start += len(part)
-    return values
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:

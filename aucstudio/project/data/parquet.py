@@ -160,7 +160,7 @@ class ParquetReader(CellStore):
             If a number is infinite in another column.
         """
         columns = ", ".join(f"c{k}" for k in self.shape.numbers)
-        cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers)
+        cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers, self.shape.rows)
         for k, is_number in self.shape.numbers.items():
             if is_number and k not in self.settled and np.isinf(cells[k].values).any():
                 raise infinite(self.shown, self.shape.names[k])

@@ -56,6 +56,7 @@ from aucstudio.project.errors import InputError
 Tell = Callable[[float, str], None]
 
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
+_ZEROS = re.compile("0[0-9]+")
 # A column is worth a word if it would be one of numbers but for a few cells.
 _NEARLY = 0.8
 
@@ -209,7 +210,7 @@ def open_delimited(
             dialect = dataclasses.replace(dialect, short_header=short_header(sample))
     names, notes = column_names(sample, dialect.header)
     lookalikes = found.lookalikes if plain is path else LOOKALIKES
-    source = Source(plain, path, dialect, names, lookalikes)
+    source = Source(plain, path, dialect, names, found.lines, lookalikes)
     notes = [*_dialect_notes(dialect, found.encoding), *notes]
     forms, settled = _forms(names, sample, dialect, schema, given)
     chosen = tuple(sorted(given))
@@ -329,7 +330,7 @@ def _is_grouped(k: int, contents: Contents) -> bool:
 
 
 def _has_codes(cells: list[str]) -> bool:
-    return any(re.fullmatch("0[0-9]+", cell) for cell in cells)
+    return any(cell[0] == "0" and _ZEROS.fullmatch(cell) for cell in cells if cell)
 
 
 def _about(names: list[str], one: str, several: str) -> str:

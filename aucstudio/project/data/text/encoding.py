@@ -57,6 +57,8 @@ class Scan:
         The first stretch that is not UTF-8, for a guess.
     uniform : bool
         Whether all lines end alike, in LF or in CR LF.
+    lines : int
+        How many lines there are, or a few more.
     lookalikes : frozenset of str
         Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` occur below the first
         line, as far as the bytes are ASCII's.
@@ -66,6 +68,7 @@ class Scan:
     encoding: str | None
     odd: bytes
     uniform: bool
+    lines: int
     lookalikes: frozenset[str]
 
 
@@ -109,7 +112,9 @@ def _scan(path: Path, file: BinaryIO, tell: Tell) -> Scan:
         tell(min(done / size, 1.0))
     if encoding is None and not odd and not _not_utf8(decoder, b"", final=True):
         encoding = "utf-8"
-    return Scan(digest.hexdigest(), encoding, odd or head, ends.uniform, lookalikes.found)
+    return Scan(
+        digest.hexdigest(), encoding, odd or head, ends.uniform, ends.lines, lookalikes.found
+    )
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -136,6 +141,10 @@ class _LineEnds:
         self._lf += chunk.count(b"\n")
         self._cr += chunk.count(b"\r")
         self._last = chunk[-1:]
+
+    @property
+    def lines(self) -> int:
+        return self._lf + self._cr - self._crlf + 1
 
     @property
     def uniform(self) -> bool:
@@ -258,10 +267,13 @@ def _with_bom(encoding: str) -> str:
 def head_of(path: Path) -> tuple[str, bool]:
     """Read the first lines of a UTF-8 file; the second value tells whether that was all."""
     with path.open("rb") as file:
-        data = file.read(_SAMPLE)
-        while data.count(b"\n") < _SAMPLE_LINES and (more := file.read(_SAMPLE)):
-            data += more
+        pieces = [file.read(_SAMPLE)]
+        lines = pieces[0].count(b"\n")
+        while lines < _SAMPLE_LINES and (more := file.read(_SAMPLE)):
+            pieces.append(more)
+            lines += more.count(b"\n")
         whole = not file.read(1)
+    data = b"".join(pieces)
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     return data.decode("utf-8-sig"), whole

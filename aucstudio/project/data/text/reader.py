@@ -199,7 +199,7 @@ class Reader(CellStore):
 
     def _load(self, forms: Formats, exact: frozenset[int] = frozenset()) -> dict[int, Cells]:
         is_number = {k: form is not None for k, form in forms.items()}
-        return self._fetch(self._select(forms, exact), is_number)
+        return self._fetch(self._select(forms, exact), is_number, self._source.lines)
 
     def _create(self, forms: Formats, exact: frozenset[int] = frozenset()) -> int:
         """Read the file into DuckDB's table ``cells``; return its rows."""

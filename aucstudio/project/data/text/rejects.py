@@ -79,6 +79,8 @@ class Source:
     dialect : Dialect
     names : list of str
         Names of its columns.
+    lines : int
+        How many lines it has, or a few more.
     lookalikes : frozenset of str
         Spellings to beware of: see :data:`~aucstudio.project.data.text.numerals.LOOKALIKES`.
     """
@@ -87,6 +89,7 @@ class Source:
     shown: Path
     dialect: Dialect
     names: list[str]
+    lines: int
     lookalikes: frozenset[str] = LOOKALIKES
 
 

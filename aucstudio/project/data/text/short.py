@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -79,7 +80,7 @@ def read_short(
             if form is None:
                 strays[k] = misfit
         settled[k] = form
-        cells.append(_read(stripped, form))
+        cells.append(_read(stripped, form, sure=k not in fixed))
         if form is not None and k not in fixed and np.isinf(cells[k].values).any():
             raise infinite_value(source, k, form)
     return Contents(cells, settled, strays, rejected[:MAX_REJECTED], len(rejected), kept.numbers())
@@ -158,9 +159,13 @@ def _settled(form: NumberFormat, cells: list[str], decimal: str) -> tuple[Number
     return fitting, max(misfits, default="")
 
 
-def _read(cells: list[str], form: NumberFormat | None) -> Cells:
+def _read(cells: list[str], form: NumberFormat | None, *, sure: bool) -> Cells:
+    """Read a column; unless it is sure that its cells are numbers, others are infinite."""
     if form is not None:
-        return number_cells(np.array([_number(cell, form) for cell in cells]))
+        read = form.read if sure else functools.partial(_number, form)
+        return number_cells(
+            np.array([np.nan if is_missing_number(cell) else read(cell) for cell in cells])
+        )
     same: dict[str, str] = {}
     texts = [
         None if cell.lower() in MISSING_TEXT else same.setdefault(cell, cell) for cell in cells
@@ -170,7 +175,5 @@ def _read(cells: list[str], form: NumberFormat | None) -> Cells:
     return Cells(values, len(texts) - sum(text is not None for text in texts), len(same))
 
 
-def _number(cell: str, form: NumberFormat) -> float:
-    if is_missing_number(cell):
-        return np.nan
+def _number(form: NumberFormat, cell: str) -> float:
     return form.read(cell) if form.matches(cell) else np.inf
