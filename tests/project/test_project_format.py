@@ -13,8 +13,9 @@ import pytest
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.store import source
 from aucstudio.project.store.project_file import ProjectFile, write_project
-from aucstudio.project.store.source import Source
+from aucstudio.project.store.source import Shelf, Source
 
 STORED = Path(__file__).parent / "fixtures" / "format-1.aucproj"
 BAND = (0.0, 0.25)
@@ -133,6 +134,8 @@ def test_a_run_without_its_course_is_read(older):
 def count_reads(monkeypatch):
     read = []
     blob = Source.blob
+    # What other tests have read may be the same.
+    monkeypatch.setattr(source, "_shelf", Shelf(1 << 20))
     monkeypatch.setattr(Source, "blob", lambda self, key: read.append(key) or blob(self, key))
     return read
 

@@ -76,6 +76,8 @@ class Source:
     def __init__(self, path: Path, shelf: Shelf | None = None) -> None:
         self.path = path
         self._shelf = _shelf if shelf is None else shelf
+        # Unlike the number of this object, it is never that of a later one.
+        self._mark = object()
         self._lock = threading.RLock()
         with told(path):
             self._database = connect(path)
@@ -100,7 +102,7 @@ class Source:
         ValueError
             If the bytes are not there, or not those that were written.
         """
-        place = key if isinstance(key, bytes) else (id(self), key)
+        place = key if isinstance(key, bytes) else (self._mark, key)
         value = self._shelf.get((place, make))
         if value is None:
             value, size = make(self.blob(key))
