@@ -139,6 +139,33 @@ def test_a_row_scores_the_same_in_any_company(study, later, data):
         np.testing.assert_allclose(streamed, whole[kept], rtol=1e-12, atol=size)
 
 
+HOSTILE = [
+    *["", " ", "NA", "n/a", "null", "?", "none", "-", "--", ".", "nan", "nan(5)", "inf"],
+    *["1", "01", "1.0", "+1", "+-5", "-0", "1e5", "1E+5", "1e400", "1e-400", "0x1F"],
+    *["1_000", "1d5", "1.234", "1,234", "1.234,5", "1,234.5", "1 234", "1'234", "12,34"],
+    *["1.23.4", ",5", ".5", "5,", "5.", "1e", "e5", "-Infinity", "12345678901234567890"],
+    *["1\u00a0234", "\u00bd", "\uff11\uff12", "\u2212 5", "\u22125", "TRUE", "true", "1A"],
+    *["02", "abc", 'say "so"', "a;b,c", "line\nbreak", "=1+1", "'quoted'", " x "],
+]
+
+
+def test_long_and_short_files_are_read_alike(study, tmp_path):
+    model, rows, _ = study
+    usual = rows[1]
+    later = [[*usual[:k], cell, *usual[k + 1 :]] for k in range(6) for cell in HOSTILE]
+    many = later * (2_600 // len(later) + 1)
+    whole = scores_in(model, write_csv(tmp_path / "whole.csv", HEADER, many))
+    assert len(whole) == len(many) > 2_500
+    short = scores_in(model, write_csv(tmp_path / "short.csv", HEADER, later))
+    scale = 1e-12 * np.abs(whole).max()
+    for start in range(0, len(many), len(later)):
+        part = slice(start, start + len(later))
+        np.testing.assert_allclose(whole[part], short, rtol=1e-12, atol=scale)
+    for k in range(0, len(later), 7):
+        one = scores_in(model, write_csv(tmp_path / "one.csv", HEADER, later[k : k + 1]))
+        assert one == pytest.approx(short[k], rel=1e-12, abs=scale), later[k]
+
+
 def test_the_command_scores_single_rows_as_the_whole(study, tmp_path, capsys):
     model, rows, saved = study
     whole = scores_in(model, write_csv(tmp_path / "whole.csv", HEADER, rows))

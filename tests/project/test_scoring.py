@@ -60,7 +60,8 @@ def scored(out):
     return list(csv.DictReader(out.splitlines()))
 
 
-def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path):
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path, stream):
     rows = rows_of(20)
     rows[3][2] = rows[4][2] = "Chur"
     rows[5][1] = ""
@@ -70,7 +71,7 @@ def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path):
     text.insert(11, "1;2;3;4;5")
     path.write_text("\n".join(text))
     target = tmp_path / "scores.csv"
-    status, out, err = score(path, "--json", "-o", target, "--id", "id")
+    status, out, err = score(path, "--json", "-o", target, "--id", "id", *["--stream"] * stream)
     assert status == 0
     found = json.loads(out)
     assert (found["rows"], found["scored"], found["file"]) == (21, 20, str(target))
@@ -82,8 +83,7 @@ def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path):
     assert found["unseen"] == {"city": {"count": 2, "values": ["Chur"]}}
     assert found["gaps"] == {"age": 2}
     assert found["unreadable"] == {"age": {"count": 1, "text": "old", "line": 8}}
-    assert [row["line"] for row in found["left_out"]] == [12]
-    assert found["left_out"][0]["reason"] == "5 cells instead of 6"
+    assert found["left_out"] == [{"row": 11, "line": 12, "reason": "5 cells instead of 6"}]
     assert found["auc"]["low"] < found["auc"]["value"] < found["auc"]["high"]
     lines = err.splitlines()
     assert all(line.startswith("aucstudio: ") for line in lines)
@@ -92,6 +92,7 @@ def test_what_was_met_is_told_in_json_and_in_sentences(score, later, tmp_path):
     written = scored(target.read_text())
     assert list(written[0]) == ["row", "id", "score", "label"]
     assert [row["id"] for row in written] == [row[0] for row in rows]
+    assert [int(row["row"]) for row in written] == [*range(1, 11), *range(12, 22)]
 
 
 def test_the_auc_is_that_of_the_scores(score, later, model_path):

@@ -191,7 +191,7 @@ def _report(model: Model, table: AnyTable, absent: Sequence[str]) -> ScoringRepo
             if _is_new(missing[name], table.rows, model.schema, name)
         },
         unreadable={n: u for n, u in table.unreadable.items() if n in (*features, table.label)},
-        left_out=_left_out(table),
+        left_out=tuple(LeftOut(one.row, one.line, one.reason) for one in table.rejected),
     )
 
 
@@ -244,19 +244,6 @@ def _number_counts(table: AnyTable, name: str) -> dict[str, int]:
         for level, count in zip(spelled, counted.values(), strict=True)
         if level != MISSING
     }
-
-
-def _left_out(table: AnyTable) -> tuple[LeftOut, ...]:
-    kept = table.file_rows
-    total = table.rows + table.rejected_rows
-    rows: list[int | None] = [None] * len(table.rejected)
-    if table.row_numbers is not None:
-        gone = np.setdiff1d(np.arange(1, total + 1), kept)[: len(rows)].tolist()
-        rows[: len(gone)] = gone
-    return tuple(
-        LeftOut(row, rejected.line, rejected.reason)
-        for row, rejected in zip(rows, table.rejected, strict=True)
-    )
 
 
 def _check_known(

@@ -26,7 +26,7 @@ class Unseen:
 class LeftOut:
     """A row of the file that has no score."""
 
-    row: int | None
+    row: int
     line: int
     reason: str
 
