@@ -57,11 +57,12 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     if len(sizes) != 1:
         raise ValueError("all columns must have the same number of cells")
     X = np.empty((sizes.pop(), len(NUMBERS) + sum(map(len, CATEGORIES.values()))))
-    for k, (name, (median, mean, scale)) in enumerate(NUMBERS.items()):
+    for k, (name, (median, mean, scale, unit, low, high)) in enumerate(NUMBERS.items()):
         cells = read_numbers(name, columns[name], decimal)
+        cells[(cells < low) | (cells > high)] = math.nan
         if not KEEP_GAPS:
             cells[np.isnan(cells)] = median
-        X[:, k] = (cells - mean) / scale
+        X[:, k] = (cells / unit - mean / unit) / (scale / unit)
     place = len(NUMBERS)
     for name, levels in CATEGORIES.items():
         texts = np.array(spell(columns[name], decimal), dtype=np.str_)
@@ -298,8 +299,9 @@ def unpack(text: str) -> np.ndarray:
 POSITIVE = "positive"
 NEGATIVE = "negative"
 INTERCEPT = 0.0
-# Name: what a gap becomes, then what is subtracted, then what it is divided by.
-NUMBERS: dict[str, tuple[float, float, float]] = {}
+# Name: what a gap becomes, then what is subtracted, then what it is divided by; the
+# unit to compute in; the limits beyond which a number counts as a gap.
+NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}
 KEEP_GAPS = False
 # Name: its levels; any other text is none of them.
 CATEGORIES: dict[str, tuple[str, ...]] = {}

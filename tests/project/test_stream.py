@@ -11,7 +11,7 @@ import tomli_w
 from aucstudio.cli import main
 from aucstudio.engine.roc import auc
 from aucstudio.project import scratch
-from aucstudio.project.data.disk.medians import Middle, keys_of, numbers_of
+from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.prepare import learn_preparation
@@ -176,6 +176,7 @@ def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
     rows = np.random.default_rng(0).permutation(ROWS)[:301]
     whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
+    np.testing.assert_array_equal([parts.lows, parts.highs], [whole.lows, whole.highs])
     np.testing.assert_allclose(parts.means, whole.means, rtol=1e-13)
     np.testing.assert_allclose(parts.scales, whole.scales, rtol=1e-9)
     assert (parts.numbers, parts.categories) == (whole.numbers, whole.categories)
@@ -204,23 +205,25 @@ def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
         [-1e308, 1e308, 3.0, -4.0],
     ],
 )
-def test_medians_digit_by_digit(cells):
+def test_quartiles_digit_by_digit(cells):
     keys = keys_of(np.array(cells))
+    ranked, quarter = sorted(cells), (len(cells) - 1) // 4
+    cuts = ranked[quarter], float(np.median(cells)), ranked[-1 - quarter]
     np.testing.assert_array_equal(numbers_of(keys), cells)
-    middle = Middle(len(cells))
+    middle = Ranked(len(cells))
     for shift in (48, 32, 16, 0):
         counts = [np.zeros(1 << 16, np.uint32) for _ in middle.shared]
         middle.count(keys, shift, counts)
-        middle.settle([counts[0], counts[-1]])
-    assert middle.value() == np.median(cells)
-    early = Middle(len(cells))
+        middle.settle(counts)
+    assert middle.values() == cuts
+    early = Ranked(len(cells))
     counts = [np.zeros(1 << 16, np.uint32)]
     early.count(keys, 48, counts)
-    early.settle([counts[0], counts[0]])
-    low, high = early.shared[0], early.shared[-1]
-    alike = np.sort(keys[(keys >> np.uint64(48) == low) | (keys >> np.uint64(48) == high)])
+    early.settle(counts)
+    shared = np.array(early.shared, dtype=np.uint64)
+    alike = np.sort(keys[np.isin(keys >> np.uint64(48), shared)])
     early.finish(alike, np.uint64(48))
-    assert early.value() == np.median(cells)
+    assert early.values() == cuts
 
 
 def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
@@ -235,6 +238,7 @@ def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):
     rows = rng.permutation(1001)[:700]
     whole, parts = learn_preparation(table, rows), learn_on_disk(stream, rows)
     np.testing.assert_array_equal(parts.medians, whole.medians)
+    np.testing.assert_array_equal([parts.lows, parts.highs], [whole.lows, whole.highs])
 
 
 # ------------------------------------------------------------------ runs

@@ -162,6 +162,12 @@ class CellStore:
             )
         ]
 
+    def first(self, k: int, condition: str) -> tuple[int, float]:
+        """Give the row and the number of the first cell of a column that meets a condition."""
+        sql = f"SELECT min({self.place}), arg_min(c{k}, {self.place}) FROM cells WHERE {condition}"
+        row, value = self._one(sql)
+        return int(row), float(value)
+
     def _run(self, work: Callable[[], Answer]) -> Answer:
         """Work on another thread, so that progress can be told and a stop be heard here."""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

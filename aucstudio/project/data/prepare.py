@@ -1,14 +1,16 @@
 """Preprocessing as part of the model: fill gaps, encode categories, scale; learnt on training rows.
 
-Numbers: gaps take the training median (or stay, for methods that take them), then the column is
+Numbers: a cell that is too far from the others to compute with is missing; what is missing takes
+the training median (or stays so, for methods that know what to do), then the column is
 standardised. Categories: one column of 0 and 1 for each level seen in training (and one for gaps,
 if there were any); a level never seen is 0 everywhere.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,13 @@ Rows = NDArray[np.intp]
 
 MISSING = "(missing)"
 MAX_LEVELS = 100
+# What is learnt of numbers.
+LEARNT, LIMITS = ("medians", "means", "scales"), ("lows", "highs")
+
+_WINDOW = 20_000
+_FAR, _ROUNDING = 1e12, 1e-9
+# Squares and sums of what lies between it and its inverse are doubles.
+_SMALL, _LEAST = 1e-140, 5e-324
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,6 +43,8 @@ class Preparation:
     numbers : tuple of str
         Names of the number columns.
     medians, means, scales : ndarray of shape (len(numbers),)
+    lows, highs : ndarray of shape (len(numbers),)
+        Cells below or above are taken as missing; see :func:`limits`.
     categories : tuple of str
         Names of the category columns.
     levels : tuple of tuples of str
@@ -49,6 +60,14 @@ class Preparation:
     categories: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     keep_gaps: bool = False
+    lows: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        # An earlier program knew no limits.
+        for name, limit in (("lows", -np.inf), ("highs", np.inf)):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(len(self.numbers), limit))
 
     @property
     def feature_names(self) -> list[str]:
@@ -67,6 +86,11 @@ class Preparation:
         means = np.concatenate([self.means, np.zeros(levels)])
         return means, np.concatenate([self.scales, np.ones(levels)])
 
+    @property
+    def units(self) -> Array:
+        """Powers of two to compute in: 1 unless a column's scale is near the ends of doubles."""
+        return np.array([unit_of(scale) for scale in self.scales.tolist()])
+
     def apply(self, table: Table, rows: Rows | None = None) -> Array:
         """Turn rows of a table into the matrix the method sees, shape (rows, features).
 
@@ -80,17 +104,19 @@ class Preparation:
         X = np.empty((count, len(self.feature_names)))
         for k, name in enumerate(self.numbers):
             cells = _picked(by_name[name].values, rows).astype(np.float64)  # a copy, in one piece
+            cells[(cells < self.lows[k]) | (cells > self.highs[k])] = np.nan
             if not self.keep_gaps:
                 cells[np.isnan(cells)] = self.medians[k]
-            cells -= self.means[k]
-            cells /= self.scales[k]
+            unit = self.units[k]
+            if unit != 1:
+                cells /= unit
+            cells -= self.means[k] / unit
+            cells /= self.scales[k] / unit
             X[:, k] = cells
         place = len(self.numbers)
         for name, levels in zip(self.categories, self.levels, strict=True):
-            cells = as_text(by_name[name], rows)
-            for level in levels:
-                X[:, place] = cells == level
-                place += 1
+            X[:, place : place + len(levels)] = _encoded(by_name[name], rows, levels)
+            place += len(levels)
         return X
 
     def _matched(self, table: Table) -> dict[str, Column]:
@@ -117,7 +143,7 @@ class Preparation:
         return by_name
 
     def arrays(self) -> dict[str, Array]:
-        return {"medians": self.medians, "means": self.means, "scales": self.scales}
+        return {name: getattr(self, name) for name in (*LEARNT, *LIMITS)}
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -131,10 +157,13 @@ class Preparation:
     def restore(cls, settings: Mapping[str, Any], arrays: Mapping[str, Array]) -> Preparation:
         """Rebuild what ``arrays()`` and ``settings()`` gave."""
         count = len(settings["numbers"])
-        if any(arrays[name].shape != (count,) for name in ("medians", "means", "scales")):
+        limits = {name: arrays[name] for name in LIMITS if name in arrays}
+        if any(arrays[name].shape != (count,) for name in (*LEARNT, *limits)):
             raise ValueError("the arrays of the preprocessing do not fit its columns")
-        if not all(np.isfinite(array).all() for array in arrays.values()):
+        if not all(np.isfinite(arrays[name]).all() for name in LEARNT):
             raise ValueError("the preprocessing holds numbers that are not finite")
+        if any(np.isnan(array).any() for array in limits.values()):
+            raise ValueError("the preprocessing holds limits that are no numbers")
         if (arrays["scales"] <= 0).any():
             raise ValueError("the preprocessing divides by a scale that is not above 0")
         return cls(
@@ -145,6 +174,7 @@ class Preparation:
             tuple(settings["categories"]),
             tuple(tuple(levels) for levels in settings["levels"]),
             bool(settings.get("keep_gaps", False)),
+            **limits,
         )
 
 
@@ -163,15 +193,18 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    learnt = np.array([_learn_number(column.values[rows]) for column in numbers]).reshape(-1, 3)
+    learnt = np.array([_learn_number(column.values[rows]) for column in numbers])
+    medians, means, scales, lows, highs = learnt.reshape(-1, 5).T.copy()
     return Preparation(
         tuple(column.name for column in numbers),
-        learnt[:, 0].copy(),
-        learnt[:, 1].copy(),
-        learnt[:, 2].copy(),
+        medians,
+        means,
+        scales,
         tuple(column.name for column in categories),
-        tuple(_learn_levels(as_text(column, rows)) for column in categories),
+        tuple(most_frequent(level_counts(column, rows)) for column in categories),
         keep_gaps,
+        lows,
+        highs,
     )
 
 
@@ -184,33 +217,165 @@ def no_features(table: AnyTable) -> InputError:
     )
 
 
-def _learn_number(cells: Array) -> tuple[float, float, float]:
+def _learn_number(cells: Array) -> tuple[float, float, float, float, float]:
+    """Give median, mean and scale of a column, and its limits."""
     known = cells[~np.isnan(cells)]
     if not len(known):
-        return 0.0, 0.0, 1.0
-    median = float(np.median(known))
-    filled = np.where(np.isnan(cells), median, cells)
+        return 0.0, 0.0, 1.0, *limits(0.0, 0.0, 0.0, 0.0)
+    ranks = quartile_ranks(len(known))
+    lower, *middle, upper = np.partition(known, ranks)[ranks].tolist()
+    median = halfway(*middle)
+    low, high = limits(lower, median, upper, 0.0 if lower < upper else _usual_size(known))
+    filled = np.where((cells >= low) & (cells <= high), cells, median)
+    unit = unit_of(float(np.abs(filled).max()))
+    if unit != 1:
+        filled /= unit
     mean = float(filled.mean())
-    scale = float((filled - mean).std())
-    return median, mean, settled_scale(mean, scale)
+    return median, *settled(mean, float((filled - mean).std()), unit), low, high
 
 
-def settled_scale(mean: float, scale: float) -> float:
-    """Give the scale of a column, 1 for a constant one: far from 0 it has a spread of rounding."""
-    return scale if scale > 1e-12 * max(abs(mean), 1e-300) else 1.0
+@dataclasses.dataclass(frozen=True)
+class FarCells:
+    """Cells of a column beyond its limits; they count as missing.
+
+    Attributes
+    ----------
+    column : str
+    count : int
+    value : float
+        The first of them.
+    row : int
+        Its row in the file, counted from 1.
+    """
+
+    column: str
+    count: int
+    value: float
+    row: int
+
+    def describe(self, file: str = "") -> str:
+        """Say which they are in a sentence; ``file`` where that would not be clear."""
+        where = f"row {self.row} of {file}" if file else f"row {self.row}"
+        one = self.count == 1
+        cells = f"1 cell ({self.value:.6g}, {where}) is"
+        if not one:
+            cells = f"{self.count:,} cells (the first {self.value:.6g}, {where}) are"
+        return (
+            f"column {self.column}: {cells} too far from the others to compute with and "
+            f"{'is taken as a missing value' if one else 'are taken as missing values'}"
+        )
 
 
-def _learn_levels(cells: NDArray[Any]) -> tuple[str, ...]:
-    levels, counts = np.unique(cells, return_counts=True)
-    order = np.lexsort((levels, -counts))[:MAX_LEVELS]
-    return tuple(str(level) for level in levels[order])
+def quartile_ranks(count: int) -> list[int]:
+    """Give the ranks of the lower quartile, of the two cells in the middle, and of the upper."""
+    quarter = (count - 1) // 4
+    return [quarter, (count - 1) // 2, count // 2, count - 1 - quarter]
 
 
-def as_text(column: Column, rows: Rows | None) -> NDArray[Any]:
-    cells = _picked(column.values, rows)
-    if column.kind == "number":
-        return np.array([MISSING if np.isnan(cell) else f"{cell:.15g}" for cell in cells])
-    return np.array([MISSING if cell is None else cell for cell in cells], dtype=np.str_)
+def halfway(low: float, high: float) -> float:
+    """Give the mean of two numbers, however large they are."""
+    return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
+
+
+def limits(lower: float, median: float, upper: float, usual: float) -> tuple[float, float]:
+    """Give the limits of a column, beyond which a cell would make all others look alike.
+
+    They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
+    or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
+    usual size of the cells that are not 0, for most cells of a rare attribute are.
+
+    Parameters
+    ----------
+    lower, median, upper : float
+        The quartiles.
+    usual : float
+        See :func:`usual_size`.
+    """
+    spread = upper - lower
+    if spread <= _ROUNDING * abs(median):
+        spread = abs(median) or usual or 1.0
+    return median - _FAR * spread, median + _FAR * spread
+
+
+def usual_size(sizes: NDArray[np.integer[Any]]) -> float:
+    """Give the usual size of cells that are not 0, to the leading 16 bits; 0 if there are none.
+
+    ``sizes`` counts the cells by the leading 16 bits of their sizes, shape (32768,).
+    """
+    below = np.cumsum(sizes[1:], dtype=np.int64)
+    if not below[-1]:
+        return 0.0
+    place = 1 + int(np.searchsorted(below, (below[-1] - 1) // 2, side="right"))
+    return float(np.array(place << 48, dtype=np.uint64).view(np.float64))
+
+
+def _usual_size(known: Array) -> float:
+    leading = np.abs(known).view(np.uint64) >> np.uint64(48)
+    return usual_size(np.bincount(leading.astype(np.intp), minlength=1 << 15))
+
+
+def unit_of(size: float) -> float:
+    """Give a power of two near a size whose square is no double; 1 for others."""
+    if size == 0 or _SMALL < size < 1 / _SMALL:
+        return 1.0
+    return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
+
+
+def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
+    """Give mean and scale of a column, computed in units.
+
+    The scale is one unit for a constant column: far from 0 it has a spread of rounding.
+    """
+    if scale <= 1e-12 * max(abs(mean), 1e-300):
+        scale = 1.0
+    return mean * unit, max(scale * unit, _LEAST)
+
+
+def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
+    """Count the rows of each level of a category."""
+    counted: collections.Counter[str] = collections.Counter()
+    for cells in _texts(column, rows):
+        counted.update(cells)
+    return counted
+
+
+def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
+    """Give the levels that are encoded, most frequent first."""
+    ranked = sorted(counted, key=lambda level: (-counted[level], level))
+    return tuple(ranked[:MAX_LEVELS])
+
+
+def _encoded(column: Column, rows: Rows | None, levels: tuple[str, ...]) -> Array:
+    """Make a column of 0 and 1 for each level."""
+    places = {level: place for place, level in enumerate(levels)}
+    codes = [
+        np.fromiter((places.get(cell, -1) for cell in cells), dtype=np.intp, count=len(cells))
+        for cells in _texts(column, rows)
+    ]
+    found = np.concatenate(codes) if codes else np.empty(0, dtype=np.intp)
+    encoded = np.zeros((len(found), len(levels)))
+    (known,) = np.nonzero(found >= 0)
+    encoded[known, found[known]] = 1.0
+    return encoded
+
+
+def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
+    """Spell the cells of a category as levels, some thousand at a time.
+
+    Not in an array of texts: there the longest decides what each takes.
+    """
+    values = _picked(column.values, rows)
+    for start in range(0, len(values), _WINDOW):
+        cells = values[start : start + _WINDOW].tolist()
+        if column.kind == "number":
+            yield [spell_level(cell) for cell in cells]
+        else:
+            yield [MISSING if cell is None else cell for cell in cells]
+
+
+def spell_level(cell: float) -> str:
+    """Spell a number as the level of a category."""
+    return MISSING if cell != cell else f"{cell:.15g}"
 
 
 def _picked(values: NDArray[Any], rows: Rows | None) -> NDArray[Any]:

@@ -28,7 +28,7 @@ from aucstudio.project.runs.record import (
     RunRecord,
     SplitResult,
 )
-from aucstudio.project.runs.rows import Prepared, fit, in_memory, learn, prepared, score
+from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
@@ -171,7 +171,7 @@ class _Run:
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = _model(self.experiment, table, part.preparation, method, rows)
-        notes = (*self.notes, *warning, *notes)
+        notes = (*self.notes, *part.notes, *warning, *notes)
         result = _result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
         return result
@@ -250,6 +250,7 @@ class _Part:
     test_rows: Rows
     test_positive: Mask
     test: Prepared
+    notes: tuple[str, ...]
 
 
 def _make_part(
@@ -273,7 +274,19 @@ def _make_part(
         test_rows,
         test_positive,
         prepared(preparation, held, test_rows),
+        _far_notes(preparation, table, test_table),
     )
+
+
+def _far_notes(
+    preparation: Preparation, table: AnyTable, test_table: AnyTable | None
+) -> tuple[str, ...]:
+    """Name the cells that are too far out to compute with."""
+    notes = [far.describe() for far in far_cells(preparation, table)]
+    if test_table is not None:
+        found = far_cells(preparation, test_table)
+        notes += [far.describe(test_table.path.name) for far in found]
+    return tuple(notes)
 
 
 def _model(

@@ -5,7 +5,7 @@ The one place that knows of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,15 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.prepare import FarCells, Preparation, learn_preparation
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Prepared = Array | TableBlocks
+Limits = tuple[str, float, float]
+Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
@@ -39,6 +41,40 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
     if isinstance(table, DiskTable):
         return TableBlocks(table, preparation, rows)
     return preparation.apply(in_memory(table), rows)
+
+
+def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
+    """List the cells of a table that are too far from the others, column by column."""
+    limits = zip(preparation.numbers, preparation.lows, preparation.highs, strict=True)
+    bounded = [(name, low, high) for name, low, high in limits if low > -np.inf or high < np.inf]
+    look = _far_on_disk if isinstance(table, DiskTable) else _far_in_memory
+    return tuple(FarCells(*found) for found in look(table, bounded))
+
+
+def _far_in_memory(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
+    columns = {column.name: column for column in in_memory(table).columns}
+    for name, low, high in bounded:
+        column = columns.get(name)
+        if column is None or column.kind == "text":
+            continue
+        far = np.flatnonzero((column.values < low) | (column.values > high))
+        if len(far):
+            row = int(table.file_rows[far[0]])
+            yield name, len(far), float(column.values[far[0]]), row
+
+
+def _far_on_disk(table: AnyTable, bounded: list[Limits]) -> Iterator[Far]:
+    assert isinstance(table, DiskTable)
+    beyond = {
+        name: f"isfinite(c{k}) AND (c{k} < '{low}'::DOUBLE OR c{k} > '{high}'::DOUBLE)"
+        for name, low, high in bounded
+        if (k := table.places.get(name)) is not None and table.column(name).kind == "number"
+    }
+    counts = table.store.totals([f"count(*) FILTER ({far})" for far in beyond.values()])
+    for (name, far), count in zip(beyond.items(), counts, strict=True):
+        if count:
+            row, value = table.store.first(table.places[name], far)
+            yield name, count, value, int(table.file_rows[row])
 
 
 def in_memory(table: AnyTable) -> Table:

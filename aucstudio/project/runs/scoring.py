@@ -14,16 +14,16 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.prepare import MISSING, as_text
+from aucstudio.project.data.prepare import MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, Table, read_table
 from aucstudio.project.data.unknown import check_known
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.rows import far_cells
 from aucstudio.project.runs.scoring_report import (
     SHOWN,
     Area,
-    LeftOut,
     ScoringReport,
     Unseen,
 )
@@ -191,7 +191,8 @@ def _report(model: Model, table: AnyTable, absent: Sequence[str]) -> ScoringRepo
             if _is_new(missing[name], table.rows, model.schema, name)
         },
         unreadable={n: u for n, u in table.unreadable.items() if n in (*features, table.label)},
-        left_out=tuple(LeftOut(one.row, one.line, one.reason) for one in table.rejected),
+        far=far_cells(model.preparation, table),
+        left_out=table.rejected,
     )
 
 
@@ -235,15 +236,12 @@ def _level_counts(table: AnyTable, name: str) -> dict[str, int]:
 def _number_counts(table: AnyTable, name: str) -> dict[str, int]:
     """Count the levels of a category of numbers, spelled as preprocessing spells them."""
     counted = table.counts(name, _MOST_VALUES) or {}
-    values = np.array(list(counted), dtype=np.float64)
-    if name == table.label:
-        return {spell_number(value): count for value, count in counted.items()}
-    spelled = as_text(Column.of_cells(name, values, 0, len(values)), None).tolist()
-    return {
-        str(level): count
-        for level, count in zip(spelled, counted.values(), strict=True)
-        if level != MISSING
-    }
+    spell = spell_number if name == table.label else spell_level
+    met = {spell(value): 0 for value in counted}
+    for value, count in counted.items():
+        met[spell(value)] += count
+    met.pop(MISSING, None)
+    return met
 
 
 def _check_known(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.prepare import FarCells
+from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.words import figure_words, interval_words
 
 SHOWN = 10
@@ -20,15 +21,6 @@ class Unseen:
 
     count: int
     values: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class LeftOut:
-    """A row of the file that has no score."""
-
-    row: int
-    line: int
-    reason: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +51,9 @@ class ScoringReport:
         By column, rows without a value where training had none, or a smaller share.
     unreadable : dict of str to Unreadable
         By column, cells that are no numbers; they count as missing.
-    left_out : tuple of LeftOut
+    far : tuple of FarCells
+        By column, numbers too far from those of training to compute with; they count as missing.
+    left_out : tuple of Rejected
         The first hundred.
     auc : Area or None
         None where the table does not hold both classes of the label.
@@ -74,7 +68,8 @@ class ScoringReport:
     unseen: dict[str, Unseen]
     gaps: dict[str, int]
     unreadable: dict[str, Unreadable]
-    left_out: tuple[LeftOut, ...]
+    far: tuple[FarCells, ...]
+    left_out: tuple[Rejected, ...]
     auc: Area | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -84,6 +79,7 @@ class ScoringReport:
         document["columns"] = {name: list(document.pop(name)) for name in names}
         for met in document["unseen"].values():
             met["values"] = list(met["values"])
+        document["far"] = list(document["far"])
         document["left_out"] = list(document["left_out"])
         if self.auc is not None:
             # Few rows have no interval, and JSON no NaN.
@@ -110,6 +106,7 @@ class ScoringReport:
                 f"column {name!r}: {_rows(bad.count)} with what is no number, which counts as "
                 f"missing; the first is {bad.text!r}{where}"
             )
+        said += [far.describe() for far in self.far]
         for name, count in self.gaps.items():
             said.append(f"column {name!r}: {_rows(count)} without a value, more than in training")
         said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]

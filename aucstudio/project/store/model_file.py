@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine.restoring import check_layout, restore
-from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.prepare import LEARNT, LIMITS, Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
@@ -176,8 +176,9 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
     ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
     if len(ours) + len(scorers) < len(sizes):
         raise ValueError("it has entries that do not belong to a model")
-    wanted = dict.fromkeys(("medians", "means", "scales"), (np.dtype(np.float64), (n,)))
-    if ours != wanted:
+    known = (LEARNT, (*LEARNT, *LIMITS))
+    layout = np.dtype(np.float64), (n,)
+    if ours not in [dict.fromkeys(names, layout) for names in known]:
         raise ValueError("the arrays of the preprocessing do not fit its columns")
     check_layout(manifest.scorer.kind, scorers, d)
     return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}

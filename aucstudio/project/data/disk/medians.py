@@ -1,18 +1,19 @@
-"""Exact medians of columns that stay on disk, in a few passes and little memory.
+"""Exact quartiles of columns that stay on disk, in a few passes and little memory.
 
-The bits of doubles, sign aside, rise with their value; so the digits of the middle cell in base
+The bits of doubles, sign aside, rise with their value; so the digits of a cell of some rank in base
 2^16 follow one after another from counts of the cells that share the digits before. As soon as few
 cells do, they are gathered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.disk.stream import DiskTable
+from aucstudio.project.data.prepare import halfway, quartile_ranks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -22,16 +23,16 @@ DIGITS = 1 << _BITS
 _SIGN = np.uint64(1 << 63)
 
 
-def medians(
+def quartiles(
     table: DiskTable,
     chosen: Mask,
     numbers: tuple[str, ...],
     counts: Sequence[int],
     leading: NDArray[np.uint32],
 ) -> Array:
-    """Find the exact medians of columns over some rows; 0 where no cell is known.
+    """Find lower quartile, median and upper quartile of columns over some rows, exactly.
 
-    One pass where few cells begin as the middle ones do, else up to three.
+    One pass where few cells begin as those do, else up to three.
 
     Parameters
     ----------
@@ -43,49 +44,58 @@ def medians(
         Known cells of each.
     leading : ndarray of shape (len(numbers), 65536)
         How often each first digit occurs: :func:`histogram` of :func:`first_digits`.
+
+    Returns
+    -------
+    ndarray of shape (len(numbers), 3)
+        0 where no cell is known.
     """
-    middles = [Middle(count) for count in counts]
-    for middle, first in zip(middles, leading, strict=True):
-        middle.settle([first, first])
+    columns = [Ranked(count) for count in counts]
+    for column, first in zip(columns, leading, strict=True):
+        column.settle([first])
     few = table.block_bytes // 8
     for shift in range(64 - 2 * _BITS, -1, -_BITS):
-        if sum(middle.alike for middle in middles) <= few:
-            return _gathered(table, chosen, numbers, middles, np.uint64(shift + _BITS))
-        found = [[np.zeros(DIGITS, np.uint32) for _ in m.shared] for m in middles]
-        for start, window in table.windows(table.height(0), numbers) if numbers else ():
-            here = np.flatnonzero(chosen[start : start + window.rows])
-            columns = {column.name: column for column in window.columns}
-            for name, middle, count in zip(numbers, middles, found, strict=True):
-                middle.count(keys_of(known(columns[name].values[here])), shift, count)
-        for middle, count in zip(middles, found, strict=True):
-            middle.settle([count[0], count[-1]])
-    return np.array([middle.value() for middle in middles])
+        if sum(column.alike for column in columns) <= few:
+            return _gathered(table, chosen, numbers, columns, np.uint64(shift + _BITS))
+        found = [[np.zeros(DIGITS, np.uint32) for _ in c.shared] for c in columns]
+        for cells in _cells(table, chosen, numbers):
+            for column, keys, count in zip(columns, cells, found, strict=True):
+                column.count(keys, shift, count)
+        for column, count in zip(columns, found, strict=True):
+            column.settle(count)
+    return np.array([column.values() for column in columns]).reshape(-1, 3)
+
+
+def _cells(
+    table: DiskTable, chosen: Mask, numbers: tuple[str, ...]
+) -> Iterator[list[NDArray[np.uint64]]]:
+    """Give the known cells of the columns as keys, some rows at a time."""
+    for start, window in table.windows(table.height(0), numbers) if numbers else ():
+        here = np.flatnonzero(chosen[start : start + window.rows])
+        columns = {column.name: column for column in window.columns}
+        yield [keys_of(known(columns[name].values[here])) for name in numbers]
 
 
 def _gathered(
     table: DiskTable,
     chosen: Mask,
     numbers: tuple[str, ...],
-    middles: list[Middle],
+    columns: list[Ranked],
     shift: np.uint64,
 ) -> Array:
-    """Finish the medians in one pass that keeps the cells that begin as the middle ones do."""
+    """Finish in one pass that keeps the cells that begin as those looked for do."""
     kept: list[list[NDArray[np.uint64]]] = [[] for _ in numbers]
-    for start, window in table.windows(table.height(0), numbers) if numbers else ():
-        here = np.flatnonzero(chosen[start : start + window.rows])
-        columns = {column.name: column for column in window.columns}
-        for name, middle, parts in zip(numbers, middles, kept, strict=True):
-            keys = keys_of(known(columns[name].values[here]))
-            beginnings = keys >> shift
-            low, high = middle.shared[0], middle.shared[-1]
-            parts.append(keys[(beginnings == np.uint64(low)) | (beginnings == np.uint64(high))])
-    for middle, parts in zip(middles, kept, strict=True):
-        middle.finish(np.sort(np.concatenate(parts)), shift)
-    return np.array([middle.value() for middle in middles])
+    for cells in _cells(table, chosen, numbers):
+        for column, keys, parts in zip(columns, cells, kept, strict=True):
+            shared = np.array(column.shared, dtype=np.uint64)
+            parts.append(keys[np.isin(keys >> shift, shared)])
+    for column, parts in zip(columns, kept, strict=True):
+        column.finish(np.sort(np.concatenate(parts)), shift)
+    return np.array([column.values() for column in columns]).reshape(-1, 3)
 
 
-class Middle:
-    """The one or two cells in the middle of a column: the digits of them that are settled.
+class Ranked:
+    """The cells of a column at its quartiles and in its middle: the digits that are settled.
 
     Parameters
     ----------
@@ -95,17 +105,17 @@ class Middle:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._ranks = [max(0, count - 1) // 2, count // 2]
-        self._prefixes = [0, 0]
-        self.alike = 0  # cells that begin as the middle ones do
+        self._ranks = quartile_ranks(max(count, 1))
+        self._prefixes = [0] * len(self._ranks)
+        self.alike = 0  # cells that begin as those looked for do
 
     @property
     def shared(self) -> list[int]:
-        """The different beginnings of the two cells."""
+        """The different beginnings of the cells."""
         return sorted(set(self._prefixes))
 
     def count(self, keys: NDArray[np.uint64], shift: int, counts: list[NDArray[np.uint32]]) -> None:
-        """Count the next digit of the cells that begin as the middle ones do."""
+        """Count the next digit of the cells that begin as those looked for do."""
         rest = keys >> np.uint64(shift)
         beginnings = rest >> np.uint64(_BITS)
         for prefix, counted in zip(self.shared, counts, strict=True):
@@ -113,26 +123,41 @@ class Middle:
             counted += histogram(alike & np.uint64(DIGITS - 1))
 
     def settle(self, counts: list[NDArray[np.uint32]]) -> None:
-        """Take the next digit from the counts for the lower and for the upper cell."""
-        for n in range(2):
-            below = np.cumsum(counts[n], dtype=np.int64)
-            digit = int(np.searchsorted(below, self._ranks[n], side="right"))
-            digit = min(digit, len(below) - 1)  # of no cells at all
-            self._ranks[n] -= int(below[digit - 1]) if digit else 0
-            self._prefixes[n] = self._prefixes[n] << _BITS | digit
-            self.alike = int(counts[n][digit]) + (self.alike if n else 0)
+        """Take the next digit from the counts, one for each of :attr:`shared`."""
+        below = {
+            prefix: np.cumsum(counted, dtype=np.int64)
+            for prefix, counted in zip(self.shared, counts, strict=True)
+        }
+        alike: dict[int, int] = {}
+        for n, prefix in enumerate(self._prefixes):
+            sums = below[prefix]
+            digit = int(np.searchsorted(sums, self._ranks[n], side="right"))
+            digit = min(digit, len(sums) - 1)  # of no cells at all
+            before = int(sums[digit - 1]) if digit else 0
+            self._ranks[n] -= before
+            self._prefixes[n] = prefix << _BITS | digit
+            alike[self._prefixes[n]] = int(sums[digit]) - before
+        self.alike = sum(alike.values())
 
     def finish(self, keys: NDArray[np.uint64], shift: np.uint64) -> None:
-        """Take the rest from all cells, sorted, that begin as the middle ones do."""
+        """Take the rest from all cells, sorted, that begin as those looked for do."""
         for n, prefix in enumerate(self._prefixes if self._count else ()):
             first = int(np.searchsorted(keys >> shift, np.uint64(prefix)))
             self._prefixes[n] = int(keys[first + self._ranks[n]])
 
-    def value(self) -> float:
-        """Give the median; 0 of no cells."""
+    def values(self) -> tuple[float, float, float]:
+        """Give lower quartile, median and upper quartile; 0 of no cells."""
         if not self._count:
-            return 0.0
-        return float(np.mean(numbers_of(np.array(self._prefixes, dtype=np.uint64))))
+            return 0.0, 0.0, 0.0
+        lower, *middle, upper = numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist()
+        return lower, halfway(*middle), upper
+
+
+def sizes_of(leading: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Count the cells of a column by the leading 16 bits of their sizes, shape (32768,)."""
+    half = DIGITS // 2
+    sizes: NDArray[np.uint32] = leading[half:] + leading[:half][::-1]
+    return sizes
 
 
 def known(cells: Array) -> Array:

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.disk.medians import DIGITS, first_digits, histogram, known, medians
+from aucstudio.project.data.disk.medians import (
+    DIGITS,
+    first_digits,
+    histogram,
+    known,
+    quartiles,
+    sizes_of,
+)
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.prepare import (
-    MAX_LEVELS,
     Preparation,
-    as_text,
+    level_counts,
+    limits,
+    most_frequent,
     no_features,
-    settled_scale,
+    settled,
+    unit_of,
+    usual_size,
 )
 
 Array = NDArray[np.float64]
@@ -84,49 +95,85 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
     numbers = tuple(c.name for c in table.features if c.role == "number")
     categories = tuple(c.name for c in table.features if c.role == "category")
     found = _first_pass(table, chosen, numbers, categories)
-    counts = [moments.count for moments in found.moments]
-    middle = medians(table, chosen, numbers, counts, found.leading)
-    of_numbers = zip(found.moments, middle, strict=True)
-    learnt = [moments.filled(float(median)) for moments, median in of_numbers]
-    means, scales = np.array(learnt).reshape(-1, 2).T
+    counts = [int(first.sum()) for first in found.leading]
+    cuts = quartiles(table, chosen, numbers, counts, found.leading)
+    of_columns = zip(cuts.tolist(), found.leading, strict=True)
+    ends = [_limits(three, leading) for three, leading in of_columns]
+    lows, highs = np.array(ends).reshape(-1, 2).T.copy()
+    medians = cuts[:, 1].copy()
+    for moments, low, high in zip(found.moments, lows, highs, strict=True):
+        moments.settle(low, high)
+    doubtful = [k for k, moments in enumerate(found.moments) if not moments.holds]
+    _again(table, chosen, numbers, {k: found.moments[k] for k in doubtful})
+    of_numbers = zip(found.moments, medians.tolist(), strict=True)
+    learnt = [moments.filled(median) for moments, median in of_numbers]
+    means, scales = np.array(learnt).reshape(-1, 2).T.copy()
     return Preparation(
         numbers,
-        middle,
-        means.copy(),
-        scales.copy(),
+        medians,
+        means,
+        scales,
         categories,
-        tuple(map(_most_frequent, found.levels)),
+        tuple(map(most_frequent, found.levels)),
         keep_gaps,
+        lows,
+        highs,
     )
 
 
-@dataclasses.dataclass
+def _limits(cuts: Sequence[float], leading: NDArray[np.uint32]) -> tuple[float, float]:
+    lower, median, upper = cuts
+    usual = 0.0 if lower < upper else usual_size(sizes_of(leading))
+    return limits(lower, median, upper, usual)
+
+
 class _Moments:
-    """Count, mean and squared deviations of known cells, and how many are missing."""
+    """Mean and squared deviations of the cells of a column that are known and not too far out."""
 
-    count: int = 0
-    mean: float = 0.0
-    square: float = 0.0
-    gaps: int = 0
+    def __init__(self) -> None:
+        self.holds = True
+        self._least, self._most, self._unit = np.inf, -np.inf, 1.0
+        self._low, self._high = -np.inf, np.inf
+        self._clear()
 
-    def add(self, known: Array) -> None:
-        if not len(known):
+    def _clear(self) -> None:
+        self._count, self._missing, self._mean, self._square = 0, 0, 0.0, 0.0
+
+    def add(self, cells: Array) -> None:
+        """Add cells; the smallest and the largest are remembered from the first pass."""
+        near = cells[(cells >= self._low) & (cells <= self._high)]
+        self._missing += len(cells) - len(near)
+        if not len(near):
             return
-        off = float(known.mean()) - self.mean
-        total = self.count + len(known)
-        self.square += float(np.square(known - (self.mean + off)).sum())
-        self.square += off**2 * self.count * len(known) / total
-        self.mean += off * len(known) / total
-        self.count = total
+        self._least = min(self._least, float(near.min()))
+        self._most = max(self._most, float(near.max()))
+        if self._unit != 1:
+            near = near / self._unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = float(near.mean()) - self._mean
+            total = self._count + len(near)
+            self._square += float(np.square(near - (self._mean + off)).sum())
+            self._square += off * off * self._count * len(near) / total
+            self._mean += off * len(near) / total
+        self._count = total
+
+    def settle(self, low: float, high: float) -> None:
+        """Tell the limits; if they or the sizes of the cells ask for it, all are added again."""
+        least, most = max(self._least, low), min(self._most, high)
+        unit = unit_of(max(abs(least), abs(most))) if self._count else 1.0
+        self.holds = unit == 1 and low <= self._least and self._most <= high
+        if not self.holds:
+            self._low, self._high, self._unit = low, high, unit
+            self._clear()
 
     def filled(self, median: float) -> tuple[float, float]:
-        """Give mean and scale with the gaps filled."""
-        if not self.count:
+        """Give mean and scale with the median for what is missing."""
+        if not self._count:
             return 0.0, 1.0
-        total, off = self.count + self.gaps, median - self.mean
-        mean = self.mean + off * self.gaps / total
-        square = self.square + off**2 * self.count * self.gaps / total
-        return mean, settled_scale(mean, float(np.sqrt(square / total)))
+        total, off = self._count + self._missing, median / self._unit - self._mean
+        mean = self._mean + off * self._missing / total
+        square = self._square + off * off * self._count * self._missing / total
+        return settled(mean, float(np.sqrt(square / total)), self._unit)
 
 
 @dataclasses.dataclass
@@ -150,17 +197,21 @@ def _first_pass(
         columns = {column.name: column for column in window.columns}
         here = np.flatnonzero(chosen[start : start + window.rows])
         for k, name in enumerate(numbers):
-            cells = known(columns[name].values[here])
+            cells = columns[name].values[here]
             found.moments[k].add(cells)
-            found.moments[k].gaps += len(here) - len(cells)
-            found.leading[k] += histogram(first_digits(cells))
+            found.leading[k] += histogram(first_digits(known(cells)))
         for counter, name in zip(found.levels, categories, strict=True):
-            levels, counts = np.unique(as_text(columns[name], here), return_counts=True)
-            for level, count in zip(levels.tolist(), counts.tolist(), strict=True):
-                counter[level] += count
+            counter.update(level_counts(columns[name], here))
     return found
 
 
-def _most_frequent(levels: collections.Counter[str]) -> tuple[str, ...]:
-    ranked = sorted(levels, key=lambda level: (-levels[level], level))
-    return tuple(ranked[:MAX_LEVELS])
+def _again(
+    table: DiskTable, chosen: Mask, numbers: tuple[str, ...], moments: dict[int, _Moments]
+) -> None:
+    """Add the cells of some columns again."""
+    names = [numbers[k] for k in moments]
+    for start, window in table.windows(table.height(0), names) if names else ():
+        columns = {column.name: column for column in window.columns}
+        here = np.flatnonzero(chosen[start : start + window.rows])
+        for k, found in moments.items():
+            found.add(columns[numbers[k]].values[here])

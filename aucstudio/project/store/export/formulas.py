@@ -22,7 +22,7 @@ _PREPARING = (
     "A prepared row x has one number for each number column, in order, then one for each level of "
     "each category column, in order.",
     "A number becomes (cell - mean) / scale; a gap is median before that, or stays a gap if "
-    "keep_gaps is true.",
+    "keep_gaps is true. A cell below low or above high is a gap.",
     "A level is 1 where the cell is that text, else 0; a gap counts as the text "
     f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits.",
     "The row is called positive where its score exceeds 0.",
@@ -89,11 +89,19 @@ def _document(model: Model) -> dict[str, Any]:
 
 def _preparation(model: Model) -> dict[str, Any]:
     learnt = model.preparation
-    numbers = zip(learnt.numbers, learnt.medians, learnt.means, learnt.scales, strict=True)
+    numbers = zip(
+        learnt.numbers,
+        learnt.medians,
+        learnt.means,
+        learnt.scales,
+        learnt.lows,
+        learnt.highs,
+        strict=True,
+    )
     return {
         "numbers": [
-            {"name": name, "median": median, "mean": mean, "scale": scale}
-            for name, median, mean, scale in numbers
+            {"name": name, "median": median, "mean": mean, "scale": scale, "low": low, "high": high}
+            for name, median, mean, scale, low, high in numbers
         ],
         "keep_gaps": learnt.keep_gaps,
         "categories": [

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
-from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.prepare import MISSING, Preparation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.refusal import require_kind
@@ -109,17 +109,30 @@ def _prepare(graph: _Graph, model: Model) -> str:
     count = len(learnt.numbers)
     parts = []
     if count:
-        cells = graph.add("Concat", *graph.inputs[:count], axis=1)
+        cells = _near(graph, graph.add("Concat", *graph.inputs[:count], axis=1), learnt)
         if not learnt.keep_gaps:
             gaps = graph.add("IsNaN", cells)
             cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
-        centred = graph.add("Sub", cells, graph.constant(learnt.means))
-        parts.append(graph.add("Div", centred, graph.constant(learnt.scales)))
+        units = learnt.units
+        if (units != 1).any():
+            cells = graph.add("Div", cells, graph.constant(units))
+        centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
+        parts.append(graph.add("Div", centred, graph.constant(learnt.scales / units)))
     parts += [
         _encode(graph, name, levels)
         for name, levels in zip(graph.inputs[count:], learnt.levels, strict=True)
     ]
     return graph.add("Concat", *parts, axis=1)
+
+
+def _near(graph: _Graph, cells: str, learnt: Preparation) -> str:
+    """Make NaN of what is beyond the limits."""
+    if not np.isfinite([learnt.lows, learnt.highs]).any():
+        return cells
+    below = graph.add("Less", cells, graph.constant(learnt.lows))
+    above = graph.add("Greater", cells, graph.constant(learnt.highs))
+    far = graph.add("Or", below, above)
+    return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
 def _encode(graph: _Graph, name: str, levels: Sequence[str]) -> str:

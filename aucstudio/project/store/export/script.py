@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 import textwrap
 import zlib
@@ -81,12 +82,14 @@ def _harmless(text: str) -> str:
 
 def _constants(model: Model) -> Iterable[str]:
     learnt = model.preparation
-    figures = zip(learnt.medians, learnt.means, learnt.scales, strict=True)
-    numbers = dict(zip(learnt.numbers, (tuple(map(float, f)) for f in figures), strict=True))
+    arrays = (learnt.medians, learnt.means, learnt.scales, learnt.units, learnt.lows, learnt.highs)
+    figures = (tuple(_Float(f) for f in row) for row in np.stack(arrays, axis=1).tolist())
+    numbers = dict(zip(learnt.numbers, figures, strict=True))
     yield f"POSITIVE = {model.positive!r}"
     yield f"NEGATIVE = {model.negative!r}"
     yield f"INTERCEPT = {float(model.intercept)!r}"
-    yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by."
+    yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by; the"
+    yield "# unit to compute in; the limits beyond which a number counts as a gap."
     yield _mapping("NUMBERS", numbers)
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
     yield "# Name: its levels; any other text is none of them."
@@ -99,6 +102,13 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"rank = functools.partial(\n    {model.scorer.kind},"
     yield from (f"    {name}={value}," for name, value in given.items())
     yield ")"
+
+
+class _Float(float):
+    """A number that is written so that Python reads it back, infinite ones too."""
+
+    def __repr__(self) -> str:
+        return f"{'-' if self < 0 else ''}math.inf" if math.isinf(self) else float.__repr__(self)
 
 
 def _mapping(name: str, entries: dict[str, Any]) -> str:
