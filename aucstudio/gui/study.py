@@ -36,6 +36,7 @@ from aucstudio.project.store.project_file import (
 from aucstudio.project.store.sealed import DamagedError, plain
 
 _READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
+_MOST_DRAWN = 30  # of runs that no window has seen
 _MERGES = 5  # with a window that writes at the very same moments
 
 
@@ -323,14 +324,17 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Give every record a look: one may have been stored just before the program was killed."""
+    """Give every record a look: one may have been stored just before the program was killed.
+
+    Of the many runs of a script's project the last are drawn.
+    """
     new = [record for record in records if record.id not in plan.looks]
     looks = dict(plan.looks)
     listed = [look for look in looks.values() if not look.removed]
     names, colours = {look.name for look in listed}, Counter(look.colour for look in listed)
     colour = 0
     counts: Counter[str] = Counter()
-    for record in new:
+    for k, record in enumerate(new):
         title = name = record.experiment.title
         while name in names:
             counts[title] += 1
@@ -339,7 +343,8 @@ def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
         while colours[colour]:
             colour += 1
         colours[colour] += 1
-        looks[record.id] = RunLook(name, colour, visible=record.status != FAILED)
+        visible = record.status != FAILED and len(new) - k <= _MOST_DRAWN
+        looks[record.id] = RunLook(name, colour, visible)
     return dataclasses.replace(plan, looks=looks)
 
 
