@@ -111,6 +111,22 @@ def test_a_project_in_a_folder_that_is_not_there_is_told(tmp_path):
         ProjectFile.create(tmp_path / "absent" / "p.aucproj")
 
 
+def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path):
+    path = tmp_path / "p.aucproj"
+    journal = tmp_path / "p.aucproj-journal"
+    journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
+    with pytest.raises(InputError, match=r"p\.aucproj-journal is what a project of this name left"):
+        ProjectFile.create(path)
+    assert not path.exists()
+
+
+def test_an_empty_journal_that_a_killed_program_left_is_removed(project):
+    journal = project.path.with_name(project.path.name + "-journal")
+    journal.write_bytes(bytes(512))
+    assert ProjectFile.open(project.path).runs() == []
+    assert not journal.exists()
+
+
 # ------------------------------------------------------------------ writers at once
 
 WRITE = """
