@@ -23,6 +23,7 @@ from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
+from aucstudio.project.store.sealed import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.place import Place
@@ -102,6 +103,9 @@ def _get_ready_to_compare() -> None:
 
 def _show_uncaught_errors(window: MainWindow) -> None:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, DamagedError) and error.run in window.session.records:
+            window.session.leave_out({error.run: str(error)})
+            return
         details = "".join(traceback.format_exception(kind, error, trace))
         sys.stderr.write(details)
         prompts.show_error(window, f"Something went wrong that should not have: {error}", details)

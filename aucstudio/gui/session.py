@@ -26,6 +26,7 @@ from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import (
     PlanKeeper,
     ProjectHandle,
+    Reader,
     Study,
     joined_plan,
     plan_document,
@@ -46,12 +47,15 @@ from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project_file import ProjectFile, write_project
+from aucstudio.project.store.sealed import DamagedError
 from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.place import Place
 from aucstudio.project.work.processes import Here
 from aucstudio.project.work.submit import Outcome, RunTask, submit
+
+_MOST_TOLD = 5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -87,6 +91,7 @@ class Session(QObject):
     live_changed = Signal()  # the run in flight moved, began or ended
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for a dialog
+    _damage_found = Signal(object)  # sentences by run
     _plan_joined = Signal(object, object)  # another window had changed it: what was sent, and kept
 
     def __init__(self, parent: QObject | None = None, place: Place | None = None) -> None:
@@ -106,6 +111,8 @@ class Session(QObject):
         self.cluster = ClusterLink(self)
         self._loading: Job[tuple[float, str], Any] | None = None
         self._plan_joined.connect(self._take_over)
+        self._damage_found.connect(self.leave_out)
+        self._reader = Reader(self._damage_found.emit)
         self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, 400, self._write_plan)
         self._runner = Runner(self, self._begin, self._fits)
@@ -313,6 +320,7 @@ class Session(QObject):
 
     def _forget_runs(self) -> None:
         self.stop()
+        self._reader.stop()
         self._flush_now()
         self._home, self.is_saved = None, False
         self.records = {}
@@ -351,7 +359,22 @@ class Session(QObject):
         self.runs_changed.emit()
         self.selection_changed.emit()
         remember_recent(study.file.path)
+        self._reader.start(study.unread)
         return study.warnings
+
+    def leave_out(self, damaged: Mapping[str, str]) -> None:
+        """Take runs out of the list that proved to be damaged, and say so."""
+        new = [run for run in damaged if run in self.records]
+        if not new:
+            return
+        self.records = {run: one for run, one in self.records.items() if run not in damaged}
+        if self._home is not None:
+            self._home.leave_out(new)
+        self._mend_selection()
+        self.runs_changed.emit()
+        shown = "\n\n".join(damaged[run] for run in new[:_MOST_TOLD])
+        more = len(new) - _MOST_TOLD
+        self.failed.emit(shown + (f"\n\n{more} more runs are damaged." if more > 0 else ""), "")
 
     def save_as(self, path: str | Path) -> None:
         """Save the project under a name and go on in that file, runs under way included.
@@ -369,7 +392,7 @@ class Session(QObject):
         if self._home is None:
             self._home = ProjectHandle(write_project(path, (), document))
         else:
-            self._home.move_to(path, document)
+            self._move_home(path, document)
         self._flush.stop()
         if (
             old is not None
@@ -384,6 +407,19 @@ class Session(QObject):
         self.told.emit(self.status)
         self.runs_changed.emit()
 
+    def _move_home(self, path: Path, document: dict[str, Any]) -> None:
+        assert self._home is not None
+        while True:
+            try:
+                self._home.move_to(path, document)
+            except DamagedError as error:
+                # It cannot be saved, and must not keep the others from it.
+                if error.run not in self.records:
+                    raise
+                self.leave_out({error.run: str(error)})
+            else:
+                return
+
     def save_plan(self) -> None:
         """Put the plan down now; runs are on disk already."""
         self._flush_now()
@@ -395,6 +431,8 @@ class Session(QObject):
 
     def _take_over(self, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
         """Show what another window changed in the plan of the same project."""
+        if self._keeper.is_closed:
+            return
         with contextlib.suppress(ValueError):
             self.put_plan(joined_plan(self.plan, wanted, joined))
             self.told.emit("Another window changed this project: what it changed is shown here too")
@@ -516,6 +554,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop and put everything down; takes about a second at most."""
         self.stop()
+        self._reader.stop()
         self._runner.finish()
         self._flush_now()
         self._keeper.close()

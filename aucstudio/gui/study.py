@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.store.contents import read_through
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.owner import Owner
 from aucstudio.project.store.plan_merge import merged
@@ -30,8 +33,10 @@ from aucstudio.project.store.project_file import (
     free_id,
     write_project,
 )
-from aucstudio.project.store.sealed import plain
+from aucstudio.project.store.sealed import DamagedError, plain
 
+_READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
+_MOST_DRAWN = 30  # of runs that no window has seen
 _MERGES = 5  # with a window that writes at the very same moments
 
 
@@ -49,6 +54,8 @@ class Study:
         None if there is none, or it cannot be read.
     warnings : list of str
         What to tell: what is damaged, a table that is gone, a run that was lost in flight.
+    unread : list of RunRecord
+        Those that there was no time to read through: some may prove to be damaged.
     """
 
     file: ProjectFile
@@ -56,6 +63,7 @@ class Study:
     records: list[RunRecord]
     table: Table | None
     warnings: list[str]
+    unread: list[RunRecord]
 
     def plan(self, present: Plan) -> Plan:
         """Give the plan of the file; without one ``present``, set as the last run was made."""
@@ -117,6 +125,12 @@ class ProjectHandle:
             self._ended[kept.id] = kept
         return kept
 
+    def leave_out(self, runs: Iterable[str]) -> None:
+        """Let runs go that cannot be read, so that they keep nobody from saving the others."""
+        with self._lock:
+            for run in runs:
+                self._ended.pop(run, None)
+
     def move_to(self, path: Path, document: Mapping[str, Any]) -> None:
         """Write all runs and a plan into a new file, and go on there.
 
@@ -148,6 +162,7 @@ class PlanKeeper:
 
     def __init__(self, joined: Callable[[object, object], object]) -> None:
         self._joined = joined
+        self.is_closed = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aucstudio-keeper")
 
     def write(self, project: ProjectFile, document: dict[str, Any]) -> None:
@@ -160,6 +175,7 @@ class PlanKeeper:
 
     def close(self) -> None:
         """Write what is left and end the thread."""
+        self.is_closed = True
         self._thread.shutdown(wait=True)
 
     def _put_down(self, project: ProjectFile, document: dict[str, Any]) -> None:
@@ -229,15 +245,64 @@ def read_study(path: Path) -> Study:
         plan = read_plan(document["window"]) if "window" in document else None
     except ValueError as error:
         warnings.append(f"The plan is damaged ({error}): the default one takes its place.")
+    broken, unread = find_damaged(contents.records, _READ_SECONDS)
+    records = [record for record in contents.records if record.id not in broken]
+    warnings += broken.values()
     flights = file.flights()
     told = [_lost_sentence(experiment) for experiment in flights.lost]
     told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
     try:
-        data = _reference(document, contents.records)
+        data = _reference(document, records)
         table = None if data is None else data.open()
     except InputError as error:
         table, told = None, [f"{error}. The finished runs are all here.", *told]
-    return Study(file, plan, contents.records, table, [*warnings, *told])
+    return Study(file, plan, records, table, [*warnings, *told], unread)
+
+
+def find_damaged(
+    records: Sequence[RunRecord], seconds: float = math.inf, stop: Callable[[], bool] | None = None
+) -> tuple[dict[str, str], list[RunRecord]]:
+    """Read runs through, the last first; give what is wrong by id, and those not come to."""
+    began = time.monotonic()
+    broken: dict[str, str] = {}
+    for k in reversed(range(len(records))):
+        if time.monotonic() - began > seconds or (stop is not None and stop()):
+            return broken, list(records[: k + 1])
+        try:
+            read_through(records[k])
+        except DamagedError as error:
+            broken[records[k].id] = str(error)
+    return broken, []
+
+
+class Reader:
+    """Reads runs through beside the window, which need not wait for what it does not show.
+
+    Parameters
+    ----------
+    found : callable
+        Told what is damaged, by run, if anything is; on the reader's thread.
+    """
+
+    def __init__(self, found: Callable[[object], object]) -> None:
+        self._found, self._stop = found, threading.Event()
+
+    def start(self, records: Sequence[RunRecord]) -> None:
+        """Begin with these, and leave what was begun before."""
+        self._stop.set()
+        stop = self._stop = threading.Event()
+
+        def read() -> None:
+            broken, _ = find_damaged(records, stop=stop.is_set)
+            if broken and not stop.is_set():
+                self._found(broken)
+
+        if records:
+            threading.Thread(target=read, name="aucstudio-reader", daemon=True).start()
+
+    def stop(self) -> None:
+        """Leave what was begun."""
+        self._stop.set()
 
 
 def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
@@ -259,14 +324,17 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
-    """Give every record a look: one may have been stored just before the program was killed."""
+    """Give every record a look: one may have been stored just before the program was killed.
+
+    Of the many runs of a script's project the last are drawn.
+    """
     new = [record for record in records if record.id not in plan.looks]
     looks = dict(plan.looks)
     listed = [look for look in looks.values() if not look.removed]
     names, colours = {look.name for look in listed}, Counter(look.colour for look in listed)
     colour = 0
     counts: Counter[str] = Counter()
-    for record in new:
+    for k, record in enumerate(new):
         title = name = record.experiment.title
         while name in names:
             counts[title] += 1
@@ -275,7 +343,8 @@ def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
         while colours[colour]:
             colour += 1
         colours[colour] += 1
-        looks[record.id] = RunLook(name, colour, visible=record.status != FAILED)
+        visible = record.status != FAILED and len(new) - k <= _MOST_DRAWN
+        looks[record.id] = RunLook(name, colour, visible)
     return dataclasses.replace(plan, looks=looks)
 
 

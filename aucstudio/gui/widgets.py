@@ -216,8 +216,9 @@ def list_rows(table: QTableView, height: int) -> None:
 
 
 def fit_columns(table: QTableView, stretched: int) -> None:
-    """Give columns the width of what they hold, and one of them what is left."""
+    """Give columns the width of what is seen of them, and one of them what is left."""
     header = table.horizontalHeader()
+    header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
 

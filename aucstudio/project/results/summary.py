@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
+from aucstudio.project.store.source import Shelf
 
 Array = NDArray[np.float64]
 
@@ -54,23 +53,16 @@ class Summary:
         return (self.high - self.low) / 2
 
 
-_rankings: OrderedDict[SplitResult, roc.Ranking] = OrderedDict()
-_ranking = threading.Lock()
+_rankings = Shelf(_MOST_BYTES)
 
 
 def ranking(split: SplitResult) -> roc.Ranking:
     """Sort the held-out scores of a split; those sorted lately are kept, up to some memory."""
-    with _ranking:
-        known = _rankings.get(split)
-        if known is not None:
-            _rankings.move_to_end(split)
-            return known
+    known: roc.Ranking | None = _rankings.get(split)
+    if known is not None:
+        return known
     made = roc.Ranking.of(split.test_positive, split.test_scores)
-    with _ranking:
-        _rankings[split] = made
-        used = sum(one.nbytes for one in _rankings.values())
-        while used > _MOST_BYTES and len(_rankings) > 1:
-            used -= _rankings.popitem(last=False)[1].nbytes
+    _rankings.put(split, made, made.nbytes)
     return made
 
 

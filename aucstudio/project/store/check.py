@@ -14,7 +14,7 @@ from typing import Any
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.contents import read_contents
+from aucstudio.project.store.contents import read_contents, read_through
 from aucstudio.project.store.database import FAILURES
 from aucstudio.project.store.files import cannot_write
 from aucstudio.project.store.model_file import load_model
@@ -25,8 +25,6 @@ PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
 _MOST_COMPLAINTS = 5
 _KEPT_BYTES = 64 << 20
-# Each is read with what belongs to it.
-_ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,12 +184,10 @@ def _problems_of(path: Path) -> tuple[list[str], int]:
 
 
 def _problem_of(record: RunRecord) -> str:
-    for split in record.splits:
-        try:
-            for name in _ONE_OF_EACH:
-                getattr(split, name)
-        except InputError as error:
-            return str(error)
+    try:
+        read_through(record)
+    except InputError as error:
+        return str(error)
     return ""
 
 

@@ -18,6 +18,8 @@ from aucstudio.project.store.sealed import parse, unseal
 from aucstudio.project.store.source import Source
 
 _MOST_TOLD = 10
+# Each is read with what belongs to it.
+_ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
 
 
 class Amounts(msgspec.Struct):
@@ -159,6 +161,19 @@ def read_contents(source: Source) -> Contents:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
     return Contents(plan, version, records, damaged, notes)
+
+
+def read_through(record: RunRecord) -> None:
+    """Read all of a run once.
+
+    Raises
+    ------
+    DamagedError
+        If some of it is not what was written.
+    """
+    for split in record.splits:
+        for name in _ONE_OF_EACH:
+            getattr(split, name)
 
 
 def read_amounts(database: sqlite3.Connection, number: int) -> Amounts | None:

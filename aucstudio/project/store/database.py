@@ -59,6 +59,15 @@ def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
     return database
 
 
+def has_stale_journal(path: Path) -> bool:
+    """Tell whether a journal lies at a name that SQLite would play back into a file of it."""
+    try:
+        with open(f"{path}-journal", "rb") as journal:
+            return journal.read(1) not in (b"", b"\0")
+    except OSError:
+        return False
+
+
 def grant(database: sqlite3.Connection) -> None:
     """Give the connection a minute of work from now on, after which it is interrupted."""
     end = time.monotonic() + _WORK_SECONDS

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import sqlite3
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.contents import Contents, read_amounts, read_contents, read_plan
 from aucstudio.project.store.creation import create_whole
-from aucstudio.project.store.database import FAILURES, connect, explained
+from aucstudio.project.store.database import FAILURES, connect, explained, has_stale_journal
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.layout import FORMAT, empty_project, format_of, write_contents
 from aucstudio.project.store.migrations import bring_up_to_date, put_blob
@@ -87,6 +88,12 @@ class ProjectFile:
     def create(cls, path: str | Path) -> ProjectFile:
         """Make a new, empty project; the file must not exist."""
         project = cls(path)
+        if has_stale_journal(project.path) and not project.path.exists():
+            raise InputError(
+                f"{path}-journal is what a project of this name left when it was deleted, and "
+                "would change the new one: delete it, or choose another name",
+                file=str(path),
+            )
         create_whole(project.path, empty_project())
         project._version = 0
         return project
@@ -104,7 +111,25 @@ class ProjectFile:
     def _source(self) -> Source:
         if not self.path.is_file():
             raise InputError(f"there is no project {self.path}", file=str(self.path))
+        if os.path.exists(f"{self.path}-journal"):
+            self._tidy()
         return Source(self.path)
+
+    def _tidy(self) -> None:
+        """Remove the journal that a killed program left empty; one that counts SQLite plays back.
+
+        A program that writes just now has its journal there too, and is left alone.
+        """
+        with (
+            contextlib.suppress(*FAILURES, InputError),
+            contextlib.closing(connect(self.path, write=True)) as database,
+        ):
+            database.execute("PRAGMA busy_timeout = 0")
+            database.execute("BEGIN IMMEDIATE")
+            format_of(database, self.path)
+            # Of no use to anyone, but it is written: a transaction takes its journal away.
+            database.execute("PRAGMA user_version = 0")
+            database.execute("COMMIT")
 
     # ------------------------------------------------------------- runs
 

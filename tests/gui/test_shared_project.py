@@ -1,0 +1,128 @@
+"""Two windows on one project, and a project with damaged runs, as a window meets them."""
+
+import dataclasses
+import json
+import sqlite3
+
+import pytest
+
+from aucstudio.gui import study
+from aucstudio.gui.session import Session
+from aucstudio.project.store import source
+from aucstudio.project.store.project_file import ProjectFile
+from tests.gui.conftest import train
+
+PATIENCE = 30_000
+
+
+@pytest.fixture
+def path(session, table_file, tmp_path, qtbot):
+    """A saved project of two runs that ``session`` is open on."""
+    session.open_data(table_file)
+    train(qtbot, session)
+    train(qtbot, session, method="rls")
+    session.save_as(tmp_path / "shared.aucproj")
+    session.save_plan()
+    return tmp_path / "shared.aucproj"
+
+
+@pytest.fixture
+def other(qtbot):
+    made = Session()
+    yield made
+    made.close()
+
+
+def damage(path, position, name):
+    with sqlite3.connect(path) as database:
+        (text,) = database.execute(
+            "SELECT document FROM records WHERE position = ?", (position,)
+        ).fetchone()
+        key = bytes.fromhex(json.loads(text)["splits"][0]["parts"][name])
+        database.execute("UPDATE blobs SET data = zeroblob(64) WHERE checksum = ?", (key,))
+    database.close()
+
+
+@pytest.fixture(autouse=True)
+def empty_shelf(monkeypatch):
+    monkeypatch.setattr(source, "_shelf", source.Shelf(1 << 30))
+
+
+def test_two_windows_keep_what_either_changed(session, path, other, qtbot):
+    first, second = session.records
+    assert other.open_project(path) == []
+    told = []
+    session.told.connect(told.append)
+    other.set_look(first, "Rename run", name="renamed there")
+    other.save_plan()
+    session.set_look(second, "Rename run", name="renamed here")
+    session.save_plan()
+    qtbot.waitUntil(lambda: session.plan.looks[first].name == "renamed there", timeout=PATIENCE)
+    assert session.plan.looks[second].name == "renamed here"
+    assert any("Another window changed this project" in sentence for sentence in told)
+    session.save_plan()
+    names = {run: look["name"] for run, look in _window(path)["looks"].items()}
+    assert names == {first: "renamed there", second: "renamed here"}
+
+
+def test_a_run_that_another_window_listed_stays_listed(session, path, other, qtbot):
+    other.open_project(path)
+    train(qtbot, other, method="svm")
+    other.save_plan()
+    (new,) = set(other.records) - set(session.records)
+    session.set_band(0.0, 0.3)
+    session.save_plan()
+    assert _window(path)["band"] == [0.0, 0.3]
+    assert _window(path)["looks"][new]["name"] == other.plan.looks[new].name
+
+
+def _window(path):
+    return ProjectFile.open(path).plan()["window"]
+
+
+def test_a_damaged_run_is_left_out_and_told_when_the_project_is_opened(session, path, other):
+    first, second = session.records
+    damage(path, 1, "test_scores")
+    warnings = other.open_project(path)
+    assert len(warnings) == 1
+    assert f"({first}), split 1, is damaged" in warnings[0]
+    assert list(other.records) == [second]
+    assert [run.record.id for run in other.shown_runs()] == [second]
+
+
+def test_a_run_found_damaged_later_leaves_the_list(session, path, other, qtbot, monkeypatch):
+    first, second = session.records
+    damage(path, 1, "train_scores")
+    monkeypatch.setattr(study, "_READ_SECONDS", -1.0)  # all is left to the reader
+    told = []
+    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    assert other.open_project(path) == []
+    qtbot.waitUntil(lambda: list(other.records) == [second], timeout=PATIENCE)
+    (sentence,) = told
+    assert f"({first})" in sentence
+    assert other.selected == second
+
+
+def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
+    session, path, other, tmp_path, monkeypatch
+):
+    first, second = session.records
+    monkeypatch.setattr(study, "_READ_SECONDS", -1.0)
+    monkeypatch.setattr(study.Reader, "start", lambda *_: None)
+    other.open_project(path)
+    damage(path, 1, "model")
+    told = []
+    other.failed.connect(lambda sentence, _trace: told.append(sentence))
+    other.save_as(tmp_path / "saved.aucproj")
+    assert [run.id for run in ProjectFile.open(tmp_path / "saved.aucproj").runs()] == [second]
+    assert len(told) == 1
+    assert first in told[0]
+
+
+def test_many_runs_that_no_window_has_seen_get_their_looks_at_once(session, path):
+    (record,) = list(session.records.values())[:1]
+    records = [dataclasses.replace(record, id=f"r{k}") for k in range(1_000)]
+    opened = study.Study(session.project, None, records, None, [], [])
+    looks = opened.plan(session.plan).looks
+    assert len({look.name for look in looks.values()}) == len(looks)
+    assert len({look.colour for look in looks.values()}) == len(looks)

@@ -1,0 +1,289 @@
+"""Several programs on one project: creation, writers at once, who trains, whose plan."""
+
+import dataclasses
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.store import creation
+from aucstudio.project.store.owner import Owner
+from aucstudio.project.store.plan_merge import merged
+from aucstudio.project.store.project_file import ProjectFile, StalePlanError, open_or_create
+
+MOST_SECONDS = 60
+
+
+@pytest.fixture
+def project(tmp_path):
+    return ProjectFile.create(tmp_path / "study.aucproj")
+
+
+def started(code, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+# ------------------------------------------------------------------ creation
+
+KILL_CREATORS = """
+    import os, random, signal, sys, time
+    from pathlib import Path
+    from aucstudio.project.store.project_file import ProjectFile
+    drawn = random.Random(1)
+    for k in range(int(sys.argv[2])):
+        folder = Path(sys.argv[1]) / str(k)
+        folder.mkdir()
+        creator = os.fork()
+        if creator == 0:
+            for number in range(10_000):
+                ProjectFile.create(folder / f"{number}.aucproj")
+        # No moment to wait for: whenever the kill comes, what is there must be whole.
+        time.sleep(drawn.uniform(0.0, 0.02))
+        os.kill(creator, signal.SIGKILL)
+        os.waitpid(creator, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as Unix does")
+@pytest.mark.parametrize("times", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_inside_creation_there_is_a_whole_project_or_none(tmp_path, times):
+    process = started(KILL_CREATORS, tmp_path, times)
+    process.communicate(timeout=5 * MOST_SECONDS)
+    assert process.returncode == 0
+    found = [path for folder in tmp_path.iterdir() if folder.is_dir() for path in folder.iterdir()]
+    assert len(found) > times // 4
+    for path in found:
+        assert path.suffix == ".aucproj", "something was left behind"
+        assert ProjectFile.open(path).runs() == []
+
+
+@pytest.mark.parametrize("missing", ["O_TMPFILE", "link"])
+def test_systems_without_nameless_files_create_in_one_step_too(tmp_path, monkeypatch, missing):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    if missing == "link":
+
+        def refused(*_arguments, **_options):
+            raise OSError("links are not supported")
+
+        monkeypatch.setattr(os, "link", refused)
+    path = tmp_path / "made.aucproj"
+    assert ProjectFile.create(path).runs() == []
+    assert [found.name for found in tmp_path.glob("*aucproj*")] == ["made.aucproj"]
+    with pytest.raises(InputError, match="exists already"):
+        ProjectFile.create(path)
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_created_project_has_the_mode_of_any_new_file(tmp_path):
+    (tmp_path / "plain").write_text("")
+    mode = (tmp_path / "plain").stat().st_mode
+    ProjectFile.create(tmp_path / "p.aucproj")
+    assert (tmp_path / "p.aucproj").stat().st_mode == mode
+
+
+def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path, monkeypatch):
+    path = tmp_path / "raced.aucproj"
+    create = creation.create_whole
+
+    def beaten(target, data):
+        create(target, data)  # by the other
+        ProjectFile(path).set_plan({"name": "the other's"})
+        create(target, data)
+
+    monkeypatch.setattr("aucstudio.project.store.project_file.create_whole", beaten)
+    assert open_or_create(path).plan() == {"name": "the other's"}
+
+
+def test_a_project_in_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="cannot write"):
+        ProjectFile.create(tmp_path / "absent" / "p.aucproj")
+
+
+def test_the_journal_of_a_deleted_project_is_not_played_into_a_new_one(tmp_path):
+    path = tmp_path / "p.aucproj"
+    journal = tmp_path / "p.aucproj-journal"
+    journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(600))
+    with pytest.raises(InputError, match=r"p\.aucproj-journal is what a project of this name left"):
+        ProjectFile.create(path)
+    assert not path.exists()
+
+
+def test_an_empty_journal_that_a_killed_program_left_is_removed(project):
+    journal = project.path.with_name(project.path.name + "-journal")
+    journal.write_bytes(bytes(512))
+    assert ProjectFile.open(project.path).runs() == []
+    assert not journal.exists()
+
+
+# ------------------------------------------------------------------ writers at once
+
+WRITE = """
+    import dataclasses, sys
+    from pathlib import Path
+    from aucstudio.project.store.project_file import ProjectFile, open_or_create
+    (template,) = ProjectFile.open(sys.argv[1]).runs()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    project = open_or_create(sys.argv[2])
+    for k in range(int(sys.argv[3])):
+        project.add_run(template)
+"""
+
+
+@pytest.mark.slow
+def test_four_writers_at_once_lose_nothing(project, plan, table, tmp_path):
+    record = project.add_run(execute(plan(), table))
+    shared, each = tmp_path / "shared.aucproj", 5
+    writers = [started(WRITE, project.path, shared, each) for _ in range(4)]
+    for writer in writers:
+        assert writer.stdout.readline().strip() == "ready"
+    for writer in writers:
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate(timeout=MOST_SECONDS)
+        assert writer.returncode == 0
+    contents = ProjectFile.open(shared).read()
+    assert contents.damaged == []
+    wanted = {record.id} | {f"{record.id}-{k}" for k in range(2, 4 * each + 1)}
+    assert {run.id for run in contents.records} == wanted
+
+
+def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch):
+    record = execute(plan(), table)
+    from aucstudio.project.store import project_file
+
+    held = []
+    find = project_file.free_id
+
+    def watched(taken, wanted):
+        # While an id is chosen nobody else can write.
+        other = project_file.connect(project.path, write=True)
+        other.execute("PRAGMA busy_timeout = 0")
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        except project_file.sqlite3.OperationalError as error:
+            held.append(str(error))
+        finally:
+            other.close()
+        return find(taken, wanted)
+
+    monkeypatch.setattr(project_file, "free_id", watched)
+    project.add_run(record)
+    assert held == ["database is locked"]
+
+
+# ------------------------------------------------------------------ who trains
+
+
+def test_a_run_of_a_program_that_ended_is_told_once(project, plan, ended_owner):
+    project.take_off(plan("auc-svm"))
+    ended_owner()
+    assert [e.method for e in project.lost_in_flight()] == ["auc-svm"]
+    assert project.lost_in_flight() == []
+
+
+def test_a_run_of_this_program_is_not_lost(project, plan, table):
+    project.take_off(plan("auc-svm"))
+    flights = project.flights()
+    assert (flights.lost, flights.elsewhere) == ([], [])
+    project.land(plan("auc-svm"))
+
+
+TRAIN = """
+    import sys
+    from aucstudio.project.runs.experiment import Experiment
+    from aucstudio.project.store.project_file import ProjectFile
+    project = ProjectFile.open(sys.argv[1])
+    (template,) = project.runs()
+    project.take_off(template.experiment)
+    print("in flight", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
+    from aucstudio.gui.study import read_study
+
+    record = project.add_run(execute(plan(), table))
+    process = started(TRAIN, project.path)
+    assert process.stdout.readline().strip() == "in flight"
+    for _ in range(2):
+        flights = project.flights()
+        assert flights.lost == []
+        ((experiment, owner),) = flights.elsewhere
+        assert experiment.id == record.experiment.id
+        assert owner.pid == process.pid
+        (warning,) = read_study(project.path).warnings
+        assert "is being trained by another program" in warning
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=MOST_SECONDS)
+    (warning,) = read_study(project.path).warnings
+    assert "was running when the program last ended" in warning
+    assert read_study(project.path).warnings == []
+
+
+def test_an_owner_is_asked_by_more_than_its_number():
+    owner = Owner.this()
+    stranger = Owner(owner.pid, owner.started, owner.host, "another", owner.since)
+    assert owner.lives()
+    assert stranger.lives()  # the same process, by number and time
+    assert not Owner(owner.pid, owner.started - 100, owner.host, "t", owner.since).lives()
+    assert not Owner(2**22 + 1, owner.started, owner.host, "t", owner.since).lives()
+    elsewhere = "not-" + socket.gethostname()
+    assert Owner(1, 0.0, elsewhere, "t", time.time() - 3600).lives()
+    assert not Owner(1, 0.0, elsewhere, "t", time.time() - 30 * 86400).lives()
+    assert elsewhere in Owner(1, 0.0, elsewhere, "t", time.time()).describe()
+
+
+# ------------------------------------------------------------------ whose plan
+
+
+def test_a_plan_that_another_program_wrote_is_not_overwritten(project):
+    one, other = ProjectFile.open(project.path), ProjectFile.open(project.path)
+    assert one.plan() == other.plan() == {}
+    one.set_plan({"name": "one"})
+    with pytest.raises(StalePlanError):
+        other.set_plan({"name": "other"})
+    assert other.plan() == {"name": "one"}
+    other.set_plan({"name": "other"})
+    assert ProjectFile.open(project.path).plan() == {"name": "other"}
+
+
+def test_what_either_of_two_plans_changed_is_kept():
+    base = {"band": [0, 0.1], "looks": {"a": {"name": "A"}, "b": {"name": "B"}}, "layout": {}}
+    ours = {"band": [0, 0.2], "looks": {"a": {"name": "A"}, "b": {"name": "mine"}}, "layout": {}}
+    theirs = {
+        "band": [0, 0.1],
+        "looks": {"a": {"name": "A", "removed": True}, "b": {"name": "B"}, "c": {"name": "C"}},
+    }
+    assert merged(base, ours, theirs) == {
+        "band": [0, 0.2],
+        "looks": {
+            "a": {"name": "A", "removed": True},
+            "b": {"name": "mine"},
+            "c": {"name": "C"},
+        },
+    }
+    assert merged(base, ours, base) == ours
+    assert merged(base, base, theirs) == theirs
+    assert merged({"x": 1}, {"x": 2}, {"x": 3}) == {"x": 2}
+    assert list(merged({}, {"b": 1}, {"a": 1})) == ["a", "b"]
+
+
+def test_a_record_with_another_id_is_stored_under_it(project, plan, table):
+    record = execute(plan(), table)
+    project.add_run(record)
+    assert project.add_run(dataclasses.replace(record, id=record.id)).id == f"{record.id}-2"
