@@ -145,6 +145,29 @@ def test_a_cell_out_of_all_proportion_is_missing(tmp_path, cells, far, where):
     np.testing.assert_allclose(found.scales, learnt(clean).scales, rtol=0.1)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        # A rare attribute that was computed: what should be 0 is what rounding left.
+        [(-1) ** k * 1e-17 * (1 + k % 3) for k in range(80)] + [1.0] * 20,
+        [0.001 * k for k in range(70)] + [1e30 * k for k in range(30)],
+    ],
+)
+def test_what_many_cells_are_is_not_set_aside(tmp_path, cells):
+    path = write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)})
+    table = read_table(path, roles={"x": "number"})
+    found = learnt(table)
+    assert far_cells(found, table) == ()
+    assert found.apply(table)[-1, 0] > found.apply(table)[0, 0]
+
+
+def test_what_is_larger_than_any_quantity_is_set_aside_however_often(tmp_path):
+    cells = [0.1 * k for k in range(80)] + [STATA] * 20
+    table = read_table(write(tmp_path / "t.csv", {"x": cells, "y": labels(cells)}))
+    (named,) = far_cells(learnt(table), table)
+    assert (named.count, named.row) == (20, 81)
+
+
 def test_a_row_is_prepared_alike_in_any_company(tmp_path):
     table = read_table(
         write(tmp_path / "t.csv", study(income=at([3, 70], STATA), age=times(1e300)))

@@ -14,7 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.prepare import Cuts, learn_preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -205,17 +205,20 @@ def test_preprocessing_is_that_of_memory(path, block_bytes, opened):
         [-1e308, 1e308, 3.0, -4.0],
     ],
 )
-def test_quartiles_digit_by_digit(cells):
+def test_quantiles_digit_by_digit(cells):
     keys = keys_of(np.array(cells))
-    ranked, quarter = sorted(cells), (len(cells) - 1) // 4
-    cuts = ranked[quarter], float(np.median(cells)), ranked[-1 - quarter]
+    ranked = sorted(cells)
+    tenth, quarter = (len(cells) - 1) // 10, (len(cells) - 1) // 4
+    middle_cell = float(np.median(cells))
+    below, above = (ranked[tenth], ranked[quarter]), (ranked[-1 - quarter], ranked[-1 - tenth])
+    cuts = Cuts(*below, middle_cell, *above)
     np.testing.assert_array_equal(numbers_of(keys), cells)
     middle = Ranked(len(cells))
     for shift in (48, 32, 16, 0):
         counts = [np.zeros(1 << 16, np.uint32) for _ in middle.shared]
         middle.count(keys, shift, counts)
         middle.settle(counts)
-    assert middle.values() == cuts
+    assert middle.cuts() == cuts
     early = Ranked(len(cells))
     counts = [np.zeros(1 << 16, np.uint32)]
     early.count(keys, 48, counts)
@@ -223,7 +226,7 @@ def test_quartiles_digit_by_digit(cells):
     shared = np.array(early.shared, dtype=np.uint64)
     alike = np.sort(keys[np.isin(keys >> np.uint64(48), shared)])
     early.finish(alike, np.uint64(48))
-    assert early.values() == cuts
+    assert early.cuts() == cuts
 
 
 def test_medians_of_columns_with_many_equal_cells(tmp_path, opened):

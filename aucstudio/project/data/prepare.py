@@ -30,6 +30,8 @@ LEARNT, LIMITS = ("medians", "means", "scales"), ("lows", "highs")
 
 _WINDOW = 20_000
 _FAR, _ROUNDING = 1e12, 1e-9
+# No quantity is as large: cells beyond it may be set aside however many they are.
+_ABSURD = 1e100
 # Squares and sums of what lies between it and its inverse are doubles.
 _SMALL, _LEAST = 1e-140, 5e-324
 
@@ -222,10 +224,10 @@ def _learn_number(cells: Array) -> tuple[float, float, float, float, float]:
     missing = np.isnan(cells)
     known = cells[~missing] if missing.any() else cells
     if not len(known):
-        return 0.0, 0.0, 1.0, *limits(0.0, 0.0, 0.0, 0.0)
-    lower, *middle, upper = _quartiles(known)
-    median = halfway(*middle)
-    low, high = limits(lower, median, upper, 0.0 if lower < upper else _usual_size(known))
+        return 0.0, 0.0, 1.0, *limits(Cuts(), 0.0)
+    cuts = Cuts.of(_at_ranks(known))
+    median = cuts.median
+    low, high = limits(cuts, 0.0 if cuts.lower < cuts.upper else _usual_size(known))
     least, most = float(known.min()), float(known.max())
     filled = cells
     if len(known) < len(cells) or least < low or most > high:
@@ -238,19 +240,22 @@ def _learn_number(cells: Array) -> tuple[float, float, float, float, float]:
     return median, *settled(mean, float((filled - mean).std()), unit), low, high
 
 
-def _quartiles(known: Array) -> list[float]:
-    """Give the cells at the ranks of :func:`quartile_ranks`."""
-    lower, below, above, upper = quartile_ranks(len(known))
+def _at_ranks(known: Array) -> list[float]:
+    """Give the cells at the ranks of :func:`cut_ranks`."""
     cells = known.copy()
+    ranks = sorted(set(cut_ranks(len(cells))))
     # One rank after the other, each in its part: numpy finds several at once much slower.
-    cells.partition(above)
-    middle = float(cells[above])
-    found = [middle, middle]
-    if above:
-        cells[:above].partition(lower)
-        found = [float(cells[lower]), middle if below == above else float(cells[:above].max())]
-    cells[above:].partition(upper - above)
-    return [*found, middle, float(cells[upper])]
+    place = len(ranks) // 2
+    cells.partition(ranks[place])
+    end = ranks[place]
+    for rank in reversed(ranks[:place]):
+        cells[:end].partition(rank)
+        end = rank
+    start = ranks[place]
+    for rank in ranks[place + 1 :]:
+        cells[start:].partition(rank - start)
+        start = rank
+    return [float(cells[rank]) for rank in cut_ranks(len(cells))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -285,10 +290,34 @@ class FarCells:
         )
 
 
-def quartile_ranks(count: int) -> list[int]:
-    """Give the ranks of the lower quartile, of the two cells in the middle, and of the upper."""
-    quarter = (count - 1) // 4
-    return [quarter, (count - 1) // 2, count // 2, count - 1 - quarter]
+@dataclasses.dataclass(frozen=True)
+class Cuts:
+    """Where the known cells of a column lie: its quartiles, and its outer deciles.
+
+    Attributes
+    ----------
+    first, lower, median, upper, last : float
+        A tenth, a quarter, half, three quarters and nine tenths of the cells lie below.
+    """
+
+    first: float = 0.0
+    lower: float = 0.0
+    median: float = 0.0
+    upper: float = 0.0
+    last: float = 0.0
+
+    @classmethod
+    def of(cls, cells: Sequence[float]) -> Cuts:
+        """Make them of the cells at the ranks of :func:`cut_ranks`."""
+        first, lower, below, above, upper, last = cells
+        return cls(first, lower, halfway(below, above), upper, last)
+
+
+def cut_ranks(count: int) -> list[int]:
+    """Give the ranks of the first decile, lower quartile, both middle cells, and their mirrors."""
+    tenth, quarter = (count - 1) // 10, (count - 1) // 4
+    below = [tenth, quarter, (count - 1) // 2]
+    return [*below, *(count - 1 - rank for rank in reversed(below))]
 
 
 def halfway(low: float, high: float) -> float:
@@ -296,24 +325,29 @@ def halfway(low: float, high: float) -> float:
     return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
 
 
-def limits(lower: float, median: float, upper: float, usual: float) -> tuple[float, float]:
+def limits(cuts: Cuts, usual: float) -> tuple[float, float]:
     """Give the limits of a column, beyond which a cell would make all others look alike.
 
     They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
     or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
     usual size of the cells that are not 0, for most cells of a rare attribute are.
 
+    More than a tenth of the cells on one side are no strays but what the column is about, unless
+    they are larger than anything that is measured.
+
     Parameters
     ----------
-    lower, median, upper : float
-        The quartiles.
+    cuts : Cuts
     usual : float
         See :func:`usual_size`.
     """
-    spread = upper - lower
+    median, spread = cuts.median, cuts.upper - cuts.lower
     if spread <= _ROUNDING * abs(median):
         spread = abs(median) or usual or 1.0
-    return median - _FAR * spread, median + _FAR * spread
+    reach, wide = _FAR * spread, _FAR * (cuts.last - cuts.first)
+    if wide > reach:
+        reach = wide if wide <= _ABSURD else max(reach, _ABSURD)
+    return median - reach, median + reach
 
 
 def usual_size(sizes: NDArray[np.integer[Any]]) -> float:

@@ -1,4 +1,4 @@
-"""Exact quartiles of columns that stay on disk, in a few passes and little memory.
+"""Exact quantiles of columns that stay on disk, in a few passes and little memory.
 
 The bits of doubles, sign aside, rise with their value; so the digits of a cell of some rank in base
 2^16 follow one after another from counts of the cells that share the digits before. As soon as few
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import halfway, quartile_ranks
+from aucstudio.project.data.prepare import Cuts, cut_ranks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,14 +23,14 @@ DIGITS = 1 << _BITS
 _SIGN = np.uint64(1 << 63)
 
 
-def quartiles(
+def cuts_of(
     table: DiskTable,
     chosen: Mask,
     numbers: tuple[str, ...],
     counts: Sequence[int],
     leading: NDArray[np.uint32],
-) -> Array:
-    """Find lower quartile, median and upper quartile of columns over some rows, exactly.
+) -> list[Cuts]:
+    """Find the quartiles and outer deciles of columns over some rows, exactly.
 
     One pass where few cells begin as those do, else up to three.
 
@@ -47,7 +47,7 @@ def quartiles(
 
     Returns
     -------
-    ndarray of shape (len(numbers), 3)
+    list of Cuts
         0 where no cell is known.
     """
     columns = [Ranked(count) for count in counts]
@@ -63,7 +63,7 @@ def quartiles(
                 column.count(keys, shift, count)
         for column, count in zip(columns, found, strict=True):
             column.settle(count)
-    return np.array([column.values() for column in columns]).reshape(-1, 3)
+    return [column.cuts() for column in columns]
 
 
 def _cells(
@@ -82,7 +82,7 @@ def _gathered(
     numbers: tuple[str, ...],
     columns: list[Ranked],
     shift: np.uint64,
-) -> Array:
+) -> list[Cuts]:
     """Finish in one pass that keeps the cells that begin as those looked for do."""
     kept: list[list[NDArray[np.uint64]]] = [[] for _ in numbers]
     for cells in _cells(table, chosen, numbers):
@@ -91,11 +91,11 @@ def _gathered(
             parts.append(keys[np.isin(keys >> shift, shared)])
     for column, parts in zip(columns, kept, strict=True):
         column.finish(np.sort(np.concatenate(parts)), shift)
-    return np.array([column.values() for column in columns]).reshape(-1, 3)
+    return [column.cuts() for column in columns]
 
 
 class Ranked:
-    """The cells of a column at its quartiles and in its middle: the digits that are settled.
+    """The cells of a column at the ranks of :func:`cut_ranks`: the digits that are settled.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Ranked:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._ranks = quartile_ranks(max(count, 1))
+        self._ranks = cut_ranks(max(count, 1))
         self._prefixes = [0] * len(self._ranks)
         self.alike = 0  # cells that begin as those looked for do
 
@@ -145,12 +145,11 @@ class Ranked:
             first = int(np.searchsorted(keys >> shift, np.uint64(prefix)))
             self._prefixes[n] = int(keys[first + self._ranks[n]])
 
-    def values(self) -> tuple[float, float, float]:
-        """Give lower quartile, median and upper quartile; 0 of no cells."""
+    def cuts(self) -> Cuts:
+        """Give the quantiles; 0 of no cells."""
         if not self._count:
-            return 0.0, 0.0, 0.0
-        lower, *middle, upper = numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist()
-        return lower, halfway(*middle), upper
+            return Cuts()
+        return Cuts.of(numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist())
 
 
 def sizes_of(leading: NDArray[np.uint32]) -> NDArray[np.uint32]:

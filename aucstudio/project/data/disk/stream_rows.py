@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.disk.medians import (
     DIGITS,
+    cuts_of,
     first_digits,
     histogram,
     known,
-    quartiles,
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.prepare import (
+    Cuts,
     Preparation,
     level_counts,
     limits,
@@ -96,11 +96,10 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
     categories = tuple(c.name for c in table.features if c.role == "category")
     found = _first_pass(table, chosen, numbers, categories)
     counts = [int(first.sum()) for first in found.leading]
-    cuts = quartiles(table, chosen, numbers, counts, found.leading)
-    of_columns = zip(cuts.tolist(), found.leading, strict=True)
-    ends = [_limits(three, leading) for three, leading in of_columns]
+    cuts = cuts_of(table, chosen, numbers, counts, found.leading)
+    ends = [_limits(*column) for column in zip(cuts, found.leading, strict=True)]
     lows, highs = np.array(ends).reshape(-1, 2).T.copy()
-    medians = cuts[:, 1].copy()
+    medians = np.array([cut.median for cut in cuts])
     for moments, low, high in zip(found.moments, lows, highs, strict=True):
         moments.settle(low, high)
     doubtful = [k for k, moments in enumerate(found.moments) if not moments.holds]
@@ -121,10 +120,8 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
     )
 
 
-def _limits(cuts: Sequence[float], leading: NDArray[np.uint32]) -> tuple[float, float]:
-    lower, median, upper = cuts
-    usual = 0.0 if lower < upper else usual_size(sizes_of(leading))
-    return limits(lower, median, upper, usual)
+def _limits(cuts: Cuts, leading: NDArray[np.uint32]) -> tuple[float, float]:
+    return limits(cuts, 0.0 if cuts.lower < cuts.upper else usual_size(sizes_of(leading)))
 
 
 class _Moments:
