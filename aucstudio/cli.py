@@ -39,7 +39,7 @@ from aucstudio.project.work import signals
 if TYPE_CHECKING:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.data.any_table import AnyTable
-    from aucstudio.project.runs.planning import Plan
+    from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
 
@@ -192,7 +192,7 @@ def _train(options: argparse.Namespace) -> int:
     return _ended(outcomes, 1, trouble)
 
 
-def _save_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None, path: str) -> str:
+def _save_model(plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None, path: str) -> str:
     """Save the model to take away; gives why it could not be."""
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.take_model import take_model
@@ -207,7 +207,9 @@ def _save_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None, path:
     return ""
 
 
-def _carry_out(plans: Sequence[Plan], options: argparse.Namespace, title: str) -> list[Outcome]:
+def _carry_out(
+    plans: Sequence[PlannedRun], options: argparse.Namespace, title: str
+) -> list[Outcome]:
     from aucstudio.project.work.submit import open_place, run_experiments
 
     with open_place(getattr(options, "jobs", 1), options.cluster) as place:

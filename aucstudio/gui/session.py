@@ -470,7 +470,7 @@ class Session(QObject):
         self._queue(experiment)
         self._runner.start_next()
 
-    def open_experiments(self, path: str | Path) -> experiment_file.Study:
+    def open_experiments(self, path: str | Path) -> experiment_file.ExperimentFile:
         """Open an experiment file: its table as a new study, and all its runs, queued.
 
         Raises
@@ -478,7 +478,9 @@ class Session(QObject):
         InputError
             If it cannot be read; everything stays as it was.
         """
-        study: experiment_file.Study = self._load(lambda _: experiment_file.read_study(path))
+        study: experiment_file.ExperimentFile = self._load(
+            lambda _: experiment_file.read_study(path)
+        )
         self._start_study(in_memory(study.table))
         first = study.experiments[0]
         params = {run.method: dict(run.params) for run in reversed(study.experiments)}
@@ -506,7 +508,7 @@ class Session(QObject):
         assert self.table is not None
         if test_table is not None:
             experiment = experiment.tested_on(test_table)
-        plan = planning.Plan(experiment, self.table, test_table)
+        plan = planning.PlannedRun(experiment, self.table, test_table)
         workers = self.cluster.workers
         place = self._place if workers is None else Spread(workers)
         task = submit(plan, place, self._home, work_out)

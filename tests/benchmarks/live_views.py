@@ -37,7 +37,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.planning import Plan, plan_experiment, read_settings
+from aucstudio.project.runs.planning import PlannedRun, plan_experiment, read_settings
 from aucstudio.project.work.processes import Processes
 from tests.benchmarks.event_loop import write_rows
 
@@ -220,7 +220,7 @@ def main():
     validation = Validation(test_size=0.5)
     data = DataReference.to_table(session.table)
     experiment = plan_experiment(data, options.method, params, validation)
-    plan = Plan(experiment, session.table, None)
+    plan = PlannedRun(experiment, session.table, None)
     # What is compiled or imported at a first run is not part of the comparison.
     run_alone(process, plan, min(2.0, options.seconds))
     alone = run_alone(process, plan, options.seconds)

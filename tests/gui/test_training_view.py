@@ -14,7 +14,7 @@ from aucstudio.gui.plan import RunLook
 from aucstudio.gui.training_view import TrainingView
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.record import TrainingCurve
-from aucstudio.project.runs.trajectory import Stage, Standing
+from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
 from aucstudio.project.runs.watch import Look, Progress
 from aucstudio.project.words import power_words
 from tests.gui.conftest import PATIENCE, choose, make_record, put, shown
@@ -214,8 +214,8 @@ def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
             split.trajectory,
             iteration=np.array([1, 5, 9]),
             seconds=np.array([0.1, 0.5, 0.9]),
-            held=Standing(y, scores),
-            train=Standing(y, scores),
+            held=ScoresOnTheWay(y, scores),
+            train=ScoresOnTheWay(y, scores),
         )
         changed = dataclasses.replace(split, trajectory=looks)
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))

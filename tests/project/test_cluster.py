@@ -13,8 +13,8 @@ from aucstudio.cli import main
 from aucstudio.project.errors import InputError
 from aucstudio.project.results import pair_tests
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.experiment_file import Study
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.experiment_file import ExperimentFile
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
 from aucstudio.project.work import cluster
@@ -44,7 +44,7 @@ def standing():
 
 def two_runs(plan, table):
     settings = {"scheme": "folds", "folds": 5}
-    return Study(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
+    return ExperimentFile(table, (plan("svm-pauc", **settings), plan("auc-svm", **settings)))
 
 
 def run_on_cluster(study, address, project=None, bar=None):
@@ -99,7 +99,7 @@ def a_worker_dies_in_a_search(dask, plan, table):
             dask.end(dask.workers[1])
 
     with cluster.connect(dask.address) as workers:
-        record = Spread(workers).execute(Plan(tuned, table, None), listen, lambda: False)
+        record = Spread(workers).execute(PlannedRun(tuned, table, None), listen, lambda: False)
     assert lost[0] < 1
     with threadpool_limits(1):
         alone = execute(tuned, table)
@@ -190,7 +190,7 @@ def test_the_command_line_trains_there(standing, table_file, capfd):
 
 @pytest.mark.slow
 def test_failures_there_are_recorded_as_here(standing, plan, table):
-    study = Study(table, (plan("auc-rls", scheme="folds", folds=100),))
+    study = ExperimentFile(table, (plan("auc-rls", scheme="folds", folds=100),))
     (record,) = run_on_cluster(study, standing.address)
     alone = execute(study.experiments[0], table)
     assert (record.status, record.error) == (alone.status, alone.error)

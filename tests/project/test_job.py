@@ -7,7 +7,7 @@ import pytest
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.results.summary import WHOLE, measures, work_out
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project_file import ProjectFile
@@ -87,7 +87,7 @@ def test_without_a_leftover_a_given_up_job_says_stopped():
 
 def test_a_run_is_stored_before_it_is_told(plan, table, tmp_path):
     project = ProjectFile.create(tmp_path / "p.aucproj")
-    job = submit(Plan(plan("auc-svm"), table, None), Here(), project=project)
+    job = submit(PlannedRun(plan("auc-svm"), table, None), Here(), project=project)
     assert job.wait(PATIENCE)
     assert job.result.unsaved == ""
     stored = project.runs()[0]
@@ -102,7 +102,7 @@ def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
     asked = []
     whole = roc.describe_of
     monkeypatch.setattr(roc, "describe_of", lambda *data: asked.append(1) or whole(*data))
-    job = submit(Plan(plan("auc-rls"), table, None), Here(), afterwards=work_out)
+    job = submit(PlannedRun(plan("auc-rls"), table, None), Here(), afterwards=work_out)
     assert job.wait(PATIENCE)
     assert len(asked) == 1
     found = measures(job.result.record, WHOLE)
@@ -112,7 +112,7 @@ def test_the_figures_of_a_run_are_there_with_it(plan, table, monkeypatch):
 
 def test_a_run_that_cannot_be_stored_is_not_lost(plan, table, tmp_path):
     project = ProjectFile(tmp_path / "no such folder" / "p.aucproj")
-    job = submit(Plan(plan(), table, None), Here(), project=project)
+    job = submit(PlannedRun(plan(), table, None), Here(), project=project)
     assert job.wait(PATIENCE)
     assert "cannot read or write the project" in job.result.unsaved
     assert job.result.record.status == DONE
@@ -135,7 +135,7 @@ def test_a_run_given_up_keeps_its_finished_splits_and_is_stored_once(
     monkeypatch.setattr(METHODS["auc-rls"], "_fit", stubborn)
     project = ProjectFile.create(tmp_path / "p.aucproj")
     job = submit(
-        Plan(plan("auc-rls", scheme="folds", folds=4), table, None), Here(), project=project
+        PlannedRun(plan("auc-rls", scheme="folds", folds=4), table, None), Here(), project=project
     )
     assert reached.wait(PATIENCE)
     job.stop()
@@ -161,7 +161,7 @@ def test_a_search_given_up_keeps_what_was_judged(plan, table, monkeypatch):
 
     monkeypatch.setattr(METHODS["svm"], "_fit", stubborn)
     experiment = dataclasses.replace(plan("svm"), tuning=Tuning("auc", folds=2))
-    job = submit(Plan(experiment, table, None), Here())
+    job = submit(PlannedRun(experiment, table, None), Here())
     assert reached.wait(PATIENCE)
     job.stop()
     assert job.wait(PATIENCE)

@@ -11,7 +11,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import parallel
 from aucstudio.project.work.gather import Spread
@@ -41,7 +41,7 @@ def workers(monkeypatch):
 
 
 def execute_on(workers, experiment, table, listen=lambda _progress: False):
-    return Spread(workers).execute(Plan(experiment, table, None), listen, lambda: False)
+    return Spread(workers).execute(PlannedRun(experiment, table, None), listen, lambda: False)
 
 
 def tuned(experiment, metric="auc"):
@@ -135,7 +135,7 @@ def test_lost_workers_leave_what_was_finished(workers, plan, table):
 
     workers.submit = lose
     place = Spread(workers)
-    job = submit(Plan(plan("auc-rls", scheme="folds", folds=5), table, None), place)
+    job = submit(PlannedRun(plan("auc-rls", scheme="folds", folds=5), table, None), place)
     assert job.wait(60)
     assert job.error is None
     record = job.result.record

@@ -13,7 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs import estimate as experiments
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import DataReference
-from aucstudio.project.runs.experiment_file import Study
+from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Tuning, candidates
 from aucstudio.project.work.submit import open_place, run_experiments
@@ -56,7 +56,7 @@ def test_the_largest_candidate_of_a_search_counts(large, planned, monkeypatch):
 
 
 def test_runs_at_once_must_fit_beside_each_other(large, planned, monkeypatch):
-    study = Study(large, (planned, dataclasses.replace(planned, band=(0.0, 0.2))))
+    study = ExperimentFile(large, (planned, dataclasses.replace(planned, band=(0.0, 0.2))))
     table = 8 * ROWS * 2
     needed = 2 * (bytes_of(planned.params) + table)
     monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)

@@ -7,7 +7,7 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work import processes
@@ -25,7 +25,7 @@ def process():
 
 
 def run(process, experiment, table, listen=None, given_up=lambda: False):
-    return process.execute(Plan(experiment, table, None), listen or Ears(), given_up)
+    return process.execute(PlannedRun(experiment, table, None), listen or Ears(), given_up)
 
 
 class Ears:
@@ -96,7 +96,7 @@ def test_a_run_that_fails_there_is_recorded_here(process, plan, table):
 
 @pytest.mark.slow
 def test_what_was_finished_outlives_the_process(process, plan, table):
-    task = submit(Plan(plan("auc-svm", repeats=5_000), table, None), process)
+    task = submit(PlannedRun(plan("auc-svm", repeats=5_000), table, None), process)
     told = []
     while not any(progress.finished for progress in told):
         assert not task.wait(0.01)
@@ -131,7 +131,7 @@ def test_without_a_process_the_run_is_made_here(plan, table, monkeypatch):
 
 
 def test_a_task_may_run_there(process, plan, table):
-    task = submit(Plan(plan("auc-svm"), table, None), process)
+    task = submit(PlannedRun(plan("auc-svm"), table, None), process)
     assert task.wait(PATIENCE)
     same_splits(task.result.record.splits, execute(plan("auc-svm"), table).splits)
     assert task.drain()
@@ -139,7 +139,9 @@ def test_a_task_may_run_there(process, plan, table):
 
 def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
     with Processes(2) as both:
-        tasks = [submit(Plan(plan("auc-svm", seed=seed), table, None), both) for seed in range(2)]
+        tasks = [
+            submit(PlannedRun(plan("auc-svm", seed=seed), table, None), both) for seed in range(2)
+        ]
         assert all(task.wait(PATIENCE) for task in tasks)
         used = set(both._idle)
         assert len(used) == 2
@@ -182,7 +184,7 @@ def spoiled(monkeypatch):
 def test_a_process_that_cannot_answer_fails_its_run_alone(spoiled, plan, table, how, words, capfd):
     place = spoiled(how)
     first = place._idle[0]
-    task = submit(Plan(plan("auc-svm", repeats=2), table, None), place)
+    task = submit(PlannedRun(plan("auc-svm", repeats=2), table, None), place)
     assert task.wait(PATIENCE)
     record = task.result.record
     assert record.status == FAILED
@@ -225,7 +227,9 @@ def test_a_process_that_reads_nothing_does_not_hold_up_who_gives_it_up(process, 
         dataclasses.replace(column, values=np.tile(column.values, 2_000))
         for column in table.columns
     ]
-    task = submit(Plan(plan(), dataclasses.replace(table, columns=tuple(wide)), None), process)
+    task = submit(
+        PlannedRun(plan(), dataclasses.replace(table, columns=tuple(wide)), None), process
+    )
     task.stop()
     assert task.wait(PATIENCE)
     assert task.result.record.status == STOPPED

@@ -8,7 +8,7 @@ from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.runs import watch as watching
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.trajectory import Stage, StageLog, Standing, Thinned, sample_rows
+from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, StageLog, Thinned, sample_rows
 from aucstudio.project.runs.watch import Watch
 
 
@@ -144,7 +144,7 @@ def test_areas_of_looks_are_those_of_their_scores(levels):
     scores = (rng.normal(size=(5, 300)) + positive).astype(np.float32)
     if levels:
         scores = np.round(scores * levels / 5)
-    standing = Standing(positive, scores)
+    standing = ScoresOnTheWay(positive, scores)
     assert not standing.is_ready
     expected = [roc.auc(positive, row) for row in scores]
     np.testing.assert_allclose(standing.auc(), expected, atol=1e-6)
@@ -159,7 +159,7 @@ def test_areas_of_looks_are_those_of_their_scores(levels):
 
 
 def test_without_a_class_there_is_no_area():
-    standing = Standing(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
+    standing = ScoresOnTheWay(np.ones(4, dtype=bool), np.zeros((2, 4), dtype=np.float32))
     assert np.isnan(standing.auc()).tolist() == [True, True]
     assert np.isnan(standing.pauc((0.0, 0.1))).all()
 

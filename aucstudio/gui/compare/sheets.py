@@ -14,7 +14,7 @@ from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import fit_columns, list_rows
 from aucstudio.project import words
 from aucstudio.project.results import comparison
-from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, Standing
+from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, WinCount
 from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
 from aucstudio.project.runs.experiment import Band
 
@@ -107,7 +107,7 @@ def run_name(run: RunFigures, band: Band) -> str:
     return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
 
 
-def _run_cells(run: RunFigures, standing: Standing, band: Band) -> tuple[str, ...]:
+def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ...]:
     return (
         run_name(run, band),
         words.figure_words(run.auc.value),
@@ -122,12 +122,12 @@ def _run_cells(run: RunFigures, standing: Standing, band: Band) -> tuple[str, ..
     )
 
 
-def tally_cell(standing: Standing) -> str:
+def tally_cell(standing: WinCount) -> str:
     """Write wins, ties and losses."""
     return f"{standing.wins}/{standing.ties}/{standing.losses}"
 
 
-def rank_cell(standing: Standing) -> str:
+def rank_cell(standing: WinCount) -> str:
     """Write a mean rank, whole ones without decimals."""
     if math.isnan(standing.mean_rank):
         return "–"

@@ -20,7 +20,7 @@ from aucstudio.gui.plain import plain_tooltip
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import label, named, tell
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.pair_detail import PairDetail, Part, explain_pair
+from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
 from aucstudio.project.runs.model import Model
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -156,7 +156,7 @@ class PairPanel(QWidget):
         tell(self.told, " ".join(_decided(detail)))
 
 
-def _row(part: Part) -> Row:
+def _row(part: ColumnShare) -> Row:
     difference = "–" if part.difference != part.difference else _signed(part.difference, ".2f")
     cells = (part.column, *part.cells, difference, _signed(part.contribution, ".3g"))
     return Row(cells)

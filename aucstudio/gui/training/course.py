@@ -15,7 +15,7 @@ from aucstudio.gui.live import LiveRun
 from aucstudio.gui.plan import RunLook
 from aucstudio.gui.session import ShownRun
 from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.trajectory import Stage, Standing
+from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
 from aucstudio.project.runs.watch import Look
 
 Array = NDArray[np.float64]
@@ -114,7 +114,7 @@ class Course:
         return known.auc() if band is None else known.pauc(band)
 
 
-_NOWHERE = Standing(np.empty(0, dtype=bool), np.empty((0, 0), dtype=np.float32))
+_NOWHERE = ScoresOnTheWay(np.empty(0, dtype=bool), np.empty((0, 0), dtype=np.float32))
 
 
 def run_courses(run: ShownRun) -> list[Course]:
@@ -142,13 +142,13 @@ def run_courses(run: ShownRun) -> list[Course]:
     return made
 
 
-def unready(runs: list[ShownRun]) -> list[Standing]:
+def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
     """List what is yet to be computed before the areas of these runs can be drawn at once."""
     looks = [s.trajectory for run in runs for s in run.record.splits if s.trajectory is not None]
     return [part for look in looks for part in (look.held, look.train) if not part.is_ready]
 
 
-def make_ready(waiting: list[Standing], post: Callable[[object], bool]) -> None:
+def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) -> None:
     """Compute what areas need, beside the window; ``post`` answers whether to stop."""
     for standing in waiting:
         if post(None):
@@ -184,7 +184,7 @@ class LiveAreas:
     """Areas of looks at the fit in flight, each computed once for as long as the band stays."""
 
     def __init__(self) -> None:
-        self._standings: WeakKeyDictionary[Look, dict[str, Standing]] = WeakKeyDictionary()
+        self._standings: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()
         self._areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = (
             WeakKeyDictionary()
         )
@@ -201,13 +201,13 @@ class LiveAreas:
             areas[part, band] = float((standing.pauc(band) if band else standing.auc())[0])
         return areas[part, band]
 
-    def _standing(self, look: Look, part: str) -> Standing:
+    def _standing(self, look: Look, part: str) -> ScoresOnTheWay:
         standings = self._standings.setdefault(look, {})
         if part not in standings:
             positive, scores = look.positive, look.scores
             if part == TRAIN:
                 positive, scores = look.train_positive, look.train_scores
-            standings[part] = Standing(positive, scores[None].astype(np.float32))
+            standings[part] = ScoresOnTheWay(positive, scores[None].astype(np.float32))
         return standings[part]
 
 

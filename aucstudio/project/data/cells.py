@@ -18,9 +18,9 @@ import nanoarrow
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.errors import InputError
 
-Tell = Callable[[float], None]
 Answer = TypeVar("Answer")
 
 # What DuckDB and its results raise over a file that is damaged, or has become so.
@@ -62,7 +62,7 @@ class CellStore:
         self,
         shown: Path,
         folder: Path,
-        tell: Tell,
+        tell: Advance,
         *,
         place: str = "rowid",
         database: str = ":memory:",

@@ -13,12 +13,13 @@ import duckdb
 import numpy as np
 
 from aucstudio.project import scratch
-from aucstudio.project.data.cells import UNREADABLE, Cells, CellStore, Tell
+from aucstudio.project.data.cells import UNREADABLE, Cells, CellStore
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
+from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
@@ -41,7 +42,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class ParquetColumns:
     """The columns of a Parquet file.
 
     Attributes
@@ -85,7 +86,7 @@ class ParquetReader(CellStore):
         self,
         path: Path,
         folder: Path,
-        tell: Tell,
+        tell: Advance,
         *,
         memory: int | None = None,
         schema: Schema | None = None,
@@ -111,7 +112,7 @@ class ParquetReader(CellStore):
                 file=str(path),
             )
 
-    def _look(self, file: str, schema: Schema | None) -> Shape:
+    def _look(self, file: str, schema: Schema | None) -> ParquetColumns:
         """Make the view, and say what it holds."""
         names, notes = unique_names(self._names(file))
         kinds = [kind for _, kind in self._described]
@@ -125,7 +126,9 @@ class ParquetReader(CellStore):
             )
         self._run(lambda: self._connection.execute(_view(self._source, self._described, forms)))
         numbers = {k: form is not None for k, form in forms.items()}
-        return Shape(names, numbers, int(self._one("SELECT count(*) FROM cells")[0]), notes)
+        return ParquetColumns(
+            names, numbers, int(self._one("SELECT count(*) FROM cells")[0]), notes
+        )
 
     def _codes(self, columns: list[int]) -> list[int]:
         """List the columns of whole numbers that are not all exact as doubles."""
@@ -266,7 +269,7 @@ def read_parquet(
     return Delimited(Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable)
 
 
-def _columns(shape: Shape, cells: list[Cells]) -> list[Column]:
+def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
     return [
         Column.of_cells(name, cells[k].values, cells[k].missing, cells[k].distinct)
         for k, name in enumerate(shape.names)

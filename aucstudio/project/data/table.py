@@ -33,7 +33,7 @@ __all__ = [
 
 _HEIGHT = 65_536
 
-Progress = Callable[[float, str], object]
+ReadingListener = Callable[[float, str], object]
 # A dialect, or the parts of one that are not to be guessed.
 DialectChoice = Dialect | Mapping[str, Any] | None
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
@@ -127,7 +127,7 @@ def read_table(
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
-    progress: Progress | None = None,
+    progress: ReadingListener | None = None,
 ) -> Table:
     """Read a table from a file and guess what has not been said about it.
 
@@ -237,7 +237,7 @@ def settled(
     return marked.with_notes_after(table)
 
 
-def teller(progress: Progress | None) -> Callable[[float, str], None]:
+def teller(progress: ReadingListener | None) -> Callable[[float, str], None]:
     """Wrap a progress callback: one that asks to stop raises Cancelled."""
 
     def tell(fraction: float, text: str) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 from aucstudio.project.examples.studies import STUDIES, make_study
-from aucstudio.project.runs.experiment_file import Study, read_study
+from aucstudio.project.runs.experiment_file import ExperimentFile, read_study
 from aucstudio.project.work.submit import Bar, Outcome, open_place, run_experiments
 
 
@@ -16,12 +16,12 @@ class Demo:
 
     Attributes
     ----------
-    study : Study
+    study : ExperimentFile
     project : Path
     outcomes : list of Outcome
     """
 
-    study: Study
+    study: ExperimentFile
     project: Path
     outcomes: list[Outcome]
 

@@ -25,7 +25,7 @@ _COLUMNS_PER_CHUNK = 128
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ColumnShare:
     """What one column has to do with a pair.
 
     Attributes
@@ -55,13 +55,13 @@ class PairDetail:
         Row numbers of the positive and the negative in the table.
     margin : float
         f(x⁺) − f(x⁻).
-    parts : tuple of Part
+    parts : tuple of ColumnShare
         The largest contribution, whatever its sign, first.
     """
 
     rows: tuple[int, int]
     margin: float
-    parts: tuple[Part, ...]
+    parts: tuple[ColumnShare, ...]
 
     @property
     def interplay(self) -> float:
@@ -95,7 +95,7 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
     differences = np.full(len(groups), np.nan)
     differences[:numbers] = X[0, :numbers] - X[1, :numbers]
     parts = [
-        Part(name, _cells(columns[name], rows), float(difference), float(share))
+        ColumnShare(name, _cells(columns[name], rows), float(difference), float(share))
         for name, difference, share in zip(groups, differences, shares, strict=True)
     ]
     parts.sort(key=lambda part: -abs(part.contribution))

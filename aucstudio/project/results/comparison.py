@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.params import declared_params
-from aucstudio.project.results.pair_tests import pair_tests
+from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
     Summary,
@@ -38,7 +38,6 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers
 
 Named = tuple[str, RunRecord]
-Progress = Callable[[float], object]
 
 AUC, PAUC = "auc", "pauc"
 HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
@@ -147,7 +146,7 @@ class PairComparison:
 
 
 @dataclasses.dataclass(frozen=True)
-class Standing:
+class WinCount:
     """How one run does against all others.
 
     Attributes
@@ -186,7 +185,7 @@ class Comparison:
         places = itertools.combinations(range(len(self.runs)), 2)
         return ((i, j, pair) for (i, j), pair in zip(places, self.pairs, strict=True))
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[WinCount]:
         """Count wins, ties and losses of each run, and rank it over the splits."""
         count = len(self.runs)
         tally = np.zeros((count, 3), dtype=int)
@@ -201,7 +200,7 @@ class Comparison:
                 tally[[i, j], 1] += 1
         ranks = [self._mean_rank(k, np.flatnonzero(peers[k])) for k in range(count)]
         return [
-            Standing(int(wins), int(ties), int(losses), rank)
+            WinCount(int(wins), int(ties), int(losses), rank)
             for (wins, ties, losses), rank in zip(tally, ranks, strict=True)
         ]
 
@@ -239,7 +238,7 @@ def compare_runs(
     runs: Sequence[Named],
     band: Band,
     measure: str = AUC,
-    progress: Progress | None = None,
+    progress: FractionListener | None = None,
     workers: Workers | None = None,
 ) -> list[PairComparison]:
     """Compare every run with every later one.

@@ -16,7 +16,7 @@ from aucstudio.project.results.comparison import (
     Comparison,
     PairComparison,
     RunFigures,
-    Standing,
+    WinCount,
 )
 from aucstudio.project.store.sheets import write_rows
 
@@ -72,7 +72,7 @@ def _sheets(found: Comparison) -> list[Sheet]:
     return sheets
 
 
-def _run_row(run: RunFigures, standing: Standing) -> tuple[Cell, ...]:
+def _run_row(run: RunFigures, standing: WinCount) -> tuple[Cell, ...]:
     areas = [x for s in (run.auc, run.pauc) for x in (s.value, s.low, s.high)]
     against = (standing.wins, standing.ties, standing.losses, standing.mean_rank)
     range_ = "" if run.trained_for is None else "{:g} to {:g}".format(*run.trained_for)

@@ -16,7 +16,7 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
 
-Progress = Callable[[float], object]
+FractionListener = Callable[[float], object]
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Test = tuple[float, float, float, float]
@@ -29,7 +29,7 @@ _WORTH_SENDING = 1_000_000
 def pair_tests(
     pairs: Sequence[tuple[RunRecord, RunRecord]],
     band: Band,
-    progress: Progress | None = None,
+    progress: FractionListener | None = None,
     workers: Workers | None = None,
 ) -> list[Test]:
     """Test pairs of runs that were scored on the same rows.

@@ -54,7 +54,7 @@ from aucstudio.project.runs.experiment_document import (
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
-    Plan,
+    PlannedRun,
     plan_on,
     read_settings,
     read_test_table,
@@ -69,7 +69,7 @@ _MOST_BYTES = 4_000_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Study:
+class ExperimentFile:
     """What an experiment file asks for, with its table.
 
     Attributes
@@ -91,12 +91,12 @@ class Study:
     views: tuple[str, ...] = ()
     test_table: Table | None = None
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[PlannedRun]:
         """Give each experiment with its tables."""
-        return [Plan(one, self.table, self.test_table) for one in self.experiments]
+        return [PlannedRun(one, self.table, self.test_table) for one in self.experiments]
 
 
-def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> Study:
+def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -> ExperimentFile:
     """Read an experiment file and its table; check everything before anything is trained.
 
     Parameters
@@ -149,7 +149,7 @@ def _parse(path: Path) -> dict[str, Any]:
     return document
 
 
-def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Study:
+def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> ExperimentFile:
     data, runs = document.data, document.runs
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
@@ -174,7 +174,7 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> St
     if test_table is not None:
         planned = [experiment.tested_on(test_table) for experiment in planned]
     views = tuple(document.views)
-    return Study(table, tuple(planned), document.title, document.about, views, test_table)
+    return ExperimentFile(table, tuple(planned), document.title, document.about, views, test_table)
 
 
 def _beside(path: Path, name: str) -> str:

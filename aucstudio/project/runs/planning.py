@@ -171,7 +171,7 @@ def check_band(band: Band) -> None:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Plan:
+class PlannedRun:
     """An experiment with its tables."""
 
     experiment: Experiment
@@ -192,7 +192,7 @@ def plan_run(
     band: Band,
     tuning: Tuning | None = None,
     read: Callable[..., AnyTable] = read_table,
-) -> Plan:
+) -> PlannedRun:
     """Read the tables and check everything before anything is trained.
 
     Parameters
@@ -215,7 +215,7 @@ def plan_run(
     if test_table is not None:
         experiment = experiment.tested_on(test_table)
     check_groups(validation, table, test_table)
-    return Plan(experiment, table, test_table)
+    return PlannedRun(experiment, table, test_table)
 
 
 def _assignment(text: str) -> tuple[str, str]:

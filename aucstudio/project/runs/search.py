@@ -37,7 +37,7 @@ Rows = NDArray[np.intp]
 Part = tuple[Array, NDArray[np.bool_]]
 
 Report = Callable[[Search], bool]
-Tell = Callable[[], None]
+StepCallback = Callable[[], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +87,7 @@ def search(
         If no candidate could be judged; the sentence of the first is given.
     """
     judge = Judge(method, params, tuning, table, rows, band)
-    standing = Standing(judge)
+    standing = SearchProgress(judge)
     began = time.perf_counter()
 
     def tell() -> None:
@@ -169,7 +169,7 @@ class Judge:
         return [Task(fold, tuple(group)) for fold in range(self.folds) for group in groups]
 
     def outcomes(
-        self, task: Task, tell: Tell = lambda: None, known: Collection[int] = ()
+        self, task: Task, tell: StepCallback = lambda: None, known: Collection[int] = ()
     ) -> Iterator[tuple[int, float | str]]:
         """Do one task.
 
@@ -192,7 +192,7 @@ class Judge:
             yield from walk(task.fold, group, tell)
 
     def _on_fold(
-        self, fold: int, group: Sequence[int], tell: Tell
+        self, fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
         (X, y), (Z, held) = self._parts(fold)
         path = self._path(group, X, y, tell)
@@ -222,7 +222,7 @@ class Judge:
         return self._at_hand[1:]
 
     def _path(
-        self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: Tell
+        self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback
     ) -> Iterator[AUCClassifier]:
         """Fit some candidates that differ in one setting only."""
         first = self._method(**{**self._params, **self.candidates[group[0]]})
@@ -236,7 +236,7 @@ class Judge:
         return roc.auc(positive, scores)
 
     def _pairs_out(
-        self, _fold: int, group: Sequence[int], tell: Tell
+        self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
         prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_gaps)
         X = prepared.apply(self._table, self._rows)
@@ -248,7 +248,7 @@ class Judge:
         yield from zip(group, (outcome.auc for outcome in found), strict=True)
 
 
-class Standing:
+class SearchProgress:
     """What came of the tasks of a search so far, in whatever order they end.
 
     Attributes
@@ -287,7 +287,7 @@ class Standing:
         return Search(self._metric, self._candidates, areas, self.problems, self.seconds)
 
 
-def _callback(tell: Tell) -> Callable[[Step], bool]:
+def _callback(tell: StepCallback) -> Callable[[Step], bool]:
     def callback(_step: Step) -> bool:
         tell()
         return False

@@ -7,12 +7,12 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.scoring import scores_of
 
 
-def take_model(plan: Plan, record: RunRecord, rule: ThresholdRule | None = None) -> Model:
+def take_model(plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None = None) -> Model:
     """Give the model to take away.
 
     The model that was validated, where there is one; after several splits there is none, and

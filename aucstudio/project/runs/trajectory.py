@@ -59,7 +59,7 @@ class Thinned(Generic[Item]):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Standing:
+class ScoresOnTheWay:
     """The scores of the same rows at several looks, and the areas they amount to.
 
     Attributes
@@ -124,15 +124,15 @@ class Trajectory:
     iteration : ndarray of int, shape (n_looks,)
     seconds : ndarray of float, shape (n_looks,)
         Time in the fit, without watching it.
-    train, held : Standing
+    train, held : ScoresOnTheWay
         Of a fixed sample of the training rows and of the held-out rows. ``held`` has no rows
         where none were held out.
     """
 
     iteration: NDArray[np.int64]
     seconds: Array
-    train: Standing
-    held: Standing
+    train: ScoresOnTheWay
+    held: ScoresOnTheWay
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,13 @@ from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import StageLog, Standing, Thinned, Trajectory, sample_rows
+from aucstudio.project.runs.trajectory import (
+    ScoresOnTheWay,
+    StageLog,
+    Thinned,
+    Trajectory,
+    sample_rows,
+)
 from aucstudio.project.runs.tuning import Search
 
 Array = NDArray[np.float64]
@@ -113,7 +119,7 @@ class Progress:
 
 
 Listener = Callable[[Progress], object]
-Tell = Callable[[Progress], bool]
+ProgressCallback = Callable[[Progress], bool]
 
 
 class Rows(Protocol):
@@ -147,7 +153,7 @@ class Watch:
 
     def __init__(
         self,
-        tell: Tell,
+        tell: ProgressCallback,
         k: int,
         count: int,
         preparation: Preparation,
@@ -237,8 +243,8 @@ class Watch:
         return Trajectory(
             np.array([look.iteration for look in scored], dtype=np.int64),
             np.array([look.seconds for look in scored]),
-            Standing(samples.train_positive, np.stack([look.train for look in scored])),
-            Standing(samples.held_positive, np.stack([look.held for look in scored])),
+            ScoresOnTheWay(samples.train_positive, np.stack([look.train for look in scored])),
+            ScoresOnTheWay(samples.held_positive, np.stack([look.held for look in scored])),
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.runs.record import SplitResult, TrainingCurve
-from aucstudio.project.runs.trajectory import Stage, Standing, Trajectory
+from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
 from aucstudio.project.store.sealed import DamagedError
@@ -192,7 +192,7 @@ class StoredParts:
             scores = self._array(f"looks.{which}_scores", _singles, axes=2)
             if scores.shape != (len(iteration), len(positive)):
                 raise ValueError("the looks at the fit do not fit together")
-            standings.append(Standing(positive, scores))
+            standings.append(ScoresOnTheWay(positive, scores))
         return Trajectory(iteration, seconds, *standings)
 
 

@@ -24,7 +24,7 @@ _SILENT = logging.CRITICAL + 1
 
 
 @dataclasses.dataclass(frozen=True)
-class Standing:
+class WorkerCount:
     """Who is there to work.
 
     Attributes
@@ -45,11 +45,11 @@ class Cluster(Workers):
     Attributes
     ----------
     address : str
-    standing : Standing
+    standing : WorkerCount
         As it was last looked at.
     """
 
-    def __init__(self, client: Any, address: str, standing: Standing) -> None:
+    def __init__(self, client: Any, address: str, standing: WorkerCount) -> None:
         super().__init__(client.get_executor(pure=False), standing.threads)
         self._client, self.address, self.standing = client, address, standing
         self._dask = importlib.import_module("dask")
@@ -96,7 +96,7 @@ class Cluster(Workers):
         """Ask who is there; what was known stays where nobody answers."""
         with contextlib.suppress(Exception):  # a library's own kinds, for a connection that broke
             threads = self._client.nthreads()
-            self.standing = Standing(len(threads), sum(threads.values()))
+            self.standing = WorkerCount(len(threads), sum(threads.values()))
         self._looked = time.monotonic()
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ def open_cluster(address: str) -> Cluster:
     except BaseException:
         client.close(timeout=_TIMEOUT_SECONDS)
         raise
-    return Cluster(client, address, Standing(len(threads), sum(threads.values())))
+    return Cluster(client, address, WorkerCount(len(threads), sum(threads.values())))
 
 
 def _client(distributed: Any, address: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Elsewhere, Listener, Progress
@@ -37,12 +37,12 @@ class Spread(Place):
         self._holding = threading.Lock()
         self._held: tuple[Tables, Any] | None = None
 
-    def check(self, plans: Sequence[Plan]) -> None:
+    def check(self, plans: Sequence[PlannedRun]) -> None:
         """Refuse tables that workers do not see."""
         for plan in plans:
             _in_memory(plan)
 
-    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
         """Make a run; a stop calls back what has not begun there."""
         tables = _in_memory(plan)
         try:
@@ -69,7 +69,7 @@ class Spread(Place):
             return self._held[1]
 
 
-def _in_memory(plan: Plan) -> Tables:
+def _in_memory(plan: PlannedRun) -> Tables:
     table, test_table = plan.table, plan.test_table
     if not isinstance(table, Table) or not isinstance(test_table, Table | None):
         raise InputError(

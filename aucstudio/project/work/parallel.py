@@ -17,7 +17,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import execute_split, failure, training_rows
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
-from aucstudio.project.runs.search import Judge, Standing, Task
+from aucstudio.project.runs.search import Judge, SearchProgress, Task
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.work.workers import AHEAD, LISTEN_SECONDS, Workers, WorkersLostError, alone
 
@@ -84,7 +84,7 @@ class _Course:
         self._waiting: deque[Task] = deque()
         self._out = 0
         self._fitting = False
-        self._standing: Standing | None = None
+        self._standing: SearchProgress | None = None
         self.record: RunRecord | None = None
 
     def next_call(self) -> tuple[Callable[..., Any], Task | Search | None] | None:
@@ -109,7 +109,7 @@ class _Course:
             judge = _judge_of(self.experiment, table, self.k)
         except ValueError:
             return  # what cannot be split or searched fails as a fit, in the words it has here
-        self._standing = Standing(judge)
+        self._standing = SearchProgress(judge)
         self._waiting.extend(judge.tasks())
 
     @property

@@ -7,7 +7,7 @@ from typing import Self
 
 from aucstudio.engine import METHODS
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.watch import Listener
 
@@ -28,7 +28,7 @@ class Place:
     at_once = 1
     lost = ""
 
-    def check(self, plans: Sequence[Plan]) -> None:
+    def check(self, plans: Sequence[PlannedRun]) -> None:
         """Refuse runs that cannot be made here.
 
         Raises
@@ -36,12 +36,12 @@ class Place:
         InputError
         """
 
-    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
         """Make a run; it gives the same record, whatever the place.
 
         Parameters
         ----------
-        plan : Plan
+        plan : PlannedRun
         listen : callable
             Called with :class:`~aucstudio.project.runs.watch.Progress`, of each finished split
             too; a true answer stops the run.

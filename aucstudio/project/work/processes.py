@@ -28,7 +28,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.execute import NOT_ENOUGH_MEMORY, execute
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.work import parent
@@ -88,7 +88,9 @@ class TrainingProcess:
         self._popen.wait()
         self._orders.put(None)
 
-    def execute(self, plan: Plan, threads: int, listen: Listener, given_up: GivenUp) -> RunRecord:
+    def execute(
+        self, plan: PlannedRun, threads: int, listen: Listener, given_up: GivenUp
+    ) -> RunRecord:
         """Make a run; see :meth:`Place.execute`."""
         self._order(plan, threads)
         finished: list[SplitResult] = []
@@ -106,14 +108,14 @@ class TrainingProcess:
                     self._orders.put(Stop())
         raise WorkersLostError(self._how_it_ended())
 
-    def holds(self, plan: Plan) -> bool:
+    def holds(self, plan: PlannedRun) -> bool:
         """Tell whether it has the tables of a run."""
         return self.tables is not None and all(
             mine is its
             for mine, its in zip(self.tables, (plan.table, plan.test_table), strict=True)
         )
 
-    def _order(self, plan: Plan, threads: int) -> None:
+    def _order(self, plan: PlannedRun, threads: int) -> None:
         tables = None if self.holds(plan) else (plan.table, plan.test_table)
         self.tables = plan.table, plan.test_table
         self._orders.put(Order(plan.experiment, tables, threads))
@@ -199,13 +201,13 @@ class Processes(Place):
                 return True
         return self._keep(self._make())
 
-    def check(self, plans: Sequence[Plan]) -> None:
+    def check(self, plans: Sequence[PlannedRun]) -> None:
         """Refuse runs that would not fit in memory beside each other."""
         if self.at_once > 1 and plans and isinstance(plans[0].table, Table):
             experiments = [plan.experiment for plan in plans]
             check_size_at_once(experiments, plans[0].table, self.at_once)
 
-    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
         """Make a run; in this process where no other can be had, or sees the table.
 
         That is so of one that stays on disk: its copy, as large as the file, is this process's.
@@ -237,7 +239,7 @@ class Processes(Place):
         # One processor stays with the window.
         return 1 if self.at_once > 1 else max(1, (os.cpu_count() or 1) - 1)
 
-    def _take(self, plan: Plan) -> TrainingProcess | None:
+    def _take(self, plan: PlannedRun) -> TrainingProcess | None:
         with self._changing:
             self._idle = [process for process in self._idle if process.alive]
             # One that has the table already comes first.
@@ -283,7 +285,7 @@ class Here(Place):
     def __init__(self) -> None:
         self._instead: Processes | None = None
 
-    def execute(self, plan: Plan, listen: Listener, given_up: GivenUp) -> RunRecord:
+    def execute(self, plan: PlannedRun, listen: Listener, given_up: GivenUp) -> RunRecord:
         """Make a run; one that was given up goes on, and nobody listens."""
         if self._instead is not None:
             return self._instead.execute(plan, listen, given_up)

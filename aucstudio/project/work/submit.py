@@ -22,7 +22,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import Plan
+from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
@@ -84,7 +84,7 @@ def open_place(jobs: int = 1, cluster: str | None = None) -> Place:
 
 
 def submit(
-    plan: Plan,
+    plan: PlannedRun,
     place: Place,
     project: RunStore | None = None,
     afterwards: Callable[[RunRecord], object] | None = None,
@@ -109,7 +109,7 @@ class _Run:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlannedRun,
         place: Place,
         project: RunStore | None,
         afterwards: Callable[[RunRecord], object] | None,
@@ -178,7 +178,7 @@ def _stored(record: RunRecord, project: RunStore | None) -> Outcome:
 
 
 def run_experiments(
-    plans: Sequence[Plan],
+    plans: Sequence[PlannedRun],
     place: Place,
     project: str | Path | None = None,
     bar: Bar | None = None,
@@ -190,7 +190,7 @@ def run_experiments(
 
     Parameters
     ----------
-    plans : sequence of Plan
+    plans : sequence of PlannedRun
     place : Place
     project : str or Path, optional
         Project file to add each run to as it ends; made if it is not there.
@@ -218,7 +218,7 @@ class _Batch:
     """Runs that wait, those under way, and those that have ended."""
 
     def __init__(
-        self, plans: Sequence[Plan], place: Place, file: RunStore | None, bar: Bar | None
+        self, plans: Sequence[PlannedRun], place: Place, file: RunStore | None, bar: Bar | None
     ) -> None:
         self._plans, self._place, self._file, self._bar = plans, place, file, bar
         self._waiting = deque(range(len(plans)))

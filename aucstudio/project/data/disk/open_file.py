@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.parquet import ParquetReader, fingerprint, is_parquet
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.delimited import no_rows, open_delimited
+from aucstudio.project.data.text.delimited import ReadingProgress, no_rows, open_delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.reader import Reader
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Unreadable, first_unreadable
-
-Tell = Callable[[float, str], None]
 
 DUCK_BYTES = 256_000_000
 
@@ -43,7 +41,7 @@ class Found:
 
 
 def open_file(
-    path: Path, given: Mapping[str, Any], folder: Path, tell: Tell, schema: Schema | None
+    path: Path, given: Mapping[str, Any], folder: Path, tell: ReadingProgress, schema: Schema | None
 ) -> Found:
     """Open a file; what DuckDB needs beside it goes to ``folder``.
 
@@ -96,7 +94,7 @@ def open_file(
     )
 
 
-def _open_parquet(path: Path, folder: Path, tell: Tell, schema: Schema | None) -> Found:
+def _open_parquet(path: Path, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Found:
     sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:

@@ -26,7 +26,7 @@ from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
     DialectChoice,
-    Progress,
+    ReadingListener,
     Table,
     missing_column,
     parts_of,
@@ -250,7 +250,7 @@ def open_stream(
     dialect: DialectChoice = None,
     schema: Schema | None = None,
     block_bytes: int = BLOCK_BYTES,
-    progress: Progress | None = None,
+    progress: ReadingListener | None = None,
 ) -> DiskTable:
     """Open a table that stays on disk, and guess what has not been said about it.
 

@@ -15,7 +15,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.dialect import (
     Dialect,
-    Sample,
+    TextSample,
     column_names,
     detect_dialect,
     parse_sample,
@@ -53,7 +53,7 @@ from aucstudio.project.data.text.short import is_short, read_short
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
-Tell = Callable[[float, str], None]
+ReadingProgress = Callable[[float, str], None]
 
 _NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
 _ZEROS = re.compile("0[0-9]+")
@@ -97,7 +97,7 @@ class Delimited:
 def read_delimited(
     path: Path,
     given: Mapping[str, Any],
-    tell: Tell,
+    tell: ReadingProgress,
     schema: Schema | None = None,
 ) -> Delimited:
     """Read a delimited text file, whose dialect is detected but for what is ``given``.
@@ -159,7 +159,7 @@ class Opened:
     ----------
     source : Source
     sha256 : str
-    sample : Sample
+    sample : TextSample
     forms : dict of int to NumberFormat or None
         What the sample promises of each column.
     notes : list of str
@@ -173,7 +173,7 @@ class Opened:
 
     source: Source
     sha256: str
-    sample: Sample
+    sample: TextSample
     forms: Formats
     notes: list[str]
     chosen: tuple[str, ...] = ()
@@ -182,7 +182,11 @@ class Opened:
 
 
 def open_delimited(
-    path: Path, given: Mapping[str, Any], folder: Path, tell: Tell, schema: Schema | None = None
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    schema: Schema | None = None,
 ) -> Opened:
     """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
 
@@ -227,7 +231,7 @@ def _encoding(found: Scan, given: Mapping[str, Any], schema: Schema | None) -> s
 
 def _forms(
     names: list[str],
-    sample: Sample,
+    sample: TextSample,
     dialect: Dialect,
     schema: Schema | None,
     given: Mapping[str, Any],
@@ -246,7 +250,7 @@ def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii")
 
 
-def _check(path: Path, dialect: Dialect, sample: Sample) -> None:
+def _check(path: Path, dialect: Dialect, sample: TextSample) -> None:
     if sample.width < 2:
         raise InputError(
             f"{path} has one column only; a table has its cells separated by commas, semicolons, "
@@ -271,7 +275,7 @@ def no_rows(path: Path) -> InputError:
     )
 
 
-def _formats(sample: Sample, dialect: Dialect) -> Formats:
+def _formats(sample: TextSample, dialect: Dialect) -> Formats:
     return {k: guess_format(sample.column(k), dialect.decimal) for k in range(sample.width)}
 
 
@@ -299,7 +303,7 @@ def _dialect_notes(dialect: Dialect, certain: str | None) -> list[str]:
     return notes
 
 
-def _notes(columns: list[Column], contents: Contents, sample: Sample) -> list[str]:
+def _notes(columns: list[Column], contents: Contents, sample: TextSample) -> list[str]:
     numbers = [k for k, form in contents.forms.items() if form]
     notes = [
         _about(
@@ -341,7 +345,7 @@ def _about(names: list[str], one: str, several: str) -> str:
     return f"column {shown} {one}" if len(names) == 1 else f"columns {shown} {several}"
 
 
-def _missing_notes(columns: list[Column], sample: Sample) -> list[str]:
+def _missing_notes(columns: list[Column], sample: TextSample) -> list[str]:
     """Name the words that were taken for missing values, as far as the sample shows them."""
     words: dict[str, None] = {}
     for k, column in enumerate(columns):
@@ -360,7 +364,7 @@ def _is_word(cell: str, kind: str) -> bool:
     return cell != "" and cell.lower() in words
 
 
-def _stray_notes(columns: list[Column], contents: Contents, sample: Sample) -> list[str]:
+def _stray_notes(columns: list[Column], contents: Contents, sample: TextSample) -> list[str]:
     strays = {
         k: _stray(sample.column(k)) for k, form in contents.forms.items() if form is None
     } | contents.strays

@@ -71,7 +71,7 @@ class Dialect:
 
 
 @dataclasses.dataclass(frozen=True)
-class Sample:
+class TextSample:
     """The first rows of a file, parsed.
 
     Attributes
@@ -121,22 +121,22 @@ def detect_dialect(text: str, whole: bool, encoding: str, given: Mapping[str, An
     return found
 
 
-def short_header(sample: Sample) -> Literal["", "first", "last"]:
+def short_header(sample: TextSample) -> Literal["", "first", "last"]:
     """Tell which name the header lacks."""
     if sample.width - len(sample.first) != 1:
         return ""
     return "first" if any(sample.column(sample.width - 1)) else "last"
 
 
-def parse_sample(text: str, whole: bool, dialect: Dialect) -> Sample:
+def parse_sample(text: str, whole: bool, dialect: Dialect) -> TextSample:
     """Parse the first lines of a file in a given dialect."""
     rest = text.split("\n", dialect.skip)[dialect.skip :]
     rows = _rows("".join(rest), whole, dialect.delimiter, dialect.quote)
     if not rows:
-        return Sample([], [], 0)
+        return TextSample([], [], 0)
     width = _modal_width(rows)
     body = rows[1:] if dialect.header else rows
-    return Sample(rows[0], [row for row in body if len(row) == width], width)
+    return TextSample(rows[0], [row for row in body if len(row) == width], width)
 
 
 def _rows(text: str, whole: bool, delimiter: str, quote: str) -> list[Row]:
@@ -207,7 +207,7 @@ def _is_title(line: str, width: int, delimiter: str) -> bool:
     return not cells or comment or (alone and not _is_number(cells[0]))
 
 
-def _has_header(sample: Sample, decimal: str) -> bool:
+def _has_header(sample: TextSample, decimal: str) -> bool:
     if len(sample.first) != sample.width or not sample.body:
         return not any(map(_is_number, sample.first))
     if _counts_up(sample.first):
@@ -237,7 +237,7 @@ def _is_number(cell: str) -> bool:
     return any(form.matches(cell) for form in formats("."))
 
 
-def column_names(sample: Sample, header: bool) -> tuple[list[str], list[str]]:
+def column_names(sample: TextSample, header: bool) -> tuple[list[str], list[str]]:
     """Name the columns; also sentences about names that had to be made up."""
     width = sample.width
     if not header:
@@ -264,7 +264,7 @@ def unique_names(given: Sequence[str]) -> tuple[list[str], list[str]]:
     return names, notes
 
 
-def _fitted(sample: Sample) -> Row:
+def _fitted(sample: TextSample) -> Row:
     """Bring the header to as many names as the rows have cells.
 
     One name too few is R's way to write row names, or rows that end in a delimiter.

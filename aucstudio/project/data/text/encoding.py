@@ -16,7 +16,7 @@ from charset_normalizer import from_bytes
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.errors import InputError
 
-Tell = Callable[[float], None]
+Advance = Callable[[float], None]
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
@@ -72,7 +72,7 @@ class Scan:
     lookalikes: frozenset[str]
 
 
-def scan(path: Path, tell: Tell) -> Scan:
+def scan(path: Path, tell: Advance) -> Scan:
     """Read a file once from end to end.
 
     Raises
@@ -89,7 +89,7 @@ def scan(path: Path, tell: Tell) -> Scan:
         raise unreadable(path, reason) from error
 
 
-def _scan(path: Path, file: BinaryIO, tell: Tell) -> Scan:
+def _scan(path: Path, file: BinaryIO, tell: Advance) -> Scan:
     size = max(path.stat().st_size, 1)
     head = file.read(_SAMPLE)
     file.seek(0)
@@ -227,7 +227,7 @@ def _reads_as_western(sample: bytes) -> bool:
     return _SYMBOL_INSIDE.search(text) is None and accented <= 0.5 * sum(map(len, words))
 
 
-def plain_copy(path: Path, encoding: str, folder: Path, tell: Tell) -> Path:
+def plain_copy(path: Path, encoding: str, folder: Path, tell: Advance) -> Path:
     """Write the file again as UTF-8 with LF line ends, the one form that DuckDB always reads.
 
     Raises

@@ -15,8 +15,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, CellStore, Tell
+from aucstudio.project.data.cells import Cells, CellStore
 from aucstudio.project.data.paths import for_duckdb
+from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
@@ -100,7 +101,7 @@ class Reader(CellStore):
         self,
         source: Source,
         folder: Path,
-        tell: Tell,
+        tell: Advance,
         *,
         database: str = ":memory:",
         memory: int | None = None,

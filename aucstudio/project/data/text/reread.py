@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, Sample, column_names
+from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, guess_format
 
 # Lines among which the header is looked for.
@@ -51,13 +51,13 @@ def _past_blank_lines(text: str, dialect: Dialect) -> Dialect:
     return dataclasses.replace(dialect, skip=skip)
 
 
-def later_sample(text: str, dialect: Dialect) -> Sample:
+def later_sample(text: str, dialect: Dialect) -> TextSample:
     """Give the header of a later file as a sample without rows; its width is the header's."""
     first = _first_row(text, dialect)
     width = len(first) + bool(dialect.header and dialect.short_header)
     # One row stands for those of a file whose rows begin with their name.
     body = [["name"] * width] if dialect.short_header == "first" else []
-    return Sample(first, body, width)
+    return TextSample(first, body, width)
 
 
 def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> dict[int, Any]:
@@ -79,7 +79,7 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
 
 
 def guessed_forms(
-    names: list[str], schema: Schema, sample: Sample, decimal: str
+    names: list[str], schema: Schema, sample: TextSample, decimal: str
 ) -> dict[int, NumberFormat | None]:
     """Give how numbers are written where the schema knows kinds at most, and no formats.
 
