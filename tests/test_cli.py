@@ -15,7 +15,7 @@ from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 
 
@@ -206,7 +206,7 @@ def test_comparing_the_runs_of_a_project(run, table_file, tmp_path):
 
 
 def test_a_project_without_runs_has_nothing_to_compare(run, tmp_path):
-    from aucstudio.project.store.project_file import ProjectFile
+    from aucstudio.project.store.project.project_file import ProjectFile
 
     project = tmp_path / "new.aucproj"
     ProjectFile.create(project)

@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 
 pytestmark = pytest.mark.slow

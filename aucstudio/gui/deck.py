@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from aucstudio.gui.actions import ARRANGEMENTS, Actions
-from aucstudio.gui.tiles import Column, Tile, TornOff, on_some_screen
+from aucstudio.gui.tiles import Tile, TileColumn, TornOff, on_some_screen
 from aucstudio.gui.view import View
 from aucstudio.gui.widgets import delayed
 
@@ -70,7 +70,7 @@ class Deck(QWidget):
 
     def _lay_out(self) -> None:
         self.across = QSplitter(Qt.Orientation.Horizontal)
-        self.columns = [Column() for _ in range(2)]
+        self.columns = [TileColumn() for _ in range(2)]
         for k, column in enumerate(self.columns):
             column.addWidget(self.tiles[k])
             column.addWidget(self.tiles[k + _DOWN])

@@ -26,7 +26,7 @@ from aucstudio.gui.stakes import Stakes
 from aucstudio.gui.study import (
     PlanKeeper,
     ProjectHandle,
-    Reader,
+    RunReader,
     Study,
     joined_plan,
     plan_document,
@@ -46,8 +46,8 @@ from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.rows import in_memory
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.files import same_file
-from aucstudio.project.store.project_file import ProjectFile, write_project
-from aucstudio.project.store.sealed import DamagedError
+from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from aucstudio.project.store.project.sealed import DamagedError
 from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.job import Job
@@ -112,7 +112,7 @@ class Session(QObject):
         self._loading: Job[tuple[float, str], Any] | None = None
         self._plan_joined.connect(self._take_over)
         self._damage_found.connect(self.leave_out)
-        self._reader = Reader(self._damage_found.emit)
+        self._reader = RunReader(self._damage_found.emit)
         self._keeper = PlanKeeper(self._plan_joined.emit)
         self._flush = delayed(self, 400, self._write_plan)
         self._runner = Runner(self, self._begin, self._fits)

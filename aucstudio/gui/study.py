@@ -23,17 +23,17 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import FAILED, RunRecord
-from aucstudio.project.store.contents import read_through
 from aucstudio.project.store.files import same_file
-from aucstudio.project.store.owner import Owner
-from aucstudio.project.store.plan_merge import merged
-from aucstudio.project.store.project_file import (
+from aucstudio.project.store.project.contents import read_through
+from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.project.project_file import (
     ProjectFile,
     StalePlanError,
     free_id,
     write_project,
 )
-from aucstudio.project.store.sealed import DamagedError, plain
+from aucstudio.project.store.project.sealed import DamagedError, plain
 
 _READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
 _MOST_DRAWN = 30  # of runs that no window has seen
@@ -275,7 +275,7 @@ def find_damaged(
     return broken, []
 
 
-class Reader:
+class RunReader:
     """Reads runs through beside the window, which need not wait for what it does not show.
 
     Parameters

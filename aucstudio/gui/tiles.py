@@ -164,7 +164,7 @@ class Tile(QTabWidget):
             self.dropped.emit(bytes(event.mimeData().data(_MIME).data()).decode())
 
 
-class Column(QSplitter):
+class TileColumn(QSplitter):
     """Tiles below each other; what they need never makes a window higher than a small screen."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from aucstudio.project.results.documents import named_runs
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 
 

@@ -8,7 +8,7 @@ from aucstudio.gui import prompts
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import make_record, put
 
 

@@ -10,8 +10,8 @@ from aucstudio.gui.plan import Plan, RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
-from aucstudio.project.store.owner import Owner
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.conftest import write_table
 
 PATIENCE = 30_000

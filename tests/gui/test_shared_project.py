@@ -8,8 +8,8 @@ import pytest
 
 from aucstudio.gui import study
 from aucstudio.gui.session import Session
-from aucstudio.project.store import source
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project import source
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train
 
 PATIENCE = 30_000
@@ -108,7 +108,7 @@ def test_a_run_found_damaged_while_saving_does_not_keep_the_others(
 ):
     first, second = session.records
     monkeypatch.setattr(study, "_READ_SECONDS", -1.0)
-    monkeypatch.setattr(study.Reader, "start", lambda *_: None)
+    monkeypatch.setattr(study.RunReader, "start", lambda *_: None)
     other.open_project(path)
     damage(path, 1, "model")
     told = []

@@ -5,7 +5,7 @@ import pytest
 from aucstudio.gui.plan import Plan
 from aucstudio.gui.roc.cost_panel import CostPanel, prior_at
 from aucstudio.gui.stakes import Stakes
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train
 
 CHOSEN = Stakes(prior=0.0002, miss=25.0)

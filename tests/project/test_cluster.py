@@ -16,7 +16,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work import cluster
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.submit import open_place, run_experiments

@@ -19,7 +19,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_document import ValidationPart
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.submit import open_place, run_experiments
 
 SMALL = """
@@ -90,6 +90,7 @@ def test_both_files_can_be_moved_together(plan, table_file, tmp_path):
         (('file = "study.csv"', 'label = "outcome"'), "needs a [data] file"),
         (("folds = 2", "fold = 2"), "unknown key 'fold' in [validation]"),
         (("folds = 2", "folds = 1"), "folds must be at least 2"),
+        (('scheme = "folds"', "test_size = 0.2"), "test_size and folds in [validation] are of"),
         (('"auc-rls"', '"perceptron"'), "unknown method 'perceptron'"),
         (("C = 1", "C = -1"), "C must be"),
         (("C = 1", "D = 1"), "unknown setting 'D'"),
@@ -144,6 +145,26 @@ def test_mistakes_are_named(write, change, words):
         read_study(write(SMALL.replace(*change, 1)))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "scheme"),
+    [
+        ("folds = 2", "folds"),
+        ("test_size = 0.4", "holdout"),
+        ('test_file = "study.csv"', "file"),
+        ('scheme = "holdout"\nfolds = 2', "holdout"),
+        ("seed = 3", "holdout"),
+    ],
+)
+def test_what_one_scheme_alone_has_chooses_it(write, given, scheme):
+    study = read_study(write(SMALL.replace('scheme = "folds"\nfolds = 2', given)))
+    assert study.experiments[0].validation.scheme == scheme
+
+
+def test_an_editor_may_put_a_byte_order_mark_first(write):
+    path = write("\ufeff" + SMALL)
+    assert len(read_study(path).experiments) == 2
 
 
 def test_runs_that_differ_in_their_rows_need_two_files(plan, tmp_path):

@@ -16,10 +16,10 @@ from aucstudio.gui.study import read_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store import source
 from aucstudio.project.store.check import check_file, repair_project
-from aucstudio.project.store.project_file import ProjectFile
-from aucstudio.project.store.sealed import checksum, seal
+from aucstudio.project.store.project import source
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.sealed import checksum, seal
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
 PARTS = (*PARTS, "test_scores", "support_pairs")

@@ -13,9 +13,9 @@ import pytest
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store import source
-from aucstudio.project.store.project_file import ProjectFile, write_project
-from aucstudio.project.store.source import Shelf, Source
+from aucstudio.project.store.project import source
+from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from aucstudio.project.store.project.source import ProjectSource, Shelf
 
 STORED = Path(__file__).parent / "fixtures" / "format-1.aucproj"
 BAND = (0.0, 0.25)
@@ -108,7 +108,7 @@ def test_format_1_is_carried_over_when_it_is_first_written_to(older, plan, table
 
 
 def test_an_interrupted_migration_leaves_format_1(older, monkeypatch):
-    from aucstudio.project.store import migrations
+    from aucstudio.project.store.project import migrations
 
     def broken(*_arguments, **_options):
         raise sqlite3.OperationalError("disk I/O error")
@@ -133,10 +133,12 @@ def test_a_run_without_its_course_is_read(older):
 
 def count_reads(monkeypatch):
     read = []
-    blob = Source.blob
+    blob = ProjectSource.blob
     # What other tests have read may be the same.
     monkeypatch.setattr(source, "_shelf", Shelf(1 << 20))
-    monkeypatch.setattr(Source, "blob", lambda self, key: read.append(key) or blob(self, key))
+    monkeypatch.setattr(
+        ProjectSource, "blob", lambda self, key: read.append(key) or blob(self, key)
+    )
     return read
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.store import creation
-from aucstudio.project.store.owner import Owner
-from aucstudio.project.store.plan_merge import merged
-from aucstudio.project.store.project_file import ProjectFile, StalePlanError, open_or_create
+from aucstudio.project.store.project import creation
+from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, open_or_create
 
 MOST_SECONDS = 60
 
@@ -40,7 +40,7 @@ def started(code, *arguments):
 KILL_CREATORS = """
     import os, random, signal, sys, time
     from pathlib import Path
-    from aucstudio.project.store.project_file import ProjectFile
+    from aucstudio.project.store.project.project_file import ProjectFile
     drawn = random.Random(1)
     for k in range(int(sys.argv[2])):
         folder = Path(sys.argv[1]) / str(k)
@@ -102,7 +102,7 @@ def test_who_comes_second_of_two_that_create_opens_what_the_first_made(tmp_path,
         ProjectFile(path).set_plan({"name": "the other's"})
         create(target, data)
 
-    monkeypatch.setattr("aucstudio.project.store.project_file.create_whole", beaten)
+    monkeypatch.setattr("aucstudio.project.store.project.project_file.create_whole", beaten)
     assert open_or_create(path).plan() == {"name": "the other's"}
 
 
@@ -132,7 +132,7 @@ def test_an_empty_journal_that_a_killed_program_left_is_removed(project):
 WRITE = """
     import dataclasses, sys
     from pathlib import Path
-    from aucstudio.project.store.project_file import ProjectFile, open_or_create
+    from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
     (template,) = ProjectFile.open(sys.argv[1]).runs()
     print("ready", flush=True)
     sys.stdin.readline()
@@ -163,7 +163,7 @@ def test_four_writers_at_once_lose_nothing(project, plan, table, tmp_path):
 
 def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch):
     record = execute(plan(), table)
-    from aucstudio.project.store import project_file
+    from aucstudio.project.store.project import project_file
 
     held = []
     find = project_file.free_id
@@ -205,7 +205,7 @@ def test_a_run_of_this_program_is_not_lost(project, plan, table):
 TRAIN = """
     import sys
     from aucstudio.project.runs.experiment import Experiment
-    from aucstudio.project.store.project_file import ProjectFile
+    from aucstudio.project.store.project.project_file import ProjectFile
     project = ProjectFile.open(sys.argv[1])
     (template,) = project.runs()
     project.take_off(template.experiment)

@@ -14,7 +14,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import Cuts, learn_preparation
+from aucstudio.project.data.prepare import Quantiles, learn_preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -211,7 +211,7 @@ def test_quantiles_digit_by_digit(cells):
     tenth, quarter = (len(cells) - 1) // 10, (len(cells) - 1) // 4
     middle_cell = float(np.median(cells))
     below, above = (ranked[tenth], ranked[quarter]), (ranked[-1 - quarter], ranked[-1 - tenth])
-    cuts = Cuts(*below, middle_cell, *above)
+    cuts = Quantiles(*below, middle_cell, *above)
     np.testing.assert_array_equal(numbers_of(keys), cells)
     middle = Ranked(len(cells))
     for shift in (48, 32, 16, 0):

@@ -10,7 +10,7 @@ from aucstudio.project.examples.studies import STUDIES, examples, make_study
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.record import DONE
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aucstudio.project.data.columns import spell_number
+from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, InputError
@@ -580,6 +581,24 @@ def test_the_same_roles_again_change_nothing(write):
 def test_impossible_choices(write, choice, sentence):
     with pytest.raises(InputError, match=sentence):
         read_table(write(PLAIN)).with_roles(**choice)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("role", ["group", "ignore", "category"])
+def test_a_label_is_given_no_other_role_while_reading(write, role, stream):
+    read = open_stream if stream else read_table
+    with pytest.raises(
+        InputError, match=f"'label' is to be the label and is given the role {role}"
+    ):
+        read(write(PLAIN), label="label", roles={"label": role})
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n\n", b"\xff\xfe"])
+def test_a_mark_alone_is_an_empty_file(tmp_path, content):
+    path = tmp_path / "mark.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is empty"):
+        read_table(path)
 
 
 def test_a_label_with_one_class(write):

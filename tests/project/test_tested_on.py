@@ -60,6 +60,17 @@ def test_a_test_file_is_read_as_the_training_table(train, test):
     np.testing.assert_allclose(split.test_scores, alone, rtol=1e-12)
 
 
+@pytest.mark.parametrize("spelled", [("0", "1", "2"), ("no", "yes", "perhaps")])
+def test_a_class_that_the_training_table_lacks_is_refused(tmp_path, spelled):
+    lines = [f"{k},{spelled[k % 3 == 0]}" for k in range(40)]
+    train = tmp_path / "train.csv"
+    train.write_text("\n".join(["x,outcome", *lines]), encoding="utf-8")
+    test = tmp_path / "test.csv"
+    test.write_text("\n".join(["x,outcome", *lines, f"3,{spelled[2]}"]), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"classes that the training table lacks \({spelled[2]};"):
+        planned(train, test, positive=spelled[1])
+
+
 def test_its_content_is_the_identity_and_its_place_is_not(train, test, tmp_path):
     experiment, *_ = planned(train, test)
     moved = shutil.copy(test, tmp_path / "elsewhere.csv")

@@ -21,7 +21,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.repeat import command_line
 from aucstudio.project.runs.search import search
 from aucstudio.project.runs.tuning import MOST_CANDIDATES, Search, Tuning, candidates
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.2)
 

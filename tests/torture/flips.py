@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.cli import main
-from aucstudio.project.store import source
+from aucstudio.project.store.project import source
 from tests.torture.world import Ended, Tally, World
 
 _SLOW = 30.0

@@ -100,7 +100,7 @@ def _is_ours(path: Path, project: str) -> bool:
 
 def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
     """SIGKILL a process that makes a project; there is then none, or a whole one."""
-    from aucstudio.project.store.project_file import ProjectFile, open_or_create
+    from aucstudio.project.store.project.project_file import ProjectFile, open_or_create
 
     tally, drawn = Tally("SIGKILL inside creation"), random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def inside_creation(folder: Path, tries: int, seed: int = 0) -> Tally:
 
 
 def _creation_seconds(folder: Path) -> float:
-    from aucstudio.project.store.project_file import ProjectFile
+    from aucstudio.project.store.project.project_file import ProjectFile
 
     began = time.monotonic()
     for k in range(5):

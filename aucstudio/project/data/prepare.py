@@ -224,8 +224,8 @@ def _learn_number(cells: Array) -> tuple[float, float, float, float, float]:
     missing = np.isnan(cells)
     known = cells[~missing] if missing.any() else cells
     if not len(known):
-        return 0.0, 0.0, 1.0, *limits(Cuts(), 0.0)
-    cuts = Cuts.of(_at_ranks(known))
+        return 0.0, 0.0, 1.0, *limits(Quantiles(), 0.0)
+    cuts = Quantiles.of(_at_ranks(known))
     median = cuts.median
     low, high = limits(cuts, 0.0 if cuts.lower < cuts.upper else _usual_size(known))
     least, most = float(known.min()), float(known.max())
@@ -291,7 +291,7 @@ class FarCells:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cuts:
+class Quantiles:
     """Where the known cells of a column lie: its quartiles, and its outer deciles.
 
     Attributes
@@ -307,7 +307,7 @@ class Cuts:
     last: float = 0.0
 
     @classmethod
-    def of(cls, cells: Sequence[float]) -> Cuts:
+    def of(cls, cells: Sequence[float]) -> Quantiles:
         """Make them of the cells at the ranks of :func:`cut_ranks`."""
         first, lower, below, above, upper, last = cells
         return cls(first, lower, halfway(below, above), upper, last)
@@ -325,7 +325,7 @@ def halfway(low: float, high: float) -> float:
     return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
 
 
-def limits(cuts: Cuts, usual: float) -> tuple[float, float]:
+def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
     """Give the limits of a column, beyond which a cell would make all others look alike.
 
     They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
@@ -337,7 +337,7 @@ def limits(cuts: Cuts, usual: float) -> tuple[float, float]:
 
     Parameters
     ----------
-    cuts : Cuts
+    cuts : Quantiles
     usual : float
         See :func:`usual_size`.
     """

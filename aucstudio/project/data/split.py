@@ -247,6 +247,14 @@ def _require_enough(positive: Mask, validation: Validation) -> None:
             f"{needed}: choose fewer folds, or a test file",
             setting=_setting(validation),
         )
+    held = int(np.ceil(validation.test_size * len(positive)))
+    if validation.scheme == HOLD_OUT and min(held, len(positive) - held) < 2:
+        raise InputError(
+            f"{validation.describe()} divides {len(positive)} rows into {len(positive) - held} to "
+            f"train on and {held} to test on, and each part needs both classes: choose another "
+            "test size",
+            setting="test_size",
+        )
 
 
 def _needed(validation: Validation) -> int:

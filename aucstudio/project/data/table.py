@@ -218,6 +218,13 @@ def settled(
     if schema is not None:
         label = schema.label if label is None else label
         bare = bare.as_in(schema) if schema.is_complete or not need_label else bare
+    if label and roles.get(label, "label") != "label":
+        raise InputError(
+            f"column {label!r} is to be the label and is given the role {roles[label]} too: keep "
+            "one",
+            column=label,
+            setting="role",
+        )
     bare = bare.with_roles(roles={n: role for n, role in roles.items() if role != "label"})
     label = next((name for name, role in roles.items() if role == "label"), label)
     if not need_label:

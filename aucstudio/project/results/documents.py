@@ -15,7 +15,7 @@ from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.workers import Workers
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
-from aucstudio.project.store.source import Shelf
+from aucstudio.project.store.project.source import Shelf
 
 Array = NDArray[np.float64]
 

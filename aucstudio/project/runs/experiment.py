@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.choices import listed
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
@@ -216,10 +217,32 @@ class Experiment:
         return files, self.data.label, self.data.positive, validation
 
     def tested_on(self, table: AnyTable) -> Experiment:
-        """Refer to the table of the scheme ``"file"``, which then belongs to the identity."""
+        """Refer to the table of the scheme ``"file"``, which then belongs to the identity.
+
+        Raises
+        ------
+        InputError
+            As :meth:`as_test`, and if a column is wholly unknown or a class was never met.
+        """
         seen = self.as_test(table)
+        self._require_known_classes(seen)
         check_known(seen, self.data.schema, seen.feature_names, unmet_levels(seen))
         return dataclasses.replace(self, test=DataReference.to_table(seen))
+
+    def _require_known_classes(self, test: AnyTable) -> None:
+        """Refuse classes that the training table lacks: they would count as not positive."""
+        label = self.data.label
+        known = self.data.schema.by_name[label].levels
+        new = [name for name in test.classes if known is not None and name not in known]
+        if known is not None and new:
+            raise InputError(
+                f"column {label!r} of the test file {test.path} has classes that the training "
+                f"table lacks ({listed(new)}; it has {listed(known)}): leave their rows out, or "
+                "empty their label",
+                file=str(test.path),
+                column=label,
+                setting="test_file",
+            )
 
     def as_json(self) -> dict[str, Any]:
         """Give the experiment as plain data."""

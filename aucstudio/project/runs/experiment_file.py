@@ -39,7 +39,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.split import FILE, Validation
+from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
@@ -66,6 +66,8 @@ ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 
 FORMAT = 1
 _MOST_BYTES = 4_000_000
+# Keys of [validation] that mean something in one scheme alone.
+_SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -134,7 +136,7 @@ def check_document(path: str | Path) -> None:
 def _parse(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, "the experiment", _MOST_BYTES) as file:
-            document = tomllib.load(file)
+            document = tomllib.loads(file.read().decode("utf-8-sig"))
     except InputError:
         raise
     except (ValueError, RecursionError) as error:  # not TOML, not text, too long, too deep
@@ -184,10 +186,23 @@ def _beside(path: Path, name: str) -> str:
 
 
 def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
-    values = dict(given)
+    values = {"scheme": _scheme(path, given), **given}
     if values.get("test_file"):
-        values = {"scheme": FILE, **values, "test_file": _beside(path, values["test_file"])}
+        values["test_file"] = _beside(path, values["test_file"])
     return Validation(**values)
+
+
+def _scheme(path: Path, given: Mapping[str, Any]) -> str:
+    """Tell the scheme by the keys that only one of them has, as the command line does."""
+    meant = [key for key in _SCHEME_OF if given.get(key)]
+    if len(meant) > 1 and "scheme" not in given:
+        raise InputError(
+            f"{path}: {' and '.join(meant)} in [validation] are of different schemes: keep one, or "
+            "give the scheme",
+            file=str(path),
+            setting="validation",
+        )
+    return _SCHEME_OF[meant[0]] if meant else HOLD_OUT
 
 
 def _experiment(

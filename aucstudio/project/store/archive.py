@@ -86,6 +86,9 @@ class Archive:
             raise ValueError(f"it has {len(entries)} entries where at most {_MOST_ENTRIES} belong")
         for info in entries:
             _require_plain(info)
+        # The library also finds an archive at the end of another file, as in a project.
+        if entries and min(info.header_offset for info in entries) > 0:
+            raise ValueError("it does not begin as an archive")
         self._require_size(file_bytes, most)
         self._sums = self._read_sums() if SUMS in self._entries else None
 

@@ -14,12 +14,12 @@ from typing import Any
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import check_document
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.contents import read_contents, read_through
-from aucstudio.project.store.database import FAILURES
 from aucstudio.project.store.files import cannot_write
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.salvage import salvage, write_salvage
-from aucstudio.project.store.source import Shelf, Source
+from aucstudio.project.store.project.contents import read_contents, read_through
+from aucstudio.project.store.project.database import FAILURES
+from aucstudio.project.store.project.salvage import salvage, write_salvage
+from aucstudio.project.store.project.source import ProjectSource, Shelf
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
@@ -168,7 +168,7 @@ def _check_experiment(path: Path) -> tuple[list[str], None]:
 
 def _problems_of(path: Path) -> tuple[list[str], int]:
     """Tell what is wrong with a project that opens, and how many runs are whole."""
-    source = Source(path, Shelf(_KEPT_BYTES))  # what an earlier reading found does not count
+    source = ProjectSource(path, Shelf(_KEPT_BYTES))  # what an earlier reading found does not count
     contents = read_contents(source)
     problems = [f"{run.title}: {run.what}" for run in contents.damaged] + contents.notes
     broken = [problem for record in contents.records if (problem := _problem_of(record))]

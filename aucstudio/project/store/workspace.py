@@ -12,7 +12,7 @@ import platformdirs
 
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import cannot_write, write_atomically
-from aucstudio.project.store.project_file import ProjectFile
+from aucstudio.project.store.project.project_file import ProjectFile
 
 RECENT = 10
 

@@ -27,7 +27,7 @@ from aucstudio.project.runs.progress_words import progress_words
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
 from aucstudio.project.runs.watch import Progress
-from aucstudio.project.store.project_file import open_or_create
+from aucstudio.project.store.project.project_file import open_or_create
 from aucstudio.project.work import signals
 from aucstudio.project.work.cluster import open_cluster
 from aucstudio.project.work.gather import Spread

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import Cuts, cut_ranks
+from aucstudio.project.data.prepare import Quantiles, cut_ranks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -29,7 +29,7 @@ def cuts_of(
     numbers: tuple[str, ...],
     counts: Sequence[int],
     leading: NDArray[np.uint32],
-) -> list[Cuts]:
+) -> list[Quantiles]:
     """Find the quartiles and outer deciles of columns over some rows, exactly.
 
     One pass where few cells begin as those do, else up to three.
@@ -47,7 +47,7 @@ def cuts_of(
 
     Returns
     -------
-    list of Cuts
+    list of Quantiles
         0 where no cell is known.
     """
     columns = [Ranked(count) for count in counts]
@@ -82,7 +82,7 @@ def _gathered(
     numbers: tuple[str, ...],
     columns: list[Ranked],
     shift: np.uint64,
-) -> list[Cuts]:
+) -> list[Quantiles]:
     """Finish in one pass that keeps the cells that begin as those looked for do."""
     kept: list[list[NDArray[np.uint64]]] = [[] for _ in numbers]
     for cells in _cells(table, chosen, numbers):
@@ -145,11 +145,11 @@ class Ranked:
             first = int(np.searchsorted(keys >> shift, np.uint64(prefix)))
             self._prefixes[n] = int(keys[first + self._ranks[n]])
 
-    def cuts(self) -> Cuts:
+    def cuts(self) -> Quantiles:
         """Give the quantiles; 0 of no cells."""
         if not self._count:
-            return Cuts()
-        return Cuts.of(numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist())
+            return Quantiles()
+        return Quantiles.of(numbers_of(np.array(self._prefixes, dtype=np.uint64)).tolist())
 
 
 def sizes_of(leading: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -22,8 +22,8 @@ from aucstudio.project.data.disk.medians import (
 )
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.prepare import (
-    Cuts,
     Preparation,
+    Quantiles,
     level_counts,
     limits,
     most_frequent,
@@ -120,7 +120,7 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
     )
 
 
-def _limits(cuts: Cuts, leading: NDArray[np.uint32]) -> tuple[float, float]:
+def _limits(cuts: Quantiles, leading: NDArray[np.uint32]) -> tuple[float, float]:
     return limits(cuts, 0.0 if cuts.lower < cuts.upper else usual_size(sizes_of(leading)))
 
 

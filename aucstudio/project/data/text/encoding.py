@@ -89,11 +89,15 @@ def scan(path: Path, tell: Advance) -> Scan:
         raise unreadable(path, reason) from error
 
 
+# Byte-order marks, blanks and line ends.
+_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
+
+
 def _scan(path: Path, file: BinaryIO, tell: Advance) -> Scan:
     size = max(path.stat().st_size, 1)
     head = file.read(_SAMPLE)
     file.seek(0)
-    if not head.strip():
+    if not head.strip(_BLANK):
         raise unreadable(path, "is empty; choose a file with a table in it")
     encoding = _from_bom(head) or _utf16_without_bom(head)
     if encoding in (None, "utf-8"):

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.store.database import FAILURES, connect, explained, grant
-from aucstudio.project.store.layout import format_of
-from aucstudio.project.store.sealed import checksum, unseal
+from aucstudio.project.store.project.database import FAILURES, connect, explained, grant
+from aucstudio.project.store.project.layout import format_of
+from aucstudio.project.store.project.sealed import checksum, unseal
 
 Key = bytes | tuple[str, int, str]
 """A checksum; in format 1 run, split and name."""
@@ -55,7 +55,7 @@ class Shelf:
 _shelf = Shelf(_SHELF_BYTES)
 
 
-class Source:
+class ProjectSource:
     """One open project file.
 
     Its connection stays open as long as a run refers to it: what is read later is of this very

@@ -16,8 +16,8 @@ import sqlite3
 from pathlib import Path
 
 from aucstudio.project.errors import InputError
-from aucstudio.project.store.database import not_ours
-from aucstudio.project.store.sealed import seal
+from aucstudio.project.store.project.database import not_ours
+from aucstudio.project.store.project.sealed import seal
 
 FORMAT = 2
 APPLICATION_ID = 0x41554353  # "AUCS", so that file(1) and we can tell our files from others

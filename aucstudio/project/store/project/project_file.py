@@ -4,10 +4,10 @@ A run is committed whole before anyone is told of it, so killing the program los
 run in flight. Each call that writes opens and closes its own connection, and takes the lock before
 it reads what it goes by: calls may come from any thread, and from several programs at once.
 
-What is in the tables is said in :mod:`aucstudio.project.store.layout`. A project of an earlier
-format is read as it is, and carried over when it is first written to. Arrays may be added without
-another format number: a program reads those it knows, and does without those that an earlier one
-did not write (the stages, and the looks on the way).
+What is in the tables is said in :mod:`aucstudio.project.store.project.layout`. A project of an
+earlier format is read as it is, and carried over when it is first written to. Arrays may be added
+without another format number: a program reads those it knows, and does without those that an
+earlier one did not write (the stages, and the looks on the way).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ import msgspec
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.contents import Contents, read_amounts, read_contents, read_plan
-from aucstudio.project.store.creation import create_whole
-from aucstudio.project.store.database import FAILURES, connect, explained, has_stale_journal
 from aucstudio.project.store.files import replacing
-from aucstudio.project.store.layout import FORMAT, empty_project, format_of, write_contents
-from aucstudio.project.store.migrations import bring_up_to_date, put_blob
-from aucstudio.project.store.owner import Owner
-from aucstudio.project.store.run_documents import read_experiment, run_document
-from aucstudio.project.store.sealed import DamagedError, parse, plain, seal, unseal
-from aucstudio.project.store.source import Source
+from aucstudio.project.store.project.contents import Listing, read_amounts, read_contents, read_plan
+from aucstudio.project.store.project.creation import create_whole
+from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
+from aucstudio.project.store.project.layout import FORMAT, empty_project, format_of, write_contents
+from aucstudio.project.store.project.migrations import bring_up_to_date, put_blob
+from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.run_documents import read_experiment, run_document
+from aucstudio.project.store.project.sealed import DamagedError, parse, plain, seal, unseal
+from aucstudio.project.store.project.source import ProjectSource
 
 
 class StalePlanError(InputError):
@@ -108,12 +108,12 @@ class ProjectFile:
         source.close()
         return project
 
-    def _source(self) -> Source:
+    def _source(self) -> ProjectSource:
         if not self.path.is_file():
             raise InputError(f"there is no project {self.path}", file=str(self.path))
         if os.path.exists(f"{self.path}-journal"):
             self._tidy()
-        return Source(self.path)
+        return ProjectSource(self.path)
 
     def _tidy(self) -> None:
         """Remove the journal that a killed program left empty; one that counts SQLite plays back.
@@ -133,7 +133,7 @@ class ProjectFile:
 
     # ------------------------------------------------------------- runs
 
-    def read(self) -> Contents:
+    def read(self) -> Listing:
         """Read everything; runs read their arrays when these are asked for."""
         contents = read_contents(self._source())
         self._version, self.known_plan = contents.plan_version, contents.plan

@@ -13,10 +13,10 @@ from aucstudio.engine import METHODS
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.arrays import array_from_bytes
-from aucstudio.project.store.layout import empty_project, write_contents
-from aucstudio.project.store.pages import rows
-from aucstudio.project.store.sealed import SIZE, checksum, parse, seal, unseal
-from aucstudio.project.store.split_arrays import REQUIRED
+from aucstudio.project.store.project.layout import empty_project, write_contents
+from aucstudio.project.store.project.pages import rows
+from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal, unseal
+from aucstudio.project.store.project.split_arrays import REQUIRED
 
 Run = dict[str, Any]
 

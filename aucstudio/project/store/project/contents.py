@@ -12,10 +12,10 @@ import msgspec
 
 from aucstudio.engine import METHODS
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.store.database import FAILURES
-from aucstudio.project.store.run_documents import read_run
-from aucstudio.project.store.sealed import parse, unseal
-from aucstudio.project.store.source import Source
+from aucstudio.project.store.project.database import FAILURES
+from aucstudio.project.store.project.run_documents import read_run
+from aucstudio.project.store.project.sealed import parse, unseal
+from aucstudio.project.store.project.source import ProjectSource
 
 _MOST_TOLD = 10
 # Each is read with what belongs to it.
@@ -64,7 +64,7 @@ class DamagedRun:
 
 
 @dataclasses.dataclass(frozen=True)
-class Contents:
+class Listing:
     """What a project holds.
 
     Attributes
@@ -96,7 +96,7 @@ class Contents:
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class StoredRow:
     """A run as the file holds it.
 
     Attributes
@@ -133,7 +133,7 @@ class Row:
         return parse(self.data)
 
 
-def read_contents(source: Source) -> Contents:
+def read_contents(source: ProjectSource) -> Listing:
     """Read everything but arrays.
 
     Raises
@@ -160,7 +160,7 @@ def read_contents(source: Source) -> Contents:
             except ValueError as error:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
-    return Contents(plan, version, records, damaged, notes)
+    return Listing(plan, version, records, damaged, notes)
 
 
 def read_through(record: RunRecord) -> None:
@@ -213,7 +213,9 @@ def read_plan(
     return found.plan, found.version
 
 
-def rows_of(database: sqlite3.Connection, number: int, amounts: Amounts | None) -> Iterator[Row]:
+def rows_of(
+    database: sqlite3.Connection, number: int, amounts: Amounts | None
+) -> Iterator[StoredRow]:
     """Give every run in order, those that are missing among them."""
     at = 0
     try:
@@ -237,11 +239,11 @@ def _document(database: sqlite3.Connection, name: str) -> Any:
     return unseal(*(row or (None, None)), name)
 
 
-def _all_rows(database: sqlite3.Connection, number: int, where: str = "") -> Iterator[Row]:
+def _all_rows(database: sqlite3.Connection, number: int, where: str = "") -> Iterator[StoredRow]:
     if number > 1:
         query = f"SELECT position, id, document, checksum FROM records {where} ORDER BY position"
         for position, run, document, found in database.execute(query):
-            yield Row(position, str(run), document, found)
+            yield StoredRow(position, str(run), document, found)
         return
     query = f"SELECT position, id, document FROM runs {where} ORDER BY position"
     for position, run, document in database.execute(query).fetchall():
@@ -249,14 +251,14 @@ def _all_rows(database: sqlite3.Connection, number: int, where: str = "") -> Ite
         named = database.execute("SELECT split, name FROM arrays WHERE run = ?", (run,))
         for k, name in named:
             parts.setdefault(k, []).append(name)
-        yield Row(position, str(run), document, parts=parts)
+        yield StoredRow(position, str(run), document, parts=parts)
 
 
 def _single_rows(
     database: sqlite3.Connection, number: int, at: int, amounts: Amounts | None, problem: str
-) -> Iterator[Row]:
+) -> Iterator[StoredRow]:
     if number == 1 or amounts is None:
-        yield Row(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
+        yield StoredRow(at + 1, "", problem=f"from here on runs cannot be read ({problem})")
         return
     for position in range(at + 1, amounts.runs + 1):
         try:
@@ -264,14 +266,14 @@ def _single_rows(
                 _all_rows(database, number, f"WHERE position = {position}"), _missing(position)
             )
         except FAILURES as error:
-            yield Row(position, "", problem=f"it cannot be read ({error})")
+            yield StoredRow(position, "", problem=f"it cannot be read ({error})")
 
 
-def _missing(position: int) -> Row:
-    return Row(position, "", problem="it is missing")
+def _missing(position: int) -> StoredRow:
+    return StoredRow(position, "", problem="it is missing")
 
 
-def _name(row: Row, plan: dict[str, Any]) -> str:
+def _name(row: StoredRow, plan: dict[str, Any]) -> str:
     """Find what a damaged run was called, as far as that can be read."""
     looks = plan.get("window", {}).get("looks", {}) if isinstance(plan.get("window"), dict) else {}
     look = looks.get(row.id) if isinstance(looks, dict) else None

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aucstudio.project.store.arrays import array_from_bytes
-from aucstudio.project.store.layout import make_tables, write_contents
-from aucstudio.project.store.sealed import SIZE, checksum, parse, seal
+from aucstudio.project.store.project.layout import make_tables, write_contents
+from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal
 
 _UNREADABLE = bytes(SIZE)  # a checksum that nothing has
 

@@ -15,8 +15,8 @@ from aucstudio.project.runs.record import SplitResult, TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage, Trajectory
 from aucstudio.project.store.arrays import array_from_bytes, array_to_bytes
 from aucstudio.project.store.model_file import model_from_bytes, model_to_bytes
-from aucstudio.project.store.sealed import DamagedError
-from aucstudio.project.store.source import Key, Source
+from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.store.project.source import Key, ProjectSource
 
 _ARRAYS = (
     "train_rows",
@@ -62,7 +62,7 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
 
 
 def stored_split(
-    values: Mapping[str, Any], parts: Mapping[str, Key], source: Source, run: str, title: str
+    values: Mapping[str, Any], parts: Mapping[str, Key], source: ProjectSource, run: str, title: str
 ) -> SplitResult:
     """Make a split's result of its values, and of where the rest is."""
     return SplitResult.stored(values, StoredParts(source, parts, run, title))
@@ -94,13 +94,15 @@ class StoredParts:
 
     Parameters
     ----------
-    source : Source
+    source : ProjectSource
     parts : mapping of name to Key
     run, title : str
         Id of the run, and what sentences call this split.
     """
 
-    def __init__(self, source: Source, parts: Mapping[str, Key], run: str, title: str) -> None:
+    def __init__(
+        self, source: ProjectSource, parts: Mapping[str, Key], run: str, title: str
+    ) -> None:
         self._source, self._parts, self._run, self._title = source, parts, run, title
         # Views compute from these, and keep with them what they computed.
         self._kept: dict[str, Any] = {}

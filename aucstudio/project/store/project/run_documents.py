@@ -16,9 +16,9 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search, Tuning
-from aucstudio.project.store.sealed import SIZE, checksum
-from aucstudio.project.store.source import Key, Source
-from aucstudio.project.store.split_arrays import split_blobs, split_values, stored_split
+from aucstudio.project.store.project.sealed import SIZE, checksum
+from aucstudio.project.store.project.source import Key, ProjectSource
+from aucstudio.project.store.project.split_arrays import split_blobs, split_values, stored_split
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
@@ -62,7 +62,7 @@ class DataDocument(msgspec.Struct):
     roles: dict[str, str] | None = None
 
 
-class ExperimentDocument(msgspec.Struct):
+class StoredExperiment(msgspec.Struct):
     """An experiment; its own reader makes it."""
 
     data: DataDocument
@@ -104,7 +104,7 @@ def run_document(record: RunRecord) -> tuple[dict[str, Any], dict[bytes, bytes]]
 
 
 def read_run(
-    document: Any, run: str, source: Source, older: Mapping[int, Iterable[str]] | None = None
+    document: Any, run: str, source: ProjectSource, older: Mapping[int, Iterable[str]] | None = None
 ) -> RunRecord:
     """Make the record of a run, which reads its arrays when they are asked for.
 
@@ -114,7 +114,7 @@ def read_run(
         As JSON gave it.
     run : str
         The id that it is stored under.
-    source : Source
+    source : ProjectSource
     older : mapping of split to the names of its arrays, optional
         In format 1, whose documents do not tell.
 
@@ -161,7 +161,7 @@ def read_experiment(document: Any) -> Experiment:
     ------
     ValueError
     """
-    checked = _converted(document, ExperimentDocument)
+    checked = _converted(document, StoredExperiment)
     _converted(checked.validation, Validation)
     if checked.tuning is not None:
         _converted(checked.tuning, Tuning)
