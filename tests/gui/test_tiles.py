@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.tiles import Column, Tile
+from aucstudio.gui.tiles import Tile, TileColumn
 from aucstudio.gui.wrapping import WrappingRow
 
 NAMES = ("ROC", "Training", "Search", "Feature space", "Differences", "Scores", "Model", "Compare")
@@ -101,7 +101,7 @@ def test_controls_that_wrap_count_with_all_their_lines(qtbot):
 
 def test_two_tiles_ask_for_no_more_than_a_small_window_has(qtbot):
     make_application("light")
-    column = Column()
+    column = TileColumn()
     qtbot.addWidget(column)
     pages = []
     for height in (150, 200):

@@ -162,6 +162,7 @@ def draw_splits(
         return _folds(positive, validation, groups)
     if groups is not None:
         return _grouped_hold_outs(positive, validation, groups)
+    _require_both_parts(positive, validation)
     drawn = StratifiedShuffleSplit(
         validation.repeats, test_size=validation.test_size, random_state=validation.seed
     )
@@ -247,8 +248,12 @@ def _require_enough(positive: Mask, validation: Validation) -> None:
             f"{needed}: choose fewer folds, or a test file",
             setting=_setting(validation),
         )
+
+
+def _require_both_parts(positive: Mask, validation: Validation) -> None:
+    """Refuse a hold-out of single rows, one of which would leave a part without a class."""
     held = int(np.ceil(validation.test_size * len(positive)))
-    if validation.scheme == HOLD_OUT and min(held, len(positive) - held) < 2:
+    if min(held, len(positive) - held) < 2:
         raise InputError(
             f"{validation.describe()} divides {len(positive)} rows into {len(positive) - held} to "
             f"train on and {held} to test on, and each part needs both classes: choose another "
