@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import contextlib
-import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from aucstudio.arguments import read_dialect
-from aucstudio.boundary import BAD_INPUT, DONE
-from aucstudio.console import complain, note, say_json
+from aucstudio.boundary import DONE
+from aucstudio.console import note, say_json
+from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
+    from aucstudio.project.data.unknown import UnknownColumnsError
     from aucstudio.project.runs.model import Model
-    from aucstudio.project.store.sheets import Writable
+    from aucstudio.project.runs.scoring_report import ScoringReport
 
 
 def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
@@ -30,71 +28,71 @@ def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
     read : callable
         What reads the table, or opens one that stays on disk.
     """
-    from aucstudio.project.data.table import Table
-    from aucstudio.project.runs.scoring import read_to_score, score_table
+    from aucstudio.project.data.unknown import UnknownColumnsError
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
 
     refuse_own_input(options.output, options.model, options.data)
     model = load_model(options.model)
-    table = read_to_score(
-        model,
-        options.data,
-        identifier=options.id,
-        label=options.label,
-        dialect=read_dialect(options),
-        read=read,
-    )
-    if options.json and not options.output and not isinstance(table, Table):
-        complain("the scores of a table that stays on disk do not go into JSON: give -o FILE")
-        return BAD_INPUT
-    target = _ScoreTarget(model, options.id, collect=options.json and not options.output)
-    chosen = {"identifier": options.id, "allow_unknown": options.allow_unknown}
-    if options.output:
-        with _scores_file(options.output) as file:
-            report = score_table(model, table, target.into(file), **chosen)
-    else:
-        report = score_table(model, table, target.into(sys.stdout), **chosen)
+    how = {
+        "identifier": options.id,
+        "label": options.label,
+        "allow_unknown": options.allow_unknown,
+        "dialect": read_dialect(options),
+        "read": read,
+    }
+    try:
+        report, collected = _scored(options, model, how)
+    except UnknownColumnsError as error:
+        raise InputError(_with_advice(error)) from error
     for sentence in report.sentences():
         note(sentence)
     if options.json:
         known = {"model": options.model, "method": model.method, "file": options.output}
-        say_json({**report.as_json(), **known, **target.collected})
+        say_json({**report.as_json(), **known, **collected})
     return DONE
 
 
-class _ScoreTarget:
-    """Takes blocks of scored rows: into a file, or into what will be JSON."""
+def _scored(
+    options: argparse.Namespace, model: Model, how: dict[str, Any]
+) -> tuple[ScoringReport, dict[str, list[Any]]]:
+    """Score into the file, the standard output, or into what will be JSON."""
+    from aucstudio.project.store.scores_file import scores_file, write_scores
 
-    def __init__(self, model: Model, identifier: str | None, *, collect: bool) -> None:
-        self._model, self._identifier = model, identifier
-        self.collected: dict[str, list[Any]] = {"scores": [], "predicted": []} if collect else {}
-
-    def into(self, file: Writable) -> Callable[..., None]:
-        """Give what takes a block; the header is written before the first."""
-        from aucstudio.project.store.sheets import write_rows
-
-        names = ["row", *([self._identifier] if self._identifier else []), "score", "label"]
-        header = iter([names])
-
-        def take(numbers: Any, cells: Any, scores: Any) -> None:
-            model = self._model
-            predicted = np.where(scores > 0, model.positive, model.negative).tolist()
-            if self.collected:
-                self.collected["scores"] += scores.tolist()
-                self.collected["predicted"] += predicted
-                return
-            carried = [] if cells is None else [cells.tolist()]
-            rows = zip(numbers.tolist(), *carried, scores.tolist(), predicted, strict=True)
-            write_rows(file, itertools.chain(header, rows))
-
-        return take
+    if options.json and not options.output:
+        return _collected(options, model, how)
+    target = scores_file(options.output) if options.output else contextlib.nullcontext(sys.stdout)
+    with target as file:
+        return write_scores(file, model, options.data, **how), {}
 
 
-@contextlib.contextmanager
-def _scores_file(path: str) -> Iterator[codecs.StreamWriter]:
-    from aucstudio.project.store.files import written_atomically
+def _collected(
+    options: argparse.Namespace, model: Model, how: dict[str, Any]
+) -> tuple[ScoringReport, dict[str, list[Any]]]:
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.scoring import score_file
+    from aucstudio.project.store.scores_file import called_classes
 
-    with written_atomically(path) as file:
-        # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
-        yield codecs.getwriter("utf-8")(file)
+    collected: dict[str, list[Any]] = {"scores": [], "predicted": []}
+
+    def read(*arguments: Any, **rest: Any) -> AnyTable:
+        table: AnyTable = how["read"](*arguments, **rest)
+        if not isinstance(table, Table):
+            raise InputError(
+                "the scores of a table that stays on disk do not go into JSON: give -o FILE"
+            )
+        return table
+
+    def take(_numbers: Any, _cells: Any, scores: Any) -> None:
+        collected["scores"] += scores.tolist()
+        collected["predicted"] += called_classes(model, scores).tolist()
+
+    return score_file(model, options.data, take, **{**how, "read": read}), collected
+
+
+def _with_advice(error: UnknownColumnsError) -> str:
+    """Say how the command line is asked to score all the same, unless a name may be mistyped."""
+    if str(error).endswith("?"):
+        return str(error)
+    asked = " ".join(f"--allow-unknown {name!r}" for name in error.reasons)
+    return f"{error}; {asked} scores the rows all the same"

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from aucstudio.gui.help import HelpDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.roc import axes
 from aucstudio.gui.roc.faces import FACES
 from aucstudio.gui.roc_view import RocView
+from aucstudio.project.data.table import Table
+from aucstudio.project.store.sheets import write_rows
 
 _LAYERS = (
     "operating_point_action",
@@ -60,6 +65,9 @@ def dialog_scenes(window: MainWindow) -> Scenes:
         "dialog export model": lambda: ExportModelDialog(
             session, the(session.run(session.selected)), window
         ),
+        "dialog score table": partial(_scoring, window, None),
+        "dialog score table refused": partial(_scoring, window, _renamed(window)),
+        "dialog score table filled": partial(_scoring, window, _renamed(window), allow=True),
         "dialog export figure": lambda: ExportFigureDialog(session, window.views[0], window),
         "dialog cluster": lambda: ClusterDialog(session, window),
         "dialog manual": lambda: HelpDialog(window, "manual"),
@@ -117,6 +125,48 @@ def _show_runs(window: MainWindow) -> QWidget:
     window.sides.show_runs(True)
     window.sides.left.setCurrentWidget(window.runs_panel)
     return _show(window, "roc_view")
+
+
+def _renamed(window: MainWindow) -> dict[str, str]:
+    """Give new names to two of the columns that are learnt from."""
+    names = the(window.session.table).feature_names
+    return {names[-1]: names[-1].upper() + " ", names[-2]: "other"}
+
+
+def _scoring(window: MainWindow, rename: dict[str, str] | None, *, allow: bool = False) -> QWidget:
+    """Score the study's own table with some columns renamed; ask for nothing if None is given."""
+    session = window.session
+    dialog = ScoreTableDialog(session, the(session.run(session.selected)), window)
+    if rename is None:
+        return dialog
+    source = the(session.table)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{source.path.stem}-2027.csv"
+        _write_later(source, path, rename)
+        for press in (partial(dialog.choose_file, path), dialog.score.click):
+            press()
+            _wait(dialog)
+        if allow:
+            for box in dialog.allowed.boxes.values():
+                box.click()
+            dialog.score.click()
+            _wait(dialog)
+    return dialog
+
+
+def _write_later(table: Table, path: Path, rename: dict[str, str]) -> None:
+    """Write a table as a later one may be: names changed, cells spoiled, a row too long."""
+    names = [rename.get(column.name, column.name) for column in table.columns]
+    rows = [list(row) for row in zip(*(column.values for column in table.columns), strict=True)]
+    rows[4][0], rows[7][0], rows[11][1] = "n/a", "high", ""
+    rows[12] += ["of", "another"]
+    with path.open("w", encoding="utf-8") as file:
+        write_rows(file, [[*names, "remark"], *([*row, ""] for row in rows)])
+
+
+def _wait(dialog: ScoreTableDialog) -> None:
+    while dialog.busy:
+        QApplication.processEvents()
 
 
 def _tear_off(window: MainWindow) -> QWidget:

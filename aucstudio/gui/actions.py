@@ -66,6 +66,7 @@ class Actions(QObject):
         self.save_project = self._make("save_project", "&Save project", Standard.Save)
         self.save_project_as = self._make("save_project_as", "Save project &as…", "Ctrl+Shift+S")
         self.export_model = self._make("export_model", "Export &model…", "Ctrl+E")
+        self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
         self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
         self.export_figure_data = self._make(
             "export_figure_data", "Save &data behind the picture…", "Ctrl+Shift+P"
@@ -110,7 +111,7 @@ class Actions(QObject):
         file.addSeparator()
         _add(file, self.save_project, self.save_project_as, None)
         _add(file, self.export_figure, self.export_figure_data, None)
-        _add(file, self.export_model, self.export_report, self.export_script)
+        _add(file, self.score_table, self.export_model, self.export_report, self.export_script)
         _add(file, None, self.quit)
         _add(bar.addMenu("&Edit"), *self._undo_actions(), None, self.copy_figure)
         runs = bar.addMenu("&Run")

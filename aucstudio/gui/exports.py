@@ -1,4 +1,4 @@
-"""What leaves the window: models, pictures and the numbers behind them, reports, experiments."""
+"""What leaves the window: models, scores, pictures and their numbers, reports, experiments."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from aucstudio.gui.actions import Actions
 from aucstudio.gui.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from aucstudio.gui.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_report
@@ -45,6 +46,7 @@ class Exports(QObject):
         super().__init__(window)
         self._window, self._session, self._deck, self._verbs = window, session, deck, verbs
         verbs.export_model.triggered.connect(self._on_model)
+        verbs.score_table.triggered.connect(self._on_score)
         verbs.export_figure.triggered.connect(self._on_figure)
         verbs.export_figure_data.triggered.connect(self._on_figure_data)
         verbs.copy_figure.triggered.connect(self._on_copy)
@@ -57,7 +59,9 @@ class Exports(QObject):
         chosen = session.run(session.selected)
         shows_views = session.table is not None or bool(session.shown_runs())
         has_figure = shows_views and bool(self._deck.active().plots())
-        verbs.export_model.setEnabled(chosen is not None and bool(chosen.record.splits))
+        has_model = chosen is not None and bool(chosen.record.splits)
+        verbs.export_model.setEnabled(has_model)
+        verbs.score_table.setEnabled(has_model)
         verbs.export_script.setEnabled(chosen is not None)
         verbs.export_report.setEnabled(any(run.record.splits for run in session.shown_runs()))
         verbs.export_figure.setEnabled(has_figure)
@@ -71,6 +75,14 @@ class Exports(QObject):
         dialog = ExportModelDialog(self._session, chosen, self._window)
         dialog.exec()
         dialog.deleteLater()
+
+    def _on_score(self) -> None:
+        chosen = self._session.run(self._session.selected)
+        if chosen is None or not chosen.record.splits:
+            return
+        dialog = ScoreTableDialog(self._session, chosen, self._window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
 
     def _on_figure(self) -> None:
         dialog = ExportFigureDialog(self._session, self._deck.active(), self._window)

@@ -48,7 +48,6 @@ from aucstudio.project.examples.studies import STUDIES, make_study
 from aucstudio.project.store.workspace import samples_folder
 from aucstudio.project.work.place import Place
 
-TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
 _SIZE = QSize(1440, 900)
@@ -291,7 +290,7 @@ class MainWindow(QMainWindow):
             prompts.show_error(self, sentence, trace)
 
     def _on_open_data(self) -> None:
-        path = prompts.ask_open_path(self, "Open a table", TABLES)
+        path = prompts.ask_open_path(self, "Open a table", prompts.TABLES)
         if path:
             self.open_data(path)
 

@@ -19,6 +19,9 @@ from aucstudio.gui.plain import PlainLabel, message_box
 from aucstudio.gui.widgets import dialog_buttons, name_buttons, named
 from aucstudio.project.errors import InputError
 
+TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
+MODELS = "AUC Studio models (*.aucmodel)"
+
 _BUTTON = QDialogButtonBox.StandardButton
 
 

@@ -139,7 +139,7 @@ class ValidationPanel(Card):
         self.session.edit(plan, "Change validation", f"validation {next(iter(changes))}")
 
     def _on_choose(self) -> None:
-        path = prompts.ask_open_path(self, "Choose the test file", "Tables (*.csv *.tsv *.txt)")
+        path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)
         if path is None:
             self.refresh()
             return

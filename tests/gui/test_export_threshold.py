@@ -42,13 +42,14 @@ def test_the_saved_model_decides_as_the_picture(
     vertex %= len(curve.tp)
     table_session.point_at(split=split, threshold=cut_at(curve, vertex))
     dialog = open_dialog()
-    assert dialog.rule.currentText() == "at the operating point of the picture"
-    assert f"split {split + 1} of 3" in dialog.kinds.button(0).text()
+    assert dialog.choice.rule.currentText() == "at the operating point of the picture"
+    assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
     saved = save(dialog, answers, tmp_path / "m.aucmodel")
     called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
     assert called[result.test_positive].sum() == curve.tp[vertex]
     assert called[~result.test_positive].sum() == curve.fp[vertex]
-    assert f"TPR {curve.tpr[vertex]:.3f}, FPR {curve.fpr[vertex]:.3f}" in dialog.effect.text()
+    rates = f"TPR {curve.tpr[vertex]:.3f}, FPR {curve.fpr[vertex]:.3f}"
+    assert rates in dialog.choice.effect.text()
     assert "chosen in the picture" in saved.threshold
 
 
@@ -65,7 +66,7 @@ def test_a_threshold_on_a_row_s_own_score_is_kept(
 def test_the_model_s_own_threshold_is_not_offered_as_the_picture_s(table_session, open_dialog):
     put(table_session, make_record(table_session.table))
     dialog = open_dialog()
-    assert dialog.rule.currentData() is None
+    assert dialog.choice.rule.currentData() is None
     assert dialog.findChild(QComboBox, "threshold_combo").findData("picture") == -1
 
 
@@ -75,7 +76,7 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     result = put(table_session, make_record(table_session.table)).splits[0]
     table_session.point_at(threshold=0.4)
     dialog = open_dialog()
-    dialog.kinds.button(1).setChecked(True)
+    dialog.choice.kinds.button(1).setChecked(True)
     assert "same FPR on its training rows" in dialog.findChild(QLabel, "threshold_effect").text()
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
@@ -94,6 +95,6 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
     curve = roc.roc_curve(result.test_positive, result.test_scores)
     table_session.point_at(threshold=cut_at(curve, 9))
     dialog = open_dialog()
-    own = result.model.intercept - dialog.validated().intercept
+    own = result.model.intercept - dialog.choice.validated().intercept
     alarms = (result.train_scores[~result.train_positive] > own).mean()
     assert alarms <= curve.fpr[9] + 1e-12

@@ -193,7 +193,7 @@ def test_a_model_can_be_trained_anew_on_all_rows(
     answers.save_path = str(tmp_path / "all.aucmodel")
     shown = window.session.shown_runs()[0]
     dialog = ExportModelDialog(window.session, shown, window)
-    dialog.kinds.button(1).setChecked(True)
+    dialog.choice.kinds.button(1).setChecked(True)
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
@@ -204,12 +204,12 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     dialog = ExportModelDialog(window.session, shown, window)
-    assert dialog.bound.isHidden()
-    before = dialog.effect.text()
-    dialog.rule.setCurrentIndex(dialog.rule.findData("fpr"))
-    dialog.bound.setValue(0.05)
-    assert not dialog.bound.isHidden()
-    assert dialog.effect.text() != before
+    assert dialog.choice.bound.isHidden()
+    before = dialog.choice.effect.text()
+    dialog.choice.rule.setCurrentIndex(dialog.choice.rule.findData("fpr"))
+    dialog.choice.bound.setValue(0.05)
+    assert not dialog.choice.bound.isHidden()
+    assert dialog.choice.effect.text() != before
     split = shown.record.splits[0]
     answers.save_path = str(tmp_path / "model.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
@@ -217,7 +217,7 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     called = split.test_scores + (saved.intercept - split.model.intercept) > 0
     fpr = called[~split.test_positive].mean()
     assert fpr <= 0.05
-    assert f"FPR {fpr:.3f} on the held-out rows" in dialog.effect.text()
+    assert f"FPR {fpr:.3f} on the held-out rows" in dialog.choice.effect.text()
     dialog.deleteLater()
 
 

@@ -30,6 +30,7 @@ from aucstudio.gui import plain, printing
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from tests.gui.conftest import PATIENCE, train
 
 ROOT = Path(aucstudio.gui.__file__).parent
@@ -152,6 +153,22 @@ class Walk:
                     self._text("cell tooltip", tip, QtText.mightBeRichText(tip))
 
 
+def scored(qtbot, dialog, path):
+    """Score a table that lacks a column and has a new level, and allow the former."""
+    text = path.read_text(encoding="utf-8")
+    later = path.with_name(f"<i>later {path.name}")
+    later.write_text(text.replace(" first", " fast", 1).replace(" north", " west"), "utf-8")
+    dialog.choose_file(later)
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    for _ in range(2):
+        dialog.score.click()
+        qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+        for box in dialog.allowed.boxes.values():
+            box.setChecked(True)
+    assert any("MARK" in row.cells[0] for row in dialog.report.model.rows)
+    return dialog
+
+
 @pytest.mark.slow
 def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_path):
     walk, session = Walk(), window.session
@@ -174,6 +191,7 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
         ColumnsDialog(session.table, window),
         ExportModelDialog(session, chosen, window),
         ExportFigureDialog(session, window.current_view(), window),
+        scored(qtbot, ScoreTableDialog(session, chosen, window), hostile_file),
     ):
         dialog.show()
         QApplication.processEvents()

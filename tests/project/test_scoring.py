@@ -3,15 +3,22 @@
 import csv
 import json
 
+import duckdb
 import numpy as np
 import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine.inference import delong_interval
+from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.heading import heading
+from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
-from aucstudio.project.errors import InputError
-from aucstudio.project.runs.scoring import read_to_score, score_table
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.planning import plan_on, read_test_table
+from aucstudio.project.runs.scoring import read_to_score, score_file, score_table
+from aucstudio.project.runs.take_model import rethresholded
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.project.test_schema import trained, write_csv
 
@@ -203,3 +210,79 @@ def test_a_stream_tells_the_same(model_path, later):
 def test_a_name_that_is_nearly_right_is_offered(later, options, words):
     with pytest.raises(InputError, match=words):
         read_table(later(rows_of(20)), **options)
+
+
+def test_a_run_tells_what_its_test_file_held(later, tmp_path):
+    train = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
+    rows = rows_of(40, seed=7)
+    rows[3][2], rows[9][1] = "Chur", "old"
+    rows[11].append("one too many")
+    path = later(rows)
+    validation = Validation(scheme="file", test_file=str(path))
+    experiment = plan_on(train, "auc-rls", {}, validation, (0.0, 0.1))
+    test = read_test_table(experiment)
+    record = execute(experiment.tested_on(test), train, test)
+    assert record.status == "done", record.error
+    told = [note for note in record.notes if note.startswith("Test file later.csv: ")]
+    assert len(told) == len(set(told)) == 4
+    for words in (
+        "'city': 1 row with a level that the model has never met ('Chur')",
+        "'age': 1 row with what is no number, which counts as missing; the first is 'old'",
+        "more rows without a value than in training: 'age' 1 row, 'dose' 4 rows",
+        "1 row left out, the first in line 13: 6 cells instead of 5",
+    ):
+        assert sum(words in note for note in told) == 1, (words, told)
+    clean = later(rows_of(40, seed=7))
+    test = read_test_table(experiment)
+    assert clean == path
+    record = execute(experiment.tested_on(test), train, test)
+    assert not any("Test file" in note for note in record.notes)
+
+
+def test_a_model_of_all_rows_has_the_roles_of_its_run(tmp_path):
+    table = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
+    experiment = plan_on(table, "auc-rls", {}, Validation(), (0.0, 0.1))
+    expected = refit(experiment, table)
+    changed = table.with_roles(ignore=["age"], label="outcome", positive="no")
+    model = refit(experiment, changed)
+    assert model.feature_columns == expected.feature_columns
+    for name, array in expected.scorer.arrays().items():
+        np.testing.assert_array_equal(model.scorer.arrays()[name], array)
+    rule = ThresholdRule("fpr", fpr=0.2)
+    one, other = (rethresholded(expected, experiment, t, rule) for t in (table, changed))
+    assert one.intercept == other.intercept
+
+
+def test_columns_are_named_before_a_file_is_read(model_path, later, tmp_path):
+    schema = load_model(model_path).schema
+    path = later([[*row, "words"] for row in rows_of(5)], [*HEADER, "remark"])
+    assert heading(path, schema) == (*HEADER, "remark")
+    other = tmp_path / "later.parquet"
+    duckdb.sql(f"COPY (FROM read_csv('{path}')) TO '{other}' (FORMAT parquet)")
+    assert heading(other, schema) == (*HEADER, "remark")
+    with pytest.raises(Cancelled):
+        heading(path, schema, lambda _done, _words: True)
+
+
+def test_scoring_tells_how_far_it_is_and_can_be_stopped(model_path, later):
+    model, path = load_model(model_path), later(rows_of(30))
+    told = []
+    score_file(model, path, lambda *_: None, progress=lambda *message: told.append(message))
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert told[-1] == (1.0, "scoring")
+    taken = []
+    with pytest.raises(Cancelled):
+        score_file(
+            model, path, lambda *rows: taken.append(rows), progress=lambda _, w: w == "scoring"
+        )
+    assert taken == []
+
+
+def test_all_unknown_columns_are_refused_at_once(score, later):
+    rows = change(change(rows_of(8), 2, str.upper), 1, "")
+    status, _, err = score(later(rows))
+    assert status == 2
+    assert "likewise 'city'" in err
+    assert "--allow-unknown 'age' --allow-unknown 'city' scores" in err
+    assert score(later(rows), "--allow-unknown", "age", "--allow-unknown", "city")[0] == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
@@ -17,13 +17,21 @@ _MOST_VALUES = 1_000_000
 Strange = Callable[[ColumnSchema], tuple[int, tuple[str, ...]]]
 
 
-def check_known(
-    table: AnyTable,
-    schema: Schema,
-    names: Iterable[str],
-    strange: Strange,
-    advice: Callable[[str], str] = lambda _: "",
-) -> None:
+class UnknownColumnsError(InputError):
+    """Columns that were trained on are absent from a table, or hold nothing that was met then.
+
+    Attributes
+    ----------
+    reasons : mapping of str to str
+        By column, what is wrong with it.
+    """
+
+    def __init__(self, message: str, reasons: Mapping[str, str], file: str) -> None:
+        super().__init__(message, file=file, column=next(iter(reasons)), setting="allow_unknown")
+        self.reasons = dict(reasons)
+
+
+def check_known(table: AnyTable, schema: Schema, names: Iterable[str], strange: Strange) -> None:
     """Refuse a table of which a column is wholly unknown, unless it has hardly any rows.
 
     Parameters
@@ -35,28 +43,29 @@ def check_known(
         The columns that matter.
     strange : callable
         Counts the rows with levels that were never met.
-    advice : callable
-        Says what to do about a column, to end the sentence.
 
     Raises
     ------
-    InputError
+    UnknownColumnsError
         If no row of a column has a number, a level that was met, or a value at all.
     """
     if table.rows < ENOUGH_ROWS:
         return
     missing, known = table.missing(), schema.by_name
+    reasons = {}
     for name in names:
         column = known.get(name, ColumnSchema(name))
         what = _what_is_unknown(table, column, schema.rows, missing[name], strange)
         if what:
-            raise InputError(
-                f"column {name!r} of {table.path} is wholly unknown to what was trained: {what}"
-                + advice(name),
-                file=str(table.path),
-                column=name,
-                setting="allow_unknown",
-            )
+            reasons[name] = what
+    if reasons:
+        (first, what), *others = reasons.items()
+        also = f"; likewise {_some(name for name, _ in others)}" if others else ""
+        raise UnknownColumnsError(
+            f"column {first!r} of {table.path} is wholly unknown to what was trained: {what}{also}",
+            reasons,
+            str(table.path),
+        )
 
 
 def _what_is_unknown(

@@ -29,6 +29,7 @@ from aucstudio.project.runs.record import (
     SplitResult,
 )
 from aucstudio.project.runs.rows import Prepared, far_cells, fit, in_memory, learn, prepared, score
+from aucstudio.project.runs.scoring import what_was_met
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
@@ -171,7 +172,8 @@ class _Run:
         rows = f"{len(part.train_rows)} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = _model(self.experiment, table, part.preparation, method, rows)
-        notes = (*self.notes, *part.notes, *warning, *notes)
+        met = () if part.test_table is None else what_was_met(model, part.test_table).notes()
+        notes = (*self.notes, *part.notes, *met, *warning, *notes)
         result = _result(part, method, model, test_scores, watch, seconds, notes)
         watch.tell_finished(result)
         return result
@@ -243,6 +245,7 @@ class _Part:
     """One split with its prepared matrices; rows are numbers of the table (or test file)."""
 
     split: Split
+    test_table: AnyTable | None
     preparation: Preparation
     train_rows: Rows
     train_positive: Mask
@@ -267,6 +270,7 @@ def _make_part(
         test_positive = test_table.is_positive()
     return _Part(
         split,
+        test_table,
         preparation,
         train_rows,
         positive[split.train],
@@ -274,19 +278,8 @@ def _make_part(
         test_rows,
         test_positive,
         prepared(preparation, held, test_rows),
-        _far_notes(preparation, table, test_table),
+        tuple(far.describe() for far in far_cells(preparation, table)),
     )
-
-
-def _far_notes(
-    preparation: Preparation, table: AnyTable, test_table: AnyTable | None
-) -> tuple[str, ...]:
-    """Name the cells that are too far out to compute with."""
-    notes = [far.describe() for far in far_cells(preparation, table)]
-    if test_table is not None:
-        found = far_cells(preparation, test_table)
-        notes += [far.describe(test_table.path.name) for far in found]
-    return tuple(notes)
 
 
 def _model(
@@ -355,6 +348,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     Stopped
         If ``listen`` asked to stop: half a model is not taken away.
     """
+    table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
     keep_gaps = METHODS[experiment.method].takes_gaps
     preparation = learn(table, rows, keep_gaps=keep_gaps)

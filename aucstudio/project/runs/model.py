@@ -15,6 +15,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
@@ -73,8 +74,10 @@ class Model:
 
         Raises
         ------
+        UnknownColumnsError
+            If one is absent.
         InputError
-            If one is absent, or was read as something else than in training.
+            If one was read as something else than in training.
         """
         names = {column.name: column for column in table.columns}
         # An earlier program did not write down whether a category was read as numbers.
@@ -83,13 +86,12 @@ class Model:
         if absent:
             shown = ", ".join(map(repr, absent[:_SHOWN]))
             more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-            offers = (suggestion(name, names) for name in absent)
-            raise InputError(
+            offers = {name: suggestion(name, names) for name in absent}
+            raise UnknownColumnsError(
                 f"{table.path.name} lacks column{'s' if len(absent) > 1 else ''} {shown}{more} "
-                "that the model was trained on"
-                + next(filter(None, offers), "; --allow-unknown scores without a column"),
-                file=str(table.path),
-                column=absent[0],
+                "that the model was trained on" + next(filter(None, offers.values()), ""),
+                {name: f"there is no such column{offer}" for name, offer in offers.items()},
+                str(table.path),
             )
         for name in self.feature_columns:
             kind = known[name].kind if name in known else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.prepare import MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.table import DialectChoice, Table, read_table
+from aucstudio.project.data.table import DialectChoice, Progress, Table, read_table, teller
 from aucstudio.project.data.unknown import check_known
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
@@ -31,11 +32,65 @@ from aucstudio.project.runs.scoring_report import (
 Array = NDArray[np.float64]
 
 _LEVEL = 0.95
+_READING = 0.6  # of the time, as a guess
 _MOST_VALUES = 1_000_000
 
 
 # A block of scored rows: their numbers in the file, identifiers if asked for, scores.
 Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
+
+
+def score_file(
+    model: Model,
+    path: str | Path,
+    take: Sink,
+    *,
+    identifier: str | None = None,
+    label: str | None = None,
+    allow_unknown: Sequence[str] = (),
+    dialect: DialectChoice = None,
+    read: Callable[..., AnyTable] = read_table,
+    progress: Progress | None = None,
+) -> ScoringReport:
+    """Read a table by the schema of a model and score its rows: the one way to score a file.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or Path
+    take, identifier, allow_unknown
+        As for :func:`score_table`.
+    label, dialect, read
+        As for :func:`read_to_score`.
+    progress : callable, optional
+        Told the fraction done and what is being done; returning True stops it.
+
+    Raises
+    ------
+    InputError
+        As both do.
+    Cancelled
+        If ``progress`` asked to stop.
+    """
+    tell = teller(progress)
+
+    def reading(fraction: float, words: str) -> None:
+        tell(_READING * fraction, words)
+
+    def scoring(fraction: float, words: str) -> None:
+        tell(_READING + (1 - _READING) * fraction, words)
+
+    table = read_to_score(
+        model,
+        path,
+        identifier=identifier,
+        label=label,
+        dialect=dialect,
+        read=functools.partial(read, progress=reading),
+    )
+    return score_table(
+        model, table, take, identifier=identifier, allow_unknown=allow_unknown, progress=scoring
+    )
 
 
 def read_to_score(
@@ -80,6 +135,7 @@ def score_table(
     *,
     identifier: str | None = None,
     allow_unknown: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> ScoringReport:
     """Score every row of a table that :func:`read_to_score` has read.
 
@@ -94,13 +150,18 @@ def score_table(
         A column to be carried along.
     allow_unknown : sequence of str
         Columns that the model knows and that may be absent or without any known value.
+    progress : callable, optional
+        Told the fraction done and what is being done; returning True stops it.
 
     Raises
     ------
-    InputError
+    UnknownColumnsError
         If the table lacks a column, or all of its cells are unknown to the model, unless that is
         allowed; before any row is scored.
+    Cancelled
+        If ``progress`` asked to stop.
     """
+    tell = teller(progress)
     for name in allow_unknown:
         if name not in model.feature_columns:
             raise InputError(
@@ -116,7 +177,8 @@ def score_table(
     absent = [name for name in allow_unknown if name not in present]
     whole = table.with_missing_columns([known[name] for name in absent])
     model.check_columns(whole)
-    report = _report(model, whole, absent)
+    tell(0.0, "scoring")
+    report = what_was_met(model, whole, absent)
     _check_known(model, whole, report, allow_unknown)
     labels = whole.labelled() if whole.label is not None else None
     kept = np.empty(whole.rows) if labels is not None else None
@@ -126,6 +188,7 @@ def score_table(
         take(whole.file_rows[start:stop], cells, scores)
         if kept is not None:
             kept[start:stop] = scores
+        tell(stop / whole.rows, "scoring")
     area = None if kept is None or labels is None else _area(whole, labels, kept, report)
     return dataclasses.replace(report, auc=area)
 
@@ -172,7 +235,17 @@ def _area(
 # ------------------------------------------------------------------ what it met
 
 
-def _report(model: Model, table: AnyTable, absent: Sequence[str]) -> ScoringReport:
+def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> ScoringReport:
+    """Say what a model meets in a table, before any row of it is scored.
+
+    Parameters
+    ----------
+    model : Model
+    table : AnyTable
+        Read by the schema of the model.
+    absent : sequence of str
+        Columns that were added to the table as the file lacks them.
+    """
     names = [column.name for column in table.columns]
     features = model.feature_columns
     missing = table.missing()
@@ -259,8 +332,5 @@ def _check_known(
         met = report.unseen.get(column.name)
         return (0, ()) if met is None else (met.count, met.values)
 
-    def advice(name: str) -> str:
-        return f"; --allow-unknown {name!r} scores the rows all the same"
-
     names = [name for name in report.matched if name not in allowed]
-    check_known(table, schema, names, strange, advice)
+    check_known(table, schema, names, strange)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -92,36 +93,65 @@ class ScoringReport:
         """Say the same to a person, a line each."""
         said = [f"{self.table}: {self.scored} of {self.rows} rows scored"]
         if self.ignored:
-            said.append(f"columns that the model does not know are ignored: {_some(self.ignored)}")
+            said.append(
+                f"columns that the model does not know are ignored: {some_names(self.ignored)}"
+            )
         if self.missing:
-            said.append(f"columns without any value, as was asked for: {_some(self.missing)}")
-        for name, met in self.unseen.items():
-            said.append(
-                f"column {name!r}: {_rows(met.count)} with a level that the model has never met "
-                f"({_some(met.values)})"
-            )
-        for name, bad in self.unreadable.items():
-            where = "" if bad.line is None else f" in line {bad.line}"
-            said.append(
-                f"column {name!r}: {_rows(bad.count)} with what is no number, which counts as "
-                f"missing; the first is {bad.text!r}{where}"
-            )
-        said += [far.describe() for far in self.far]
-        for name, count in self.gaps.items():
-            said.append(f"column {name!r}: {_rows(count)} without a value, more than in training")
+            said.append(f"columns without any value, as was asked for: {some_names(self.missing)}")
+        said += self._strange()
+        said += [
+            f"column {name!r}: {rows_words(count)} without a value, more than in training"
+            for name, count in self.gaps.items()
+        ]
         said += [f"line {row.line} is left out: {row.reason}" for row in self.left_out[:SHOWN]]
         if (more := self.rows - self.scored - SHOWN) > 0:
-            said.append(f"{_rows(more)} more left out")
+            said.append(f"{rows_words(more)} more left out")
         if self.auc is not None:
             interval = interval_words(self.auc.low, self.auc.high)
             said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
         return [" ".join(sentence.split()) for sentence in said]
 
+    def notes(self) -> list[str]:
+        """Say what a run that was tested on the table has to tell: what its rows hold."""
+        said = self._strange()
+        if (more := len(said) - SHOWN) > 0:
+            said[SHOWN:] = [f"the same of {more:,} more columns"]
+        if self.gaps:
+            counts = [f"{name!r} {rows_words(count)}" for name, count in self.gaps.items()]
+            said.append(f"more rows without a value than in training: {_some(counts)}")
+        if left_out := self.rows - self.scored:
+            first = self.left_out[0]
+            said.append(
+                f"{rows_words(left_out)} left out, the first in line {first.line}: {first.reason}"
+            )
+        return [f"Test file {PurePath(self.table).name}: {' '.join(s.split())}." for s in said]
 
-def _rows(count: int) -> str:
+    def _strange(self) -> list[str]:
+        """Say which cells the model can make nothing of, a sentence for each column."""
+        said = [
+            f"column {name!r}: {rows_words(met.count)} with a level that the model has never met "
+            f"({some_names(met.values)})"
+            for name, met in self.unseen.items()
+        ]
+        for name, bad in self.unreadable.items():
+            where = "" if bad.line is None else f" in line {bad.line}"
+            said.append(
+                f"column {name!r}: {rows_words(bad.count)} with what is no number, which counts "
+                f"as missing; the first is {bad.text!r}{where}"
+            )
+        return said + [far.describe() for far in self.far]
+
+
+def rows_words(count: int) -> str:
+    """Write a count of rows."""
     return f"{count:,} row" if count == 1 else f"{count:,} rows"
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(map(repr, names[:SHOWN])) + more
+def some_names(names: Sequence[str]) -> str:
+    """Write names, the first ten of many."""
+    return _some([repr(name) for name in names])
+
+
+def _some(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else ""
+    return ", ".join(parts[:SHOWN]) + more

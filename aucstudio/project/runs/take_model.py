@@ -6,6 +6,7 @@ from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.runs.execute import refit
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import RunRecord
@@ -21,7 +22,8 @@ def take_model(plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None =
     """
     if len(record.splits) == 1:
         return validated_model(record, 0, rule)
-    return rethresholded(refit(plan.experiment, plan.table), plan.table, rule)
+    model = refit(plan.experiment, plan.table)
+    return rethresholded(model, plan.experiment, plan.table, rule)
 
 
 def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -> Model:
@@ -39,9 +41,12 @@ def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -
     return result.model.with_threshold(rule, *rows)
 
 
-def rethresholded(model: Model, table: AnyTable, rule: ThresholdRule | None) -> Model:
-    """Move the threshold of a model on the labelled rows of a table, if there is a rule."""
+def rethresholded(
+    model: Model, experiment: Experiment, table: AnyTable, rule: ThresholdRule | None
+) -> Model:
+    """Move the threshold of a model on the labelled rows of its table, if there is a rule."""
     if rule is None:
         return model
+    table = experiment.data.seen(table)
     scores = scores_of(model, table)[table.labelled()]
     return model.with_threshold(rule, table.is_positive(), scores, "the training rows")

@@ -1,0 +1,269 @@
+"""What is chosen to score a table: the table, the model, an identifier, the label."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui import prompts
+from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
+from aucstudio.gui.plain import plain_tooltip
+from aucstudio.gui.session import Session, ShownRun
+from aucstudio.gui.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
+from aucstudio.project.runs.model import Model
+
+MODEL_ENDING = ".aucmodel"
+
+_FILE = 2  # beside the two choices of a run
+_FIELD_WIDTH, _KIND_HEIGHT = 320, 26
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chosen:
+    """What is to be scored, and how.
+
+    Attributes
+    ----------
+    make_model : callable
+        Gives the model, on another thread; told a function to post progress to.
+    table : Path
+    identifier, label : str or None
+    allowed : tuple of str
+        Columns that may be unknown.
+    """
+
+    make_model: Callable[[Callable[[Any], bool]], Model]
+    table: Path
+    identifier: str | None
+    label: str | None
+    allowed: tuple[str, ...]
+
+
+class ScoreForm(QObject):
+    """The fields of the dialog.
+
+    Signals
+    -------
+    files_changed
+        Another table, or another model: the columns have to be looked at.
+    changed
+        Something else is chosen.
+    """
+
+    files_changed = Signal()
+    changed = Signal()
+
+    def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self.run_model: Model = run.record.splits[0].model
+        self.table: Path | None = None
+        self._file: Path | None = None  # of a model
+        self._was_from_file = False
+        self._looked_at: Model | None = None
+        self.columns: tuple[str, ...] = ()
+        self.choice = ModelChoice(session, run, parent)
+        # The model that `train --save-model` takes away.
+        if len(run.record.splits) > 1 and self.choice.kinds.button(ANEW).isEnabled():
+            self.choice.kinds.button(ANEW).setChecked(True)
+        self.layout = fields_grid()
+        self._add_table()
+        self._add_model(run)
+        self.choice.add_threshold(self.layout, 2)
+        self.identifier = self._add_combo(4, "Identifier", "score_identifier")
+        plain_tooltip(self.identifier, "A column to be carried along beside each score")
+        self.label = self._add_combo(5, "Label", "score_label")
+        plain_tooltip(self.label, "The column that holds the class, for the AUC")
+        self.forget_columns()
+        self.choice.changed.connect(self._on_choice)
+        self.identifier.currentIndexChanged.connect(self.changed)
+        self.label.currentIndexChanged.connect(self.changed)
+
+    # ------------------------------------------------------------- assembly
+
+    def _add_table(self) -> None:
+        self.table_name = ElidedLabel("none chosen; a file can be dropped here")
+        self.table_name.setObjectName("score_table_name")
+        self.choose_table = named(QPushButton("&Choose…"), "score_table_button", "Choose the table")
+        self.choose_table.clicked.connect(self._on_choose_table)
+        self._add_row(0, "Table", _with_button(self.table_name, self.choose_table))
+
+    def _add_model(self, run: ShownRun) -> None:
+        text = "From a file"
+        self.from_file = named(QRadioButton(text), "model_choice_file", text)
+        self.choice.kinds.addButton(self.from_file, _FILE)
+        self.file_name = ElidedLabel("")
+        self.file_name.setObjectName("score_model_name")
+        self.choose_model = named(QPushButton("C&hoose…"), "score_model_button", "Choose the model")
+        self.choose_model.clicked.connect(self._on_choose_model)
+        kinds = QVBoxLayout()
+        kinds.setSpacing(0)
+        for button in self.choice.kinds.buttons():
+            button.setMinimumHeight(_KIND_HEIGHT)
+            if button is not self.from_file:
+                kinds.addWidget(button)
+        file = _with_button(self.file_name, self.choose_model)
+        file.insertWidget(0, self.from_file)
+        kinds.addLayout(file)
+        self._add_row(1, "Model", kinds)
+
+    def order_tabs(self) -> None:
+        """Let the tabulator follow the reading order; the first step has the focus."""
+        choice = self.choice
+        fields = [self.choose_table, *choice.kinds.buttons(), self.choose_model, choice.rule]
+        fields += [choice.bound, choice.ratio, self.identifier, self.label]
+        for one, other in itertools.pairwise(fields):
+            QWidget.setTabOrder(one, other)
+        self.choose_table.setFocus()
+
+    def _add_row(self, row: int, text: str, fields: QVBoxLayout | QHBoxLayout) -> None:
+        title = field_label(text)
+        title.setMinimumHeight(_KIND_HEIGHT)
+        top = Qt.AlignmentFlag.AlignTop if isinstance(fields, QVBoxLayout) else Qt.AlignmentFlag(0)
+        self.layout.addWidget(title, row, 0, top)
+        self.layout.addLayout(fields, row, 1)
+
+    def _add_combo(self, row: int, text: str, name: str) -> QComboBox:
+        combo = named(ElidedCombo(), name, text)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumWidth(_FIELD_WIDTH)
+        combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        title = field_label(text)
+        title.setBuddy(combo)
+        self.layout.addWidget(title, row, 0)
+        self.layout.addWidget(combo, row, 1)
+        return combo
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def model_file(self) -> Path | None:
+        """The file of the model; None if it is one of the run's."""
+        return None if self.choice.is_of_run else self._file
+
+    @property
+    def trains(self) -> bool:
+        """Whether the model has to be trained first."""
+        return self.choice.kinds.checkedId() == ANEW
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is enough to score with."""
+        return self.table is not None and bool(self.columns) and self._looked_at is not None
+
+    @property
+    def label_column(self) -> str | None:
+        """The column of the table that holds the class, if there is one."""
+        assert self._looked_at is not None
+        name = self.label.currentData() or self._looked_at.label
+        return name if name in self.columns else None
+
+    def chosen(self, allowed: Sequence[str]) -> Chosen:
+        """Give what is to be done; the columns have been looked at."""
+        model = self._looked_at
+        assert self.table is not None
+        assert model is not None
+        make = self.choice.making() if self.choice.is_of_run else lambda _post: model
+        identifier, label = self.identifier.currentData(), self.label.currentData()
+        return Chosen(make, self.table, identifier, label, tuple(allowed))
+
+    # ------------------------------------------------------------- changing
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a table, or a model if it is the file of one."""
+        if path.suffix.lower() == MODEL_ENDING:
+            self._file = path
+            _show_path(self.file_name, path)
+            if not self.from_file.isChecked():
+                self.from_file.setChecked(True)  # which is answered below
+                return
+        else:
+            self.table = path
+            _show_path(self.table_name, path)
+        self._announce()
+
+    def _announce(self) -> None:
+        self._was_from_file = not self.choice.is_of_run
+        self.files_changed.emit()
+
+    def show_columns(self, model: Model, columns: tuple[str, ...]) -> None:
+        """Offer the columns of the table."""
+        self._looked_at, self.columns = model, columns
+        others = [name for name in columns if name not in model.feature_columns]
+        named_as_then = model.label in columns
+        usual = f"{model.label}, as in training" if named_as_then else "none"
+        _fill(self.identifier, "none", columns)
+        _fill(self.label, usual, [name for name in others if name != model.label])
+
+    def forget_columns(self) -> None:
+        """Offer nothing, as nothing is known of the table."""
+        self._looked_at, self.columns = None, ()
+        for combo in (self.identifier, self.label):
+            _fill(combo, "none", ())
+
+    def forget_files(self) -> None:
+        """Take back a table that was chosen, as it is not looked at to the end."""
+        self.table = None
+        self.table_name.setText("none chosen")
+        self.forget_columns()
+
+    def _on_choice(self) -> None:
+        from_file = not self.choice.is_of_run
+        if from_file and self._file is None:
+            self._on_choose_model()
+        elif from_file != self._was_from_file:
+            self._announce()
+        else:
+            self.changed.emit()
+
+    def _on_choose_table(self) -> None:
+        path = prompts.ask_open_path(self._parent, "Choose the table to score", prompts.TABLES)
+        if path:
+            self.choose_file(Path(path))
+
+    def _on_choose_model(self) -> None:
+        path = prompts.ask_open_path(self._parent, "Choose the model", prompts.MODELS)
+        if path:
+            self.choose_file(Path(path))
+        elif self._file is None and not self.choice.is_of_run:
+            self.choice.kinds.button(0).setChecked(True)
+
+
+def _with_button(name: ElidedLabel, button: QPushButton) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    row.addWidget(name, stretch=1)
+    row.addWidget(button)
+    return row
+
+
+def _show_path(target: ElidedLabel, path: Path) -> None:
+    target.setText(path.name)
+    plain_tooltip(target, str(path))
+
+
+def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
+    """Offer names after a first choice, which stands for none; what is chosen stays if it can."""
+    before = combo.currentData()
+    combo.blockSignals(True)
+    combo.clear()
+    combo.addItem(first, None)
+    for name in names:
+        combo.addItem(name, name)
+    combo.setCurrentIndex(max(0, combo.findData(before)))
+    combo.setEnabled(bool(names))
+    combo.blockSignals(False)

@@ -1,0 +1,131 @@
+"""What a model met in a table that it scored: the AUC, and a small table with counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtWidgets import QTableView, QVBoxLayout, QWidget
+
+from aucstudio.gui.sheet_model import Row, SheetModel
+from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring_report import ScoringReport, rows_words, some_names
+from aucstudio.project.words import figure_words, interval_words
+
+_HEADS = ("What was met", "Count", "Which")
+_HEIGHT, _LEAST_ROWS = 28, 6
+_NOTHING = "–"
+_INDENT = "    "
+
+Line = tuple[str, str, str]
+
+
+class ScoreReport(QWidget):
+    """Shows a report of scoring."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figure = label("", "figure", name="score_auc")
+        self.sentence = label("", wrap=True, name="score_sentence")
+        self.model = SheetModel(_HEADS, {}, words=(0, 2))
+        self.view = named(QTableView(), "score_report", "What the model met in the table")
+        self.view.setModel(self.model)
+        list_rows(self.view, _HEIGHT)
+        fit_columns(self.view, 2)
+        self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.figure)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.view, stretch=1)
+
+    def show_report(
+        self, report: ScoringReport, model: Model, label: str | None, also: str = ""
+    ) -> None:
+        """Show what was met.
+
+        Parameters
+        ----------
+        report : ScoringReport
+        model : Model
+        label : str or None
+            The column of the table that holds the class, if there is one.
+        also : str
+            A remark on how the table was read.
+        """
+        area = report.auc
+        tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
+        said = [f"{report.scored:,} of {report.rows:,} rows scored"]
+        said.append(_area_words(report, model, label))
+        if also:
+            said.append(also)
+        self.sentence.setText("; ".join(said) + ".")
+        self.model.show_rows([Row(cells) for cells in _lines(report)])
+
+
+def _area_words(report: ScoringReport, model: Model, label: str | None) -> str:
+    if report.auc is not None:
+        return f"AUC 95 % {interval_words(report.auc.low, report.auc.high)}"
+    if label is None:
+        return "no AUC, as the table has no label"
+    strange = report.unseen.get(label)
+    if strange is not None:
+        return (
+            f"no AUC, as {rows_words(strange.count)} are neither {model.positive!r} nor "
+            f"{model.negative!r} in {label!r}"
+        )
+    return f"no AUC, as {label!r} does not hold both classes"
+
+
+def _lines(report: ScoringReport) -> Iterator[Line]:
+    yield _columns("Columns matched", report.matched)
+    yield _columns("Columns ignored", report.ignored)
+    if report.missing:
+        yield _columns("Columns absent, as allowed", report.missing)
+    yield from _cells(report)
+    left_out = report.rows - report.scored
+    yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
+    for row in report.left_out:
+        yield f"{_INDENT}row {row.row:,}, line {row.line:,}", "", " ".join(row.reason.split())
+    if more := left_out - len(report.left_out):
+        yield f"{_INDENT}and {more:,} more", "", ""
+
+
+def _columns(what: str, names: tuple[str, ...]) -> Line:
+    return what, f"{len(names):,}", some_names(names) if names else _NOTHING
+
+
+def _cells(report: ScoringReport) -> Iterator[Line]:
+    yield from _section(
+        "Unseen levels",
+        [(name, met.count, some_names(met.values)) for name, met in report.unseen.items()],
+    )
+    yield from _section(
+        "Cells that are no numbers",
+        [
+            (name, bad.count, f"{bad.text!r}{_line_words(bad.line)}; counts as missing")
+            for name, bad in report.unreadable.items()
+        ],
+    )
+    yield from _section(
+        "Cells too far from training",
+        [
+            (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; counts as missing")
+            for far in report.far
+        ],
+    )
+    yield from _section(
+        "Rows without a value",
+        [(name, count, "a larger share than in training") for name, count in report.gaps.items()],
+    )
+
+
+def _section(what: str, columns: Sequence[tuple[str, int, str]]) -> Iterator[Line]:
+    yield (what, "", "") if columns else (what, "0", _NOTHING)
+    for name, count, which in columns:
+        yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
+
+
+def _line_words(line: int | None) -> str:
+    return "" if line is None else f" in line {line:,}"

@@ -1,0 +1,306 @@
+"""Scoring a table with a model of a run, or with one from a file, while the window goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui import prompts
+from aucstudio.gui.background import Background
+from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
+from aucstudio.gui.dialogs.score_form import Chosen, ScoreForm
+from aucstudio.gui.dialogs.score_report import ScoreReport
+from aucstudio.gui.session import Session, ShownRun
+from aucstudio.gui.widgets import dialog_buttons, hint_label, label, named, primary, tell
+from aucstudio.project import scratch
+from aucstudio.project.data.heading import heading
+from aucstudio.project.data.unknown import UnknownColumnsError
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring_report import ScoringReport
+from aucstudio.project.runs.stream_plan import table_reader
+from aucstudio.project.store.files import refuse_own_input, written_atomically
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.scores_file import scores_file, write_scores
+from aucstudio.project.work.job import Job
+
+Post = Callable[[Any], bool]
+
+_SIZE = QSize(720, 680)
+_STEPS = 1000
+_CHOOSE = "Choose a table; it need not have a label."
+_PRESS = "Press Score: what the model meets that training never showed will be listed here."
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """A table that was scored: by what, what was met, where the scores lie."""
+
+    model: Model
+    report: ScoringReport
+    file: Path
+    said: str
+
+
+class ScoreTableDialog(QDialog):
+    """Asks for a table and a model, scores beside the window, shows what was met, and saves."""
+
+    def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("score_table_dialog")
+        self.setWindowTitle(f"Score a table with {run.look.name}")
+        self.setAcceptDrops(True)
+        self._session = session
+        self._folder: Path | None = None
+        self._scored: Scored | None = None
+        self._looking = Background(self, self._on_looked, self._on_progress)
+        self._working = Background(self, self._on_scored, self._on_progress)
+        self._saving = Background(self, self._on_saved)
+        self.form = ScoreForm(session, run, self)
+        self.allowed = AllowedColumns()
+        self.words = label("", "error", wrap=True, name="score_words")
+        self.hint = hint_label("score_hint")
+        self.report = ScoreReport()
+        self._make_buttons()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addLayout(self.form.layout)
+        for widget in (self.allowed, self.words, self._progress_row()):
+            layout.addWidget(widget)
+        for widget in (self.report, self.hint):
+            layout.addWidget(widget, stretch=1)
+        layout.addWidget(self.buttons)
+        self.form.files_changed.connect(self._look)
+        self.form.changed.connect(self._forget)
+        self.allowed.changed.connect(self._forget)
+        self.form.order_tabs()
+        self._forget()
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+
+    def _make_buttons(self) -> None:
+        self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
+        self.save = named(QPushButton("Sa&ve scores…"), "score_save_button", "Save the scores")
+        self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
+        self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
+        self.score.setDefault(True)
+        self.score.clicked.connect(self._on_score)
+        self.save.clicked.connect(self._on_save)
+        self.buttons.rejected.connect(self.reject)
+
+    def _progress_row(self) -> QWidget:
+        self.progress = QWidget()
+        self.bar = named(QProgressBar(), "score_progress", "Progress of scoring")
+        self.bar.setTextVisible(False)
+        self.bar.setRange(0, _STEPS)
+        self.doing = label("", "muted", name="score_doing")
+        self.cancel = named(QPushButton("Ca&ncel"), "score_cancel_button", "Cancel scoring")
+        self.cancel.clicked.connect(self._on_cancel)
+        row = QHBoxLayout(self.progress)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.bar, stretch=1)
+        row.addWidget(self.doing)
+        row.addWidget(self.cancel)
+        return self.progress
+
+    # ------------------------------------------------------------- state
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is read, scored or saved."""
+        return self._looking.busy or self._working.busy or self._saving.busy
+
+    def choose_file(self, path: str | Path) -> None:
+        """Choose a table, or a model if it is the file of one."""
+        self.form.choose_file(Path(path))
+
+    def _forget(self) -> None:
+        """Take away what was found with other choices."""
+        self._working.drop()
+        if self._scored is not None:
+            with contextlib.suppress(OSError):  # as where it is being copied
+                self._scored.file.unlink()
+            self._scored = None
+        tell(self.words, "")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        at_work = self._looking.busy or self._working.busy
+        self.progress.setVisible(at_work)
+        self.report.setVisible(self._scored is not None)
+        self.hint.setVisible(self._scored is None)
+        can_score = not self.busy and self.form.is_complete and not self.allowed.sentence.text()
+        self.hint.setText(_CHOOSE if self.form.table is None else _PRESS if can_score else "")
+        self.score.setEnabled(not self.busy and self.form.is_complete)
+        self.save.setEnabled(self._scored is not None and not self._saving.busy)
+
+    def _on_progress(self, message: tuple[float | None, str]) -> None:
+        fraction, words = message
+        # A bar without an end moves to and fro.
+        self.bar.setRange(0, 0 if fraction is None else _STEPS)
+        self.bar.setValue(0 if fraction is None else round(_STEPS * fraction))
+        self.doing.setText(f"{words}…")
+
+    def _on_cancel(self) -> None:
+        if self._looking.busy:
+            self._looking.drop()
+            self.form.forget_files()
+        self._working.drop()
+        self._refresh()
+
+    def _complain(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, (Stopped, Cancelled)):
+            assert isinstance(error, Exception)
+            tell(self.words, failure_sentence(error), "error")
+
+    # ------------------------------------------------------------- what the files hold
+
+    def _look(self) -> None:
+        """Look at the files that are chosen, for the names of columns."""
+        self.allowed.clear()
+        self._forget()
+        table, model_file, known = self.form.table, self.form.model_file, self.form.run_model
+
+        def look(post: Post) -> tuple[Model, tuple[str, ...]]:
+            model = known if model_file is None else load_model(model_file)
+            if table is None:
+                return model, ()
+            return model, heading(table, model.schema, lambda done, words: post((done, words)))
+
+        self._on_progress((None, "looking at the file"))
+        self._looking.start(look)
+        self._refresh()
+
+    def _on_looked(self, job: Job[Any, tuple[Model, tuple[str, ...]]]) -> None:
+        if job.result is None:
+            self._complain(job.error)
+            self.form.forget_columns()
+        else:
+            self.form.show_columns(*job.result)
+        self._refresh()
+
+    # ------------------------------------------------------------- scoring
+
+    def _on_score(self) -> None:
+        self._forget()
+        if self._folder is None:
+            try:
+                self._folder = scratch.make_folder()
+            except InputError as error:
+                self._complain(error)
+                self._refresh()
+                return
+        self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
+        chosen = self.form.chosen(self.allowed.allowed())
+        self._working.start(_scoring(chosen, self._folder))
+        self._refresh()
+
+    def _on_scored(self, job: Job[Any, Scored]) -> None:
+        if isinstance(job.error, UnknownColumnsError):
+            self.allowed.refuse(str(job.error), job.error.reasons)
+        elif job.result is None:
+            self._complain(job.error)
+        else:
+            self._scored = job.result
+            self.allowed.accept_all()
+            found = job.result
+            self.report.show_report(found.report, found.model, self.form.label_column, found.said)
+        self._refresh()
+
+    # ------------------------------------------------------------- saving
+
+    def _on_save(self) -> None:
+        table, scored = self.form.table, self._scored
+        assert table is not None
+        assert scored is not None
+        suggested = str(table.with_name(f"{table.stem}-scores.csv"))
+        path = prompts.ask_save_path(self, "Save the scores", suggested, "CSV (*.csv)")
+        if not path:
+            return
+        try:
+            target = prompts.with_ending(path, ".csv")
+            own = None if self._session.table is None else self._session.table.path
+            refuse_own_input(target, table, self.form.model_file, own)
+        except InputError as error:
+            self._complain(error)
+            self._refresh()
+            return
+        self._saving.start(lambda _post: _copy(scored.file, target))
+        self._refresh()
+
+    def _on_saved(self, job: Job[Any, Path]) -> None:
+        if job.result is None:
+            self._complain(job.error)
+        else:
+            tell(self.words, f"Saved {job.result}")
+            self._session.told.emit(f"Saved {job.result}")
+        self._refresh()
+
+    # ------------------------------------------------------------- Qt
+
+    def done(self, result: int) -> None:
+        """Drop what is under way, and leave."""
+        for work in (self._looking, self._working, self._saving):
+            work.drop()
+        if self._folder is not None:
+            scratch.remove(self._folder)
+        super().done(result)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        urls = event.mimeData().urls()
+        if urls and urls[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.choose_file(event.mimeData().urls()[0].toLocalFile())
+
+
+def _scoring(chosen: Chosen, folder: Path) -> Callable[[Post], Scored]:
+    """Give what makes the model, reads the table and scores it, on another thread."""
+
+    def work(post: Post) -> Scored:
+        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
+        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
+        # One that was given up may still be at its own file.
+        target = folder / f"{secrets.token_hex(6)}.csv"
+        with scores_file(target) as file:
+            report = write_scores(
+                file,
+                model,
+                chosen.table,
+                identifier=chosen.identifier,
+                label=chosen.label,
+                allow_unknown=chosen.allowed,
+                read=read,
+                progress=lambda done, words: post((done, words)),
+            )
+        return Scored(model, report, target, said)
+
+    return work
+
+
+def _copy(file: Path, target: Path) -> Path:
+    with file.open("rb") as scores, written_atomically(target) as saved:
+        shutil.copyfileobj(scores, saved)
+    return target

@@ -1,0 +1,367 @@
+"""Scoring a table in the window: what is refused, allowed, told, saved, and dropped."""
+
+import csv
+import threading
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QProgressBar,
+    QTableView,
+)
+
+from aucstudio.cli import main
+from aucstudio.gui.dialogs import score_table
+from aucstudio.gui.dialogs.score_table import ScoreTableDialog
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import Cancelled
+from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.runs.take_model import validated_model
+from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_table
+from tests.gui.conftest import PATIENCE, choose, make_record, put, train
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture
+def later(tmp_path):
+    """Write a later table: as the first one, with its rows or its header changed."""
+
+    def write(change=lambda _rows: None, header=lambda names: names, name="later.csv"):
+        rows = read_rows(write_table(tmp_path / "source.csv", rows=60, seed=3))
+        names, rows = header(rows[0]), rows[1:]
+        change(rows)
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([names, *rows])
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def dialog_of(window, qtbot, table_file, table):
+    """Open the dialog by its action, on a run with one split or several."""
+
+    def open_dialog(**validation):
+        window.session.open_data(table_file)
+        record = make_record(window.session.table, validation=Validation(**validation))
+        put(window.session, record, "A run")
+        assert window.actions_.score_table.isEnabled()
+        window.actions_.score_table.trigger()
+        (dialog,) = window.findChildren(ScoreTableDialog)
+        qtbot.waitUntil(dialog.isVisible)
+        return dialog
+
+    return open_dialog
+
+
+@pytest.fixture
+def press(qtbot):
+    """Press a button, and wait until the dialog is at rest."""
+
+    def press(dialog, button):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+
+    return press
+
+
+@pytest.fixture
+def choose_table(answers, press):
+    def choose_table(dialog, path):
+        answers.open_path = str(path)
+        press(dialog, dialog.form.choose_table)
+
+    return choose_table
+
+
+def found(dialog):
+    return [row.cells for row in dialog.report.model.rows]
+
+
+def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
+    assert not window.actions_.score_table.isEnabled()
+    window.session.open_data(table_file)
+    assert not window.actions_.score_table.isEnabled()
+    train(qtbot, window.session)
+    assert window.actions_.score_table.isEnabled()
+
+
+def test_scores_what_was_met_and_saves_what_the_command_saves(
+    dialog_of, later, choose_table, press, answers, tmp_path, capsys
+):
+    def change(rows):
+        rows[3][4] = rows[8][4] = "west"
+        rows[5][0] = ""
+        rows[6][1] = "old"
+        rows[9].append("one too many")
+
+    path = later(change)
+    dialog = dialog_of()
+    assert not dialog.isModal()
+    assert not dialog.score.isEnabled()
+    assert not dialog.save.isEnabled()
+    choose_table(dialog, path)
+    choose(dialog.form.identifier, "x3")
+    press(dialog, dialog.score)
+    assert dialog.report.isVisible()
+    assert "AUC 0." in dialog.report.figure.text()
+    assert "59 of 60 rows scored; AUC 95 % 0." in dialog.report.sentence.text()
+    met = found(dialog)
+    assert met[0] == ("Columns matched", "5", "'x0', 'x1', 'x2', 'x3', 'town'")
+    assert met[1] == ("Columns ignored", "0", "–")
+    assert ("    town", "2", "'west'") in met
+    assert ("    x1", "1", "'old' in line 8; counts as missing") in met
+    assert ("    x0", "1", "a larger share than in training") in met
+    assert met[-2:] == [
+        ("Rows left out", "1", ""),
+        ("    row 10, line 11", "", "7 cells instead of 6"),
+    ]
+    answers.save_path = str(tmp_path / "window.csv")
+    press(dialog, dialog.save)
+    assert dialog.words.text() == f"Saved {tmp_path / 'window.csv'}"
+    session = dialog._session
+    model = validated_model(session.records[session.selected], 0, None)
+    save_model(model, tmp_path / "m.aucmodel")
+    command = ["score", tmp_path / "m.aucmodel", path, "--id", "x3", "-o", tmp_path / "command.csv"]
+    assert main([str(part) for part in command]) == 0
+    capsys.readouterr()
+    written = (tmp_path / "window.csv").read_bytes()
+    assert written == (tmp_path / "command.csv").read_bytes()
+    assert written.startswith(b"row,x3,score,label\n")
+
+
+def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choose_table, press):
+    path = later(header=lambda names: [names[0].upper(), *names[1:]])
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    assert "later.csv lacks column 'x0'" in dialog.allowed.sentence.text()
+    assert "did you mean 'X0'?" in dialog.allowed.sentence.text()
+    assert "--" not in dialog.allowed.sentence.text()
+    assert not dialog.report.isVisible()
+    assert not dialog.save.isEnabled()
+    assert list(dialog.allowed.boxes) == ["x0"]
+    box = dialog.allowed.boxes["x0"]
+    assert box.isVisible()
+    assert "x0" in box.accessibleName()
+    box.click()
+    press(dialog, dialog.score)
+    assert dialog.report.isVisible()
+    assert ("Columns absent, as allowed", "1", "'x0'") in found(dialog)
+    assert ("Columns ignored", "1", "'X0'") in found(dialog)
+    assert dialog.save.isEnabled()
+    box.click()
+    assert not dialog.report.isVisible()
+    assert not dialog.save.isEnabled()
+
+
+def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_table, press):
+    def change(rows):
+        for row in rows:
+            row[1], row[4] = "", row[4].upper()
+
+    dialog = dialog_of()
+    choose_table(dialog, later(change))
+    press(dialog, dialog.score)
+    assert "likewise 'town'" in dialog.allowed.sentence.text()
+    assert list(dialog.allowed.boxes) == ["x1", "town"]
+    dialog.allowed.boxes["x1"].click()
+    press(dialog, dialog.score)
+    assert "'NORTH', 'SOUTH'" in dialog.allowed.sentence.text()
+    assert dialog.allowed.boxes["x1"].isChecked()
+    dialog.allowed.boxes["town"].click()
+    press(dialog, dialog.score)
+    assert dialog.report.isVisible()
+    choose_table(dialog, later(name="other.csv"))
+    assert dialog.allowed.boxes == {}
+    assert not dialog.report.isVisible()
+
+
+def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, press):
+    dialog = dialog_of()
+    choose_table(dialog, later(header=lambda names: [*names[:-1], "verdict"]))
+    assert dialog.form.label.currentText() == "none"
+    press(dialog, dialog.score)
+    assert dialog.report.figure.isHidden()
+    assert "no AUC, as the table has no label" in dialog.report.sentence.text()
+    choose(dialog.form.label, "verdict")
+    press(dialog, dialog.score)
+    assert "AUC 0." in dialog.report.figure.text()
+
+
+def test_after_several_splits_a_model_of_all_rows_scores(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
+    path = later()
+    dialog = dialog_of(repeats=3)
+    assert dialog.form.choice.kinds.button(1).isChecked()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    assert "all 160 labelled rows" in dialog._scored.model.trained_on
+    choose(dialog.form.choice.rule, "fpr")
+    dialog.form.choice.bound.setValue(0.2)
+    assert not dialog.save.isEnabled()
+    press(dialog, dialog.score)
+    answers.save_path = str(tmp_path / "anew.csv")
+    press(dialog, dialog.save)
+    model = dialog._scored.model
+    assert model.threshold.endswith("on the training rows")
+    rows = read_rows(tmp_path / "anew.csv")[1:]
+    assert [row[2] == "yes" for row in rows] == [float(row[1]) > 0 for row in rows]
+
+
+def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
+    path = later()
+    dialog = dialog_of()
+    other = make_record(dialog._session.table, "logistic").splits[0].model
+    save_model(other, tmp_path / "other.aucmodel")
+    for dropped in (tmp_path / "other.aucmodel", path):
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(dropped))])
+        copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+        left = Qt.MouseButton.LeftButton
+        dialog.dropEvent(QDropEvent(QPointF(9, 9), copy, data, left, none))
+        qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert dialog.form.from_file.isChecked()
+    assert dialog.form.choice.rule.isHidden()
+    press(dialog, dialog.score)
+    assert dialog._scored.model.method == "logistic"
+    answers.save_path = str(tmp_path / "other.aucmodel.csv")
+    press(dialog, dialog.save)
+    scores = [float(row[1]) for row in read_rows(tmp_path / "other.aucmodel.csv")[1:]]
+    expected = load_model(tmp_path / "other.aucmodel")
+    np.testing.assert_array_equal(scores, scores_of(expected, read_to_score(expected, path)))
+    dialog.form.choice.kinds.button(0).click()
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    press(dialog, dialog.score)
+    assert dialog._scored.model.method == "auc-rls"
+
+
+def test_no_model_file_goes_back_to_the_run(dialog_of, answers):
+    dialog = dialog_of()
+    dialog.form.from_file.click()
+    assert dialog.form.choice.is_of_run
+
+
+@pytest.mark.parametrize("what", ["table", "model"])
+def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
+    dialog = dialog_of()
+    path = tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what]
+    path.write_text("")
+    dialog.choose_file(path)
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert path.name in dialog.words.text()
+    assert not dialog.score.isEnabled()
+
+
+def test_the_table_itself_is_never_overwritten(dialog_of, later, choose_table, press, answers):
+    path = later()
+    before = path.read_bytes()
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    answers.save_path = str(path)
+    press(dialog, dialog.save)
+    assert "it would be lost" in dialog.words.text()
+    assert path.read_bytes() == before
+    assert dialog.save.isEnabled()
+
+
+class Held:
+    """Scoring that waits in its middle; what is told of its progress decides how it ends."""
+
+    def __init__(self, monkeypatch):
+        self.begun, self.go, self.ended = (threading.Event() for _ in range(3))
+        self.error = None
+        self._write = score_table.write_scores
+        monkeypatch.setattr(score_table, "write_scores", self)
+
+    def __call__(self, *arguments, **how):
+        self.begun.set()
+        assert self.go.wait(30)
+        try:
+            return self._write(*arguments, **how)
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("way", ["cancel", "close", "another table"])
+def test_what_is_given_up_stops_and_is_never_heard(
+    dialog_of, later, choose_table, press, qtbot, monkeypatch, way
+):
+    path = later()
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    held = Held(monkeypatch)
+    qtbot.mouseClick(dialog.score, Qt.MouseButton.LeftButton)
+    assert held.begun.wait(30)
+    assert dialog.busy
+    assert dialog.progress.isVisible()
+    assert not dialog.score.isEnabled()
+    landed = []
+    monkeypatch.setattr(dialog.report, "show_report", lambda *given: landed.append(given))
+    if way == "cancel":
+        press(dialog, dialog.cancel)
+        assert dialog.score.isEnabled()
+        assert dialog.words.text() == ""
+    elif way == "close":
+        dialog.reject()
+    else:
+        choose_table(dialog, later(name="other.csv"))
+    folder = dialog._folder
+    held.go.set()
+    assert held.ended.wait(30)
+    # Asked at its next step whether to go on.
+    assert isinstance(held.error, Cancelled) or type(held.error).__name__ == "Stopped"
+    QApplication.processEvents()
+    assert landed == []
+    assert not list(folder.glob("*.csv"))
+    if way == "close":
+        assert not folder.exists()
+
+
+def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press):
+    dialog = dialog_of()
+    hostile = "<b>A & B</b>"
+
+    def change(rows):
+        for row in rows:
+            row[4] = hostile
+
+    path = later(change, header=lambda names: [hostile, *names[1:]])
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    dialog.allowed.boxes["x0"].click()
+    press(dialog, dialog.score)
+    dialog.allowed.boxes["town"].click()
+    press(dialog, dialog.score)
+    assert ("Columns ignored", "1", f"'{hostile}'") in found(dialog)
+    assert ("    town", "60", f"'{hostile}'") in found(dialog)
+    assert dialog.form.identifier.findText(hostile) > 0
+
+
+def test_every_control_has_a_name(dialog_of):
+    dialog = dialog_of()
+    kinds = (QAbstractButton, QComboBox, QProgressBar)
+    controls = [w for kind in kinds for w in dialog.findChildren(kind) if w.isVisibleTo(dialog)]
+    controls += dialog.findChildren(QTableView)
+    controls = [w for w in controls if type(w).__name__ != "QTableCornerButton"]
+    assert len(controls) > 8
+    for control in controls:
+        if control.parent().metaObject().className() == "QTableView":
+            continue
+        assert control.objectName(), control
+        assert control.accessibleName(), control.objectName()
