@@ -49,6 +49,7 @@ from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.store.project.sealed import DamagedError
 from aucstudio.project.store.workspace import is_unsaved, new_unsaved_project, remember_recent
+from aucstudio.project.words import runs_words
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.place import Place
@@ -191,7 +192,7 @@ class Session(QObject):
     def status(self) -> str:
         """Say whether everything is on disk."""
         if self.unsaved:
-            return f"{len(self.unsaved)} run(s) not saved: {next(iter(self.unsaved.values()))}"
+            return f"{runs_words(len(self.unsaved))} not saved: {next(iter(self.unsaved.values()))}"
         if self.project is None:
             return ""
         if not self.is_saved:

@@ -106,3 +106,8 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_.-]+", "", name).casefold()
+
+
+def runs_words(count: int) -> str:
+    """Write a number of runs: ``1 run``, ``1,000 runs``."""
+    return f"{count:,} run{'' if count == 1 else 's'}"

@@ -191,7 +191,7 @@ def test_a_disk_that_fails_keeps_the_run_and_says_so(session, run, table_file, t
     again = run("auc-rls")
     assert again.status == DONE
     assert any("cannot read or write the project" in sentence for sentence in told)
-    assert "1 run(s) not saved" in session.status
+    assert "1 run not saved" in session.status
     assert list(session.records) == [kept.id, again.id] == [kept.id, f"{kept.id}-2"]
     session.save_as(tmp_path / "rescued.aucproj")
     assert session.status == "All runs saved in rescued.aucproj"

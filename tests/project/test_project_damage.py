@@ -224,7 +224,7 @@ def test_damaged_scores_are_told_by_run_and_split_when_they_are_read(copied, cap
 
 def test_check_tells_what_is_wrong_and_repair_saves_the_rest(copied, stored, capsys, tmp_path):
     assert main(["check", str(stored[0])]) == 0
-    assert "a whole project with 4 run(s)" in capsys.readouterr().out
+    assert "a whole project with 4 runs" in capsys.readouterr().out
     damage_run(copied, "document", 1)
     damage_run(copied, "test_scores", 2)
     before = copied.read_bytes()

@@ -20,6 +20,7 @@ from aucstudio.project.store.project.contents import read_contents, read_through
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.salvage import salvage, write_salvage
 from aucstudio.project.store.project.source import ProjectSource, Shelf
+from aucstudio.project.words import runs_words
 
 PROJECT, MODEL, EXPERIMENT = "project", "model", "experiment"
 _KINDS = {".aucproj": PROJECT, ".aucmodel": MODEL, ".toml": EXPERIMENT}
@@ -75,11 +76,11 @@ class Checked:
         """Say the outcome, a line for each thing that is wrong."""
         lines = [f"{self.file}: {problem}" for problem in self.problems]
         if not lines:
-            runs = "" if self.runs is None else f" with {self.runs} run(s)"
+            runs = "" if self.runs is None else f" with {runs_words(self.runs)}"
             lines = [f"{self.file}: a whole {self.kind}{runs}"]
         if self.repaired is not None:
             lines += [f"not saved: {lost}" for lost in self.repaired.lost]
-            lines.append(f"{self.repaired.file}: {self.repaired.runs} run(s) saved")
+            lines.append(f"{self.repaired.file}: {runs_words(self.repaired.runs)} saved")
         return "\n".join(lines)
 
 
