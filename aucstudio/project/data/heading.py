@@ -7,11 +7,13 @@ from pathlib import Path
 from aucstudio.project import scratch
 from aucstudio.project.data.parquet import ParquetReader, is_parquet
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.table import Progress, teller
+from aucstudio.project.data.table import ReadingListener, teller
 from aucstudio.project.data.text.delimited import open_delimited
 
 
-def heading(path: str | Path, schema: Schema, progress: Progress | None = None) -> tuple[str, ...]:
+def heading(
+    path: str | Path, schema: Schema, progress: ReadingListener | None = None
+) -> tuple[str, ...]:
     """Give the names of the columns of a file that is to be read by a schema.
 
     Parameters

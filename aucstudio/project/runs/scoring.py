@@ -17,7 +17,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.prepare import MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.table import DialectChoice, Progress, Table, read_table, teller
+from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
 from aucstudio.project.data.unknown import check_known
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
@@ -50,7 +50,7 @@ def score_file(
     allow_unknown: Sequence[str] = (),
     dialect: DialectChoice = None,
     read: Callable[..., AnyTable] = read_table,
-    progress: Progress | None = None,
+    progress: ReadingListener | None = None,
 ) -> ScoringReport:
     """Read a table by the schema of a model and score its rows: the one way to score a file.
 
@@ -135,7 +135,7 @@ def score_table(
     *,
     identifier: str | None = None,
     allow_unknown: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: ReadingListener | None = None,
 ) -> ScoringReport:
     """Score every row of a table that :func:`read_to_score` has read.
 
