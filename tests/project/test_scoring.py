@@ -217,6 +217,7 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
     rows = rows_of(40, seed=7)
     rows[3][2], rows[9][1] = "Chur", "old"
     rows[11].append("one too many")
+    rows[16][3] = "1e300"
     path = later(rows)
     validation = Validation(scheme="file", test_file=str(path))
     experiment = plan_on(train, "auc-rls", {}, validation, (0.0, 0.1))
@@ -224,10 +225,11 @@ def test_a_run_tells_what_its_test_file_held(later, tmp_path):
     record = execute(experiment.tested_on(test), train, test)
     assert record.status == "done", record.error
     told = [note for note in record.notes if note.startswith("Test file later.csv: ")]
-    assert len(told) == len(set(told)) == 4
+    assert len(told) == len(set(told)) == 5
     for words in (
         "'city': 1 row with a level that the model has never met ('Chur')",
         "'age': 1 row with what is no number, which counts as missing; the first is 'old'",
+        "column dose: 1 cell (1e+300, row 17) is too far from the others to compute with",
         "more rows without a value than in training: 'age' 1 row, 'dose' 4 rows",
         "1 row left out, the first in line 13: 6 cells instead of 5",
     ):

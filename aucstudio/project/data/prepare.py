@@ -277,13 +277,12 @@ class FarCells:
     value: float
     row: int
 
-    def describe(self, file: str = "") -> str:
-        """Say which they are in a sentence; ``file`` where that would not be clear."""
-        where = f"row {self.row} of {file}" if file else f"row {self.row}"
+    def describe(self) -> str:
+        """Say which they are in a sentence."""
         one = self.count == 1
-        cells = f"1 cell ({self.value:.6g}, {where}) is"
+        cells = f"1 cell ({self.value:.6g}, row {self.row}) is"
         if not one:
-            cells = f"{self.count:,} cells (the first {self.value:.6g}, {where}) are"
+            cells = f"{self.count:,} cells (the first {self.value:.6g}, row {self.row}) are"
         return (
             f"column {self.column}: {cells} too far from the others to compute with and "
             f"{'is taken as a missing value' if one else 'are taken as missing values'}"
