@@ -40,7 +40,8 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
     if pair.refused:
         return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
     if math.isnan(pair.p):
-        return f"{pair.a} and {pair.b} cannot be compared on {rows}: too few for a test."
+        why = pair.reason or "too few for a test"
+        return f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}."
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
     known = f", 95 % {interval}" if interval != "–" else ""
