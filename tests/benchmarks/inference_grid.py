@@ -63,7 +63,8 @@ def shift_for(model, area):
 
 def samples(seed, model, mus, m, n, draws, rho=0.0, rounded=False):
     """Draw labels and, again and again, one row of scores for each shift."""
-    rng = np.random.default_rng([seed, m, n, int(100 * rho)])
+    shifts = [int(1000 * mu) for mu in mus]
+    rng = np.random.default_rng([seed, m, n, int(100 * rho), list(MODELS).index(model), *shifts])
     y = np.repeat([True, False], [m, n])
     for _ in range(draws):
         shared, own = rng.standard_normal(m + n), rng.standard_normal((len(mus), m + n))

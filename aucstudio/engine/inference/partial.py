@@ -9,6 +9,7 @@ simulation: ``python -m tests.benchmarks.inference_grid``.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike
@@ -241,5 +242,6 @@ def few_words(rows: Deciding) -> str:
     row, count = ("negative", rows.negatives) if few_negatives else ("positive", rows.positives)
     if count < 1:
         return f"less than one {row} decides this band"
-    number = f"{count:.2g}"
+    # Positives are parts of rows summed up: a broken number of them would puzzle.
+    number = f"{count:.2g}" if few_negatives else f"fewer than {math.floor(count) + 1}"
     return f"{number} {row}{' decides' if number == '1' else 's decide'} this band"

@@ -100,7 +100,7 @@ def one_run_words(run: RunFigures, measure: str, named: str) -> str:
 
 def tally_words(pairs: Sequence[PairComparison]) -> str:
     """Say how many pairs are settled."""
-    tested = [pair for pair in pairs if not pair.refused]
+    tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
     settled = sum(pair.settled for pair in tested)
