@@ -34,7 +34,7 @@ from aucstudio.engine.inference.results import (
 )
 from aucstudio.engine.inference.staircases import DRAWS, Deciding, bounds, deciding, drawn_areas
 
-PLENTY = 30
+PLENTY, PLENTY_TO_TEST = 30, 60
 """Rows that decide an area, from which on its variance is known well enough."""
 
 LEAST = 3
@@ -153,7 +153,7 @@ def pauc_test(
 ) -> TestResult:
     """Test whether two scores of the same rows have equal partial AUC.
 
-    Over [0, 1] it is :func:`delong_test`, and like it where 30 rows or more decide the areas:
+    Over [0, 1] it is :func:`delong_test`, and like it where 60 rows or more decide the areas:
     by the variance of the differences of their components. Where fewer do, z is the mean over
     drawn curves of both scores, middle minus middle, over their standard deviation, and follows
     Student's t with twice as many degrees of freedom as rows decide. Identical rankings give
@@ -226,7 +226,7 @@ class Placements:
         fewest = min(rows.negatives, rows.positives)
         if fewest < LEAST:
             return silent(difference, level, few_words(rows))
-        few = fewest < PLENTY and se > 0
+        few = fewest < PLENTY_TO_TEST and se > 0
         drawn = drawn_areas([self.ranking, other.ranking], *self.band) if few else None
         if drawn is None:
             return plain
