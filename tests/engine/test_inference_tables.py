@@ -34,11 +34,14 @@ TUNING = np.array(
 
 def test_splits_interval_is_the_corrected_t():
     values = [0.81, 0.84, 0.79, 0.86, 0.83]
-    found = inference.splits_interval(values, 0.9, 0.2)
-    se = math.sqrt((1 / 5 + 0.2 / 0.8) * np.var(values, ddof=1))
-    expected = stats.t(4, loc=np.mean(values), scale=se).interval(0.9)
-    assert (found.value, found.se) == pytest.approx((np.mean(values), se))
-    assert (found.low, found.high) == pytest.approx(expected)
+    for disjoint, shared in ((True, 0.2 / 0.8), (False, 2.5 * 0.2)):
+        found = inference.splits_interval(values, 0.9, 0.2, disjoint=disjoint)
+        se = math.sqrt((1 / 5 + shared) * np.var(values, ddof=1))
+        expected = stats.t(4, loc=np.mean(values), scale=se).interval(0.9)
+        assert (found.value, found.se) == pytest.approx((np.mean(values), se))
+        assert (found.low, found.high) == pytest.approx(expected)
+    # Where nearly all rows are held out again and again the known correction is the larger one.
+    assert inference.variance_factor(10, 0.9) == pytest.approx(0.1 + 9)
 
 
 def test_splits_interval_without_correction_is_the_t_interval():
@@ -78,7 +81,7 @@ def test_splits_test_is_the_interval_of_the_differences():
     )
     # Without the share of test rows the statistic is that of the paired t-test.
     plain = stats.ttest_rel(a, b)
-    assert found.z == pytest.approx(plain.statistic * math.sqrt(0.2 / 0.45))
+    assert found.z == pytest.approx(plain.statistic * math.sqrt(0.2 / (0.2 + 0.5)))
     assert found.p == pytest.approx(2 * stats.t(4).sf(found.z))
     assert inference.splits_test(a, b, 1e12, 1).p == pytest.approx(plain.pvalue)
     back = inference.splits_test(b, a, 80, 20)
@@ -92,6 +95,8 @@ def test_splits_test_without_variance():
         found = inference.splits_test(a, b, 80, 20)
         assert found.difference == pytest.approx(a[0] - b[0])
         assert np.isnan([found.low, found.high, found.z, found.p]).all()
+        assert ("one split" in found.reason) == (len(a) == 1)
+        assert found.reason
 
 
 def test_splits_test_keeps_its_level_where_the_paired_t_test_does_not():

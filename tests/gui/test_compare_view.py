@@ -442,3 +442,11 @@ def test_tallies():
         comparison.corrected(pairs, comparison.UNCORRECTED)
     )
     assert tally_words(pairs[:1]) == ""
+    silent = PairComparison("a", "b", 0.1, reason="2 negatives decide this band")
+    assert tally_words(comparison.corrected([*pairs, silent])) == (
+        "2 of 3 pairs differ after Holm's correction; 1 not comparable."
+    )
+    assert "these 90 rows: 2 negatives decide this band." in pair_sentence(
+        silent, "pAUC", "these 90 rows"
+    )
+    assert not silent.settled

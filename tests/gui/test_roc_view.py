@@ -19,6 +19,7 @@ from aucstudio.gui.session import ShownRun
 from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
@@ -386,8 +387,48 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
     told = sentences.roc_sentence(runs, BAND)
     interval = f"{found.low:.3f} … {found.high:.3f}".replace("-", "−")
-    assert f"(mean of 4 splits, 95 % {interval})" in told
+    assert f"(mean of 4 splits, 95 % {interval}, p = " in told
     assert "in the smallest split" in told
+
+
+def noisy(record, noise, seed):
+    """The record with scores of known quality: its labels and normal noise."""
+    (split,) = record.splits
+    draws = np.random.default_rng(seed).normal(size=(2, len(split.test_scores)))
+    scores = split.test_positive + draws[0] + noise * draws[1]
+    changed = dataclasses.replace(split, test_scores=scores)
+    return dataclasses.replace(record, id=f"noisy{noise}{seed}", splits=(changed,))
+
+
+def test_the_sentence_and_the_compare_page_give_one_verdict(records):
+    """What stands for one pair alone may not stand once it was picked from several."""
+    found = set()
+    for seed in range(40):
+        made = [noisy(records["RLS"], noise, seed) for noise in (0.0, 1.0, 1.02)]
+        runs = [ShownRun(record, RunLook(f"Run {k}", k)) for k, record in enumerate(made)]
+        named = [(run.look.name, run.record) for run in runs]
+        for measure, band in ((AUC, (0.0, 1.0)), (PAUC, (0.0, 0.5))):
+            pairs = compare_runs(named, band, measure)
+            areas = [pauc_summary(record, band).value for record in made]
+            best = set(np.argsort(areas)[-2:].tolist())
+            (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
+            told = sentences.roc_sentence(runs, band)
+            assert ("): settled." in told) == pair.settled
+            assert "after Holm over 3 pairs" in told
+            found.add((pair.settled, pair.p < 0.05))
+    assert found == {(True, True), (False, True), (False, False)}
+
+
+def test_nothing_is_settled_where_too_few_rows_decide(records):
+    best = records["RLS"]
+    runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
+    band = (0.0, 0.015)
+    told = sentences.roc_sentence(runs, band)
+    reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
+    assert reason.endswith("negatives decide this band") or "decides this band" in reason
+    assert f"(no test: {reason}): not settled." in told
+    alone = sentences.roc_sentence(runs[1:], (0.0, 0.001))
+    assert "(no interval: less than one negative decides this band)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from aucstudio.engine.inference.bands import Band, bootstrap_band, kolmogorov_band
 from aucstudio.engine.inference.bootstrap import bootstrap_interval, bootstrap_test
-from aucstudio.engine.inference.correction import bonferroni, holm
+from aucstudio.engine.inference.correction import bonferroni, holm, settled
 from aucstudio.engine.inference.cost_threshold import cost_threshold_interval
 from aucstudio.engine.inference.delong import delong_covariance, delong_interval, delong_test
 from aucstudio.engine.inference.partial import Placements, interval_of, pauc_interval, pauc_test
@@ -26,7 +26,7 @@ from aucstudio.engine.inference.power import (
 from aucstudio.engine.inference.resampling import Progress
 from aucstudio.engine.inference.results import Array, Interval, TestResult
 from aucstudio.engine.inference.same_rows import NotSameRows, check_same_rows
-from aucstudio.engine.inference.splits import splits_interval, splits_test
+from aucstudio.engine.inference.splits import splits_interval, splits_test, variance_factor
 from aucstudio.engine.inference.tables import (
     Friedman,
     Nemenyi,
@@ -70,7 +70,9 @@ __all__ = [
     "pointwise_band",
     "power_of",
     "precision_sample_size",
+    "settled",
     "splits_interval",
     "splits_test",
+    "variance_factor",
     "wilcoxon",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,15 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.inference.partial import LEAST, ONE_ROW, few_words
 from aucstudio.engine.inference.resampling import Progress, Rows, resamples
 from aucstudio.engine.inference.results import (
     Array,
     Interval,
     TestResult,
+    absent_interval,
+    binomial_interval,
     check_level,
     comparison,
-    normal_interval,
+    silent,
 )
+from aucstudio.engine.inference.staircases import deciding
 
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 
@@ -37,6 +40,10 @@ def bootstrap_interval(
     positive: object = None,
 ) -> Interval:
     """Estimate the normalised (partial) AUC with percentile bounds of the stratified bootstrap.
+
+    Resamples repeat rows and never show a new one: where few rows decide, the percentiles hold
+    less often than they should, which :func:`pauc_interval` mends. With fewer than 3 negatives
+    in the band there are none.
 
     Parameters
     ----------
@@ -62,11 +69,14 @@ def bootstrap_interval(
     check_level(level)
     area = roc.partial_auc(y, score, alpha, beta, positive=positive)
     s, t = roc.sorted_scores(y, score, positive)
+    few = _too_few(len(t), alpha, beta)
+    if few or min(len(s), len(t)) < 2:
+        return absent_interval(area.normalized, level, few or ONE_ROW)
     drawn = _bootstrap([(s, t)], alpha, beta, draws, seed, progress)[0]
-    se = _spread(drawn, len(s), len(t))
+    se = _spread(drawn)
     method = f"stratified bootstrap, {draws} draws"
     if not se > 0:
-        return normal_interval(area.normalized, se, level, method, min(len(s), area.negatives))
+        return binomial_interval(area.normalized, level, method, min(len(s), area.negatives))
     low, high = _percentiles(drawn, level)
     return Interval(area.normalized, low, high, level, method, se)
 
@@ -92,20 +102,28 @@ def bootstrap_test(
     check_level(level)
     areas = [roc.partial_auc(y, of, alpha, beta, positive=positive) for of in (score_a, score_b)]
     pairs = [roc.split_scores(y, of, positive) for of in (score_a, score_b)]
-    drawn_a, drawn_b = _bootstrap(pairs, alpha, beta, draws, seed, progress)
     m, n = (len(of_class) for of_class in pairs[0])
-    drawn = drawn_a - drawn_b
     difference = areas[0].normalized - areas[1].normalized
-    result = comparison(difference, _spread(drawn, m, n), level, min(m, areas[0].negatives))
+    few = _too_few(n, alpha, beta)
+    if few or min(m, n) < 2:
+        return silent(difference, level, few or ONE_ROW)
+    drawn_a, drawn_b = _bootstrap(pairs, alpha, beta, draws, seed, progress)
+    drawn = drawn_a - drawn_b
+    result = comparison(difference, _spread(drawn), level, min(m, areas[0].negatives))
     if not result.se > 0:
         return result
     low, high = _percentiles(drawn, level)
     return dataclasses.replace(result, low=low, high=high)
 
 
-def _spread(drawn: Array, m: int, n: int) -> float:
-    if min(m, n) < 2:
-        return math.nan
+def _too_few(n: int, alpha: float, beta: float) -> str:
+    """Say so where resamples cannot know the threshold at a band's end: they show no new row."""
+    rows = deciding(n, n, alpha, beta, 0.5)
+    whole = (alpha, beta) == (0, 1)
+    return "" if whole or rows.negatives >= LEAST else few_words(rows)
+
+
+def _spread(drawn: Array) -> float:
     spread = float((drawn - drawn[0]).std(ddof=1))
     return spread if spread > _ROUNDING else 0.0
 

@@ -43,6 +43,14 @@ def holm(p: ArrayLike) -> Array:
     return corrected
 
 
+def settled(p: float, level: float = 0.95) -> bool:
+    """Tell whether a difference stands: the one rule by which the program says so.
+
+    ``p`` is corrected for every test that it was picked from; missing, nothing is settled.
+    """
+    return p < 1 - level
+
+
 def _checked(p: ArrayLike) -> Array:
     values = np.array(p, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1) | np.isnan(values)).all():

@@ -10,25 +10,27 @@ from aucstudio.engine.inference.components import (
     aligned_components,
     rank_standard_error,
 )
-from aucstudio.engine.inference.partial import Placements
+from aucstudio.engine.inference.partial import Placements, area_interval
 from aucstudio.engine.inference.results import (
     Array,
     Interval,
     TestResult,
     check_level,
-    normal_interval,
 )
 
 
 def delong_interval(
     y: ArrayLike, score: ArrayLike, level: float = 0.95, *, positive: object = None
 ) -> Interval:
-    """Estimate the AUC with DeLong's standard error, in O(N log N).
+    """Estimate the AUC with DeLong's standard error, in O(N log N), and its interval.
 
-    The bounds are value -+ z se, clipped to [0, 1]. Where the variance vanishes (AUC 0 or 1, or
-    all scores equal) they are the exact binomial bounds for min(m, n) trials: so many disjoint
-    pairs of a positive and a negative are independent, and all of them came out alike. With
-    fewer than two rows in a class the bounds are NaN.
+    The bounds are value -+ z se on the scale of the logit. Where fewer than 30 rows decide it
+    (of 1,000 rows a class an AUC of .97 is decided by the 30 that rank wrongly), the standard
+    error says little of what was not seen: there they reach as far as quantiles over curves
+    drawn from the order statistics do (see :func:`pauc_interval`), if that is further. At AUC 0
+    or 1, and where all scores are equal, they are the exact binomial bounds for min(m, n)
+    trials: so many disjoint pairs of a positive and a negative are independent, and all of them
+    came out alike. With fewer than two rows in a class the bounds are NaN.
 
     Raises
     ------
@@ -37,12 +39,16 @@ def delong_interval(
     """
     check_level(level)
     s, t = roc.sorted_scores(y, score, positive)
-    if len(s) > len(t):  # the same area with both the classes and the order reversed
-        s, t = -t[::-1], -s[::-1]
-    below, at_most = roc.look_up(t, s)
-    se = rank_standard_error(below, at_most, len(t), 0.0, 1.0)
-    value = roc.pair_share(below, at_most, len(t))
-    return normal_interval(value, se, level, "DeLong", min(len(s), len(t)))
+    # The same area with both the classes and the order reversed: fewer are looked up.
+    few, many = (s, t) if len(s) <= len(t) else (-t[::-1], -s[::-1])
+    below, at_most = roc.look_up(many, few)
+    se = rank_standard_error(below, at_most, len(many), 0.0, 1.0)
+    value, sizes = roc.pair_share(below, at_most, len(many)), (len(s), len(t))
+
+    def ranking() -> roc.Ranking:
+        return roc.Ranking.of_sorted(s, t)
+
+    return area_interval(value, se, (0.0, 1.0), level, sizes, ranking)
 
 
 def delong_test(

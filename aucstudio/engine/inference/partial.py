@@ -1,8 +1,16 @@
-"""Intervals and tests of partial AUCs from the variance of their components."""
+"""Intervals and tests of (partial) AUCs.
+
+Where many rows decide an area they follow from the variance of its components, the interval on
+the scale of the logit. Where few do, that variance is itself unknown (with one negative in a
+band it is 0), and intervals and tests come from drawn curves. Which holds where was found by
+simulation: ``python -m tests.benchmarks.inference_grid``.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
@@ -16,10 +24,27 @@ from aucstudio.engine.inference.results import (
     Array,
     Interval,
     TestResult,
+    absent_interval,
+    binomial_interval,
     check_level,
     comparison,
-    normal_interval,
+    logit_interval,
+    silent,
+    studentised,
 )
+from aucstudio.engine.inference.staircases import DRAWS, Deciding, bounds, deciding, drawn_areas
+
+PLENTY, PLENTY_TO_TEST = 30, 60
+"""Rows that decide an area, from which on its variance is known well enough."""
+
+LEAST = 3
+"""Rows that must decide an area for a test to speak."""
+
+ONE_ROW = "a class has fewer than two rows"
+_DRAWN = f"order statistics, {DRAWS} draws"
+
+Band = tuple[float, float]
+_WHOLE: Band = (0.0, 1.0)
 
 
 def pauc_interval(
@@ -31,10 +56,27 @@ def pauc_interval(
     *,
     positive: object = None,
 ) -> Interval:
-    """Estimate the normalised partial AUC with the standard error of its components.
+    """Estimate the normalised partial AUC; over [0, 1] as :func:`delong_interval`.
 
-    As :func:`delong_interval`, which it equals on [0, 1]. Where the variance vanishes, the
-    binomial bounds count min(m, negatives in the band) trials, which is approximate.
+    Where fewer than 30 rows decide it, the bounds are quantiles over curves drawn from the order
+    statistics of both classes, which carry the uncertainty of the threshold at the band's end;
+    the fewer rows, the nearer they are to the outermost curves that the order of the rows
+    allows. Otherwise they are value -+ z se on the scale of the logit. The draws are the same in
+    every call.
+
+    Parameters
+    ----------
+    y, score : array-like of shape (n_samples,)
+    alpha, beta : float
+        The band of FPR.
+    level : float
+    positive : label, optional
+
+    Returns
+    -------
+    Interval
+        The bounds are NaN, with the reason, where the band holds less than one negative and
+        where a class has fewer than two rows.
 
     Raises
     ------
@@ -42,11 +84,61 @@ def pauc_interval(
         Unless 0 <= alpha < beta <= 1 and 0 < level < 1, and for input that
         :func:`~roc.split_scores` refuses.
     """
-    check_level(level)
-    area = roc.partial_auc(y, score, alpha, beta, positive=positive)
     s, t = roc.sorted_scores(y, score, positive)
-    se = rank_standard_error(*roc.look_up(t, s), len(t), alpha, beta)
-    return normal_interval(area.normalized, se, level, "placements", min(len(s), area.negatives))
+    return interval_of(roc.Ranking.of_sorted(s, t), alpha, beta, level)
+
+
+def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -> Interval:
+    """Compute :func:`pauc_interval` from sorted scores; on [0, 1] :func:`delong_interval`."""
+    check_level(level)
+    se = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), alpha, beta)
+    band = float(alpha), float(beta)
+    area = ranking.auc if band == _WHOLE else roc.partial_auc_of(ranking.curve, *band).normalized
+    return area_interval(area, se, band, level, (len(ranking.s), len(ranking.t)), lambda: ranking)
+
+
+def area_interval(
+    value: float,
+    se: float,
+    band: Band,
+    level: float,
+    sizes: tuple[int, int],
+    ranking: Callable[[], roc.Ranking],
+) -> Interval:
+    """Bound a normalised area whose value and standard error are known.
+
+    Parameters
+    ----------
+    value, se : float
+    band : (float, float)
+    level : float
+    sizes : (int, int)
+        Positives and negatives.
+    ranking : callable
+        Gives the scores, which are asked for where few rows decide.
+    """
+    m, n = sizes
+    if min(sizes) < 2:
+        return absent_interval(value, level, ONE_ROW)
+    rows, whole = deciding(m, n, *band, value), band == _WHOLE
+    if rows.negatives < 1:
+        return absent_interval(value, level, few_words(rows))
+    method = "DeLong" if whole else "placements"
+    if se == 0 and (whole or len(ranking().curve.corners().fp) == 2):  # all scores are equal
+        first, last = roc.band_ranks(n, *band)
+        return binomial_interval(value, level, method, min(m, last - first + 1))
+    few = min(rows.low, rows.high) < PLENTY
+    drawn = drawn_areas([ranking()], *band) if few else None
+    if drawn is None:
+        return logit_interval(value, se, level, method)
+    lower, upper = drawn[0]
+    low, high = bounds(lower, upper, rows, level)
+    if whole:  # its components show what they can, however few rows rank wrongly
+        plain = logit_interval(value, se, level, method)
+        low, high = min(low, plain.low), max(high, plain.high)
+    else:
+        se = float(((lower + upper) / 2).std(ddof=1))
+    return Interval(value, min(low, value), max(high, value), level, _DRAWN, se)
 
 
 def pauc_test(
@@ -59,7 +151,19 @@ def pauc_test(
     *,
     positive: object = None,
 ) -> TestResult:
-    """Test whether two scores of the same rows have equal partial AUC; see :func:`delong_test`.
+    """Test whether two scores of the same rows have equal partial AUC.
+
+    Over [0, 1] it is :func:`delong_test`, and like it where 60 rows or more decide the areas:
+    by the variance of the differences of their components. Where fewer do, z is the mean over
+    drawn curves of both scores, middle minus middle, over their standard deviation, and follows
+    Student's t with twice as many degrees of freedom as rows decide. Identical rankings give
+    z = 0 and p = 1.
+
+    Returns
+    -------
+    TestResult
+        p, z and the bounds are NaN, with the reason, where fewer than 3 negatives or positives
+        decide the band, or a class has fewer than two rows.
 
     Raises
     ------
@@ -75,23 +179,14 @@ def pauc_test(
     return a.test(b, level)
 
 
-def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -> Interval:
-    """Compute :func:`pauc_interval` from sorted scores; on [0, 1] :func:`delong_interval`."""
-    check_level(level)
-    m, n = len(ranking.s), len(ranking.t)
-    se = rank_standard_error(ranking.below, ranking.at_most, n, alpha, beta)
-    if (alpha, beta) == (0.0, 1.0):
-        return normal_interval(ranking.auc, se, level, "DeLong", min(m, n))
-    area = roc.partial_auc_of(ranking.curve, alpha, beta)
-    return normal_interval(area.normalized, se, level, "placements", min(m, area.negatives))
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placements:
     """What a paired test needs of one scorer: computed once for all of its tests.
 
     Attributes
     ----------
+    ranking : Ranking
+    band : (float, float)
     area : float
     psi10, psi01 : ndarray
         Its components in the order of the rows.
@@ -99,6 +194,8 @@ class Placements:
         Disjoint pairs, for where the variance vanishes.
     """
 
+    ranking: roc.Ranking
+    band: Band
     area: float
     psi10: Array
     psi01: Array
@@ -108,14 +205,43 @@ class Placements:
     def of(cls, ranking: roc.Ranking, alpha: float, beta: float) -> Placements:
         """Compute the components of the normalised area over a range of FPR."""
         m, n = len(ranking.s), len(ranking.t)
-        components = components_of(ranking, alpha, beta)
-        if (alpha, beta) == (0.0, 1.0):
-            return cls(ranking.auc, *components, min(m, n))
+        band, components = (float(alpha), float(beta)), components_of(ranking, alpha, beta)
+        if band == _WHOLE:
+            return cls(ranking, band, ranking.auc, *components, min(m, n))
         area = roc.partial_auc_of(ranking.curve, alpha, beta)
-        return cls(area.normalized, *components, min(m, area.negatives))
+        return cls(ranking, band, area.normalized, *components, min(m, area.negatives))
 
     def test(self, other: Placements, level: float = 0.95) -> TestResult:
         """Test the difference from another scorer of the same rows over the same range."""
+        m, n = len(self.psi10), len(self.psi01)
+        difference = self.area - other.area
+        if min(m, n) < 2:
+            return silent(difference, level, ONE_ROW)
         ours, theirs = (self.psi10, self.psi01), (other.psi10, other.psi01)
         se = difference_standard_error(ours, theirs)
-        return comparison(self.area - other.area, se, level, self.trials)
+        plain = comparison(difference, se, level, self.trials)
+        if self.band == _WHOLE or se == difference == 0:
+            return plain
+        rows = deciding(m, n, *self.band, (self.area + other.area) / 2)
+        fewest = min(rows.negatives, rows.positives)
+        if fewest < LEAST:
+            return silent(difference, level, few_words(rows))
+        few = fewest < PLENTY_TO_TEST and se > 0
+        drawn = drawn_areas([self.ranking, other.ranking], *self.band) if few else None
+        if drawn is None:
+            return plain
+        (lower_a, upper_a), (lower_b, upper_b) = drawn
+        middle = (lower_a + upper_a - lower_b - upper_b) / 2
+        spread = float(middle.std(ddof=1))
+        return studentised(difference, float(middle.mean()), spread, level, 2 * fewest)
+
+
+def few_words(rows: Deciding) -> str:
+    """Say how few rows decide: ``2 negatives decide this band``."""
+    few_negatives = rows.negatives < LEAST
+    row, count = ("negative", rows.negatives) if few_negatives else ("positive", rows.positives)
+    if count < 1:
+        return f"less than one {row} decides this band"
+    # Positives are parts of rows summed up: a broken number of them would puzzle.
+    number = f"{count:.2g}" if few_negatives else f"fewer than {math.floor(count) + 1}"
+    return f"{number} {row}{' decides' if number == '1' else 's decide'} this band"

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, logit, ndtri, stdtr, stdtrit
 
 Array = NDArray[np.float64]
 
@@ -26,6 +26,8 @@ class Interval:
         How the bounds were found.
     se : float
         Standard error.
+    reason : str
+        Why there are no bounds; empty where there are.
     """
 
     value: float
@@ -34,6 +36,7 @@ class Interval:
     level: float
     method: str
     se: float
+    reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,8 @@ class TestResult:
     level : float
         Of the interval from low to high.
     se : float
+    reason : str
+        Why there is no p; empty where there is one.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes a class of this name for tests
@@ -59,6 +64,7 @@ class TestResult:
     p: float
     level: float
     se: float
+    reason: str = ""
 
 
 def check_level(level: float) -> None:
@@ -72,25 +78,46 @@ def _alike(level: float, trials: int) -> float:
     return float(((1 - level) / 2) ** (1 / trials))
 
 
-def normal_interval(value: float, se: float, level: float, method: str, trials: int) -> Interval:
-    """Make the normal bounds within [0, 1]; the exact binomial ones where se is 0."""
-    if se == 0:
-        q = _alike(level, trials)
-        method = f"exact binomial bounds, {trials} trials (no variance for {method})"
-        return Interval(value, q * value, 1 - q * (1 - value), level, method, se)
-    reach = float(ndtri((1 + level) / 2)) * se
-    low, high = np.clip([value - reach, value + reach], 0.0, 1.0)
-    return Interval(value, float(low), float(high), level, method, se)
+def absent_interval(value: float, level: float, reason: str) -> Interval:
+    """Give a value whose bounds cannot be known."""
+    return Interval(value, math.nan, math.nan, level, "none", math.nan, reason)
+
+
+def silent(difference: float, level: float, reason: str) -> TestResult:
+    """Give a difference that cannot be tested."""
+    none = math.nan
+    return TestResult(difference, none, none, none, none, level, none, reason)
+
+
+def binomial_interval(value: float, level: float, method: str, trials: int) -> Interval:
+    """Make the exact binomial bounds of what came out alike in all trials."""
+    q = _alike(level, trials)
+    method = f"exact binomial bounds, {trials} trials (no variance for {method})"
+    return Interval(value, q * value, 1 - q * (1 - value), level, method, 0.0)
+
+
+def logit_interval(value: float, se: float, level: float, method: str) -> Interval:
+    """Make the normal bounds of a share strictly within (0, 1) on the scale of its logit."""
+    reach = float(ndtri((1 + level) / 2)) * se / (value * (1 - value))
+    low, high = expit(float(logit(value)) + np.array([-reach, reach]))
+    return Interval(value, float(low), float(high), level, f"{method}, logit scale", se)
 
 
 def comparison(difference: float, se: float, level: float, trials: int) -> TestResult:
     """Test a difference by its standard error; by a sign test where se is 0."""
     if se == 0:
         return _unanimous(difference, level, trials)
-    z = difference / se
-    reach = float(ndtri((1 + level) / 2)) * se
-    low, high = np.clip([difference - reach, difference + reach], -1.0, 1.0)
-    p = float(2 * ndtr(-abs(z)))
+    return studentised(difference, difference, se, level, math.inf)
+
+
+def studentised(
+    difference: float, centre: float, se: float, level: float, degrees: float
+) -> TestResult:
+    """Test a difference by a centre and its standard error, which follow Student's t."""
+    z = centre / se
+    reach = float(stdtrit(degrees, (1 + level) / 2)) * se
+    low, high = np.clip([centre - reach, centre + reach], -1.0, 1.0)
+    p = float(2 * stdtr(degrees, -abs(z)))
     return TestResult(difference, float(low), float(high), z, p, level, se)
 
 

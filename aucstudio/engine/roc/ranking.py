@@ -49,6 +49,11 @@ class Ranking:
         s, t = s[order_s], t[order_t]
         return cls(s, t, order_s, order_t, *look_up(t, s))
 
+    @classmethod
+    def of_sorted(cls, s: Scores, t: Scores) -> Ranking:
+        """Take scores that ascend in both classes for rows in that order."""
+        return cls(s, t, np.arange(len(s)), np.arange(len(t)), *look_up(t, s))
+
     @property
     def nbytes(self) -> int:
         """How much memory it takes, its curve included."""

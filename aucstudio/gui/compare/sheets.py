@@ -152,7 +152,7 @@ def _better(pair: PairComparison) -> str:
     if pair.refused:
         return pair.refused
     if math.isnan(pair.p):
-        return "too little to tell by"
+        return pair.reason or "too little to tell by"
     if not pair.settled:
         return "open"
     return "A" if pair.difference >= 0 else "B"

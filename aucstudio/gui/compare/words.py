@@ -40,7 +40,8 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
     if pair.refused:
         return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
     if math.isnan(pair.p):
-        return f"{pair.a} and {pair.b} cannot be compared on {rows}: too few for a test."
+        why = pair.reason or "too few for a test"
+        return f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}."
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
     known = f", 95 % {interval}" if interval != "–" else ""
@@ -99,7 +100,7 @@ def one_run_words(run: RunFigures, measure: str, named: str) -> str:
 
 def tally_words(pairs: Sequence[PairComparison]) -> str:
     """Say how many pairs are settled."""
-    tested = [pair for pair in pairs if not pair.refused]
+    tested = [pair for pair in pairs if not math.isnan(pair.p)]
     if len(pairs) < 2 or not tested:
         return ""
     settled = sum(pair.settled for pair in tested)

@@ -155,7 +155,9 @@ def _of_splits(record: RunRecord) -> Bounds:
     count = len(known.curves)
     fpr = _grid(min(curve.negatives for curve in known.curves))
     _, mean, spread = roc.vertical_average(known.curves, fpr)
-    ratio = len(first.test_rows) / len(first.train_rows)
-    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(1 / count + ratio) * spread
+    share = len(first.test_rows) / (len(first.test_rows) + len(first.train_rows))
+    once = record.experiment.validation.disjoint
+    factor = inference.variance_factor(count, share, disjoint=once)
+    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread
     low, high = np.clip([mean - reach, mean + reach], 0.0, 1.0)
     return Bounds(fpr, low, high, f"95 % pointwise, corrected t over {count} splits")

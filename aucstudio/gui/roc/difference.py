@@ -193,15 +193,17 @@ def difference_words(whole: PairComparison, part: PairComparison, band: Band, sp
     if whole.refused:
         return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
     test = "DeLong" if splits == 1 else "corrected t over the splits"
-    lead = f"{whole.better} by {figure_words(abs(whole.difference))} ({test}, {p_words(whole.p)})"
+    sure = f"no test: {whole.reason}" if whole.reason else f"{test}, {p_words(whole.p)}"
+    lead = f"{whole.better} by {figure_words(abs(whole.difference))} ({sure})"
     if band == (0.0, 1.0):
         return f"Between {whole.a} and {whole.b}: AUC favours {lead}."
     area = part.difference * (band[1] - band[0])
+    interval = f"95 % {interval_words(part.low, part.high)}, paired {p_words(part.p)}"
     return (
         f"{part.a} against {part.b} in FPR {band_words(band)}: net area between them "
         f"{figure_words(area, '+') if abs(area) >= 5e-4 else _small(area)}, mean TPR "
-        f"{figure_words(part.difference, '+')} (95 % {interval_words(part.low, part.high)}, "
-        f"paired {p_words(part.p)}); whole curve: {lead}."
+        f"{figure_words(part.difference, '+')} "
+        f"({f'no test: {part.reason}' if part.reason else interval}); whole curve: {lead}."
     )
 
 

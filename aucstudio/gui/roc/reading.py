@@ -62,7 +62,8 @@ def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
     first = record.splits[0]
     fraction = len(first.test_rows) / (len(first.train_rows) + len(first.test_rows))
     top = np.inf if face.key == "lift" else 1.0
-    found = inference.splits_interval(values, LEVEL, fraction, bounds=(0.0, top))
+    once = record.experiment.validation.disjoint
+    found = inference.splits_interval(values, LEVEL, fraction, bounds=(0.0, top), disjoint=once)
     return found.value, interval_words(found.low, found.high)
 
 

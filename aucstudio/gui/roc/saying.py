@@ -14,6 +14,7 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.work.job import Job
 
 _LONG = 20_000  # held-out scores of all runs, which are compared in some 20 ms
+_SEVERAL = 3  # runs whose pairs are all compared take longer than a window can wait
 _WAIT = "Comparing the runs…"
 
 
@@ -49,7 +50,7 @@ class Saying:
 
     def _begin(self, runs: list[ShownRun], band: Band) -> None:
         rows = sum(len(split.test_scores) for run in runs for split in run.record.splits)
-        if rows <= _LONG:
+        if rows <= _LONG and len(runs) < _SEVERAL:
             self._background.drop()
             self._text = roc_sentence(runs, band)
         else:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from aucstudio.engine import METHODS, inference
+from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.curves import band_words, run_curves
 from aucstudio.gui.roc.faces import Face
 from aucstudio.gui.roc.lines import shapes_of
 from aucstudio.gui.session import Session, ShownRun
-from aucstudio.project.results.summary import LEVEL, Summary, pauc_summary, same_rows
+from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words, interval_words, p_words
@@ -88,7 +91,7 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> str:
     if not runs:
         return ""
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    told = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked[0], ranked[1], band)
+    told = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
     flags = [*_wrong_way(runs), *_trained_words(runs, band)]
     return " ".join([told, _deciding(ranked[:2], band), *flags])
 
@@ -105,12 +108,14 @@ def _one_run(run: ShownRun, band: Band) -> str:
 
 
 def _with_interval(summary: Summary) -> str:
+    why = f": {summary.reason}" if summary.reason else ""
     known = np.isfinite(summary.low)
-    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else "no interval"
+    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else f"no interval{why}"
     return f"{figure_words(summary.value)} ({interval})"
 
 
-def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
+def _best_two(runs: list[ShownRun], band: Band) -> str:
+    best, second = runs[:2]
     where = "Over the whole curve" if band == (0.0, 1.0) else f"In FPR {band_words(band)}"
     names = best.look.name, second.look.name
     if not same_rows(best.record, second.record):
@@ -120,7 +125,7 @@ def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
             f"{figure_words(b)}, on "
             "different test rows: not comparable pair by pair."
         )
-    difference, sure, settled = _compared(best.record, second.record, band)
+    difference, sure, settled = _compared(runs, band)
     verdict = "settled" if settled else "not settled"
     if figure_words(difference) == "0.000":
         return f"{where}, {names[0]} and {names[1]} are level ({sure}): {verdict}."
@@ -128,23 +133,22 @@ def _best_two(best: ShownRun, second: ShownRun, band: Band) -> str:
     return f"{where}, {names[0]} leads {names[1]} by {lead} ({sure}): {verdict}."
 
 
-def _compared(a: RunRecord, b: RunRecord, band: Band) -> tuple[float, str, bool]:
-    """Give the difference of the normalised areas, its uncertainty in words, and the verdict."""
-    if len(a.splits) == 1:
-        one, other = a.splits[0], b.splits[0]
-        test = inference.pauc_test(
-            one.test_positive, one.test_scores, other.test_scores, *band, LEVEL
-        )
-        sure = f"{_bounds(test.low, test.high)}, {p_words(test.p)}"
-        return test.difference, sure, test.p < 1 - LEVEL
-    pairs = zip(run_curves(a).areas(band), run_curves(b).areas(band), strict=True)
-    differences = [x.normalized - y.normalized for x, y in pairs]
-    train, test_rows = len(a.splits[0].train_rows), len(a.splits[0].test_rows)
-    found = inference.splits_interval(
-        differences, LEVEL, test_fraction=test_rows / (train + test_rows), bounds=(-1.0, 1.0)
-    )
-    sure = f"mean of {len(differences)} splits, {_bounds(found.low, found.high)}"
-    return found.value, sure, found.low > 0 or found.high < 0
+def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
+    """Give by how much the first run leads the second, how sure that is, and the verdict.
+
+    The two are the best of all that are shown, so p is corrected for all their pairs, as on the
+    Compare page.
+    """
+    named = [(run.look.name, run.record) for run in runs]
+    pairs = compare_runs(named, band, PAUC)
+    pair, tests = pairs[0], sum(not math.isnan(pair.p) for pair in pairs)
+    splits = len(runs[0].record.splits)
+    mean = f"mean of {splits} splits, " if splits > 1 else ""
+    if pair.reason:
+        return pair.difference, f"{mean}no test: {pair.reason}", pair.settled
+    after = f" after Holm over {tests} pairs" if tests > 1 else ""
+    sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}"
+    return pair.difference, sure, pair.settled
 
 
 def _bounds(low: float, high: float) -> str:

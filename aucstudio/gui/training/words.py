@@ -16,7 +16,6 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import STOPPED, SplitResult
 from aucstudio.project.words import figure_words, power_words, seconds_words
 
-_LEVEL = 0.05
 _MEASURED = 0.05  # seconds: stages are told no more often than that
 _SEEN = 5e-4  # a difference that three decimals show
 
@@ -111,7 +110,7 @@ def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
         p = inference.delong_test(looks.held.positive, *pair).p
     else:
         p = inference.pauc_test(looks.held.positive, *pair, *band).p
-    return p * len(looks.iteration) < _LEVEL
+    return inference.settled(p * len(looks.iteration))
 
 
 def _sample_words(split: SplitResult) -> str:

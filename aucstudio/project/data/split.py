@@ -77,6 +77,11 @@ class Validation:
         return self.repeats * (self.folds if self.scheme == FOLDS else 1)
 
     @property
+    def disjoint(self) -> bool:
+        """Whether no row is held out twice."""
+        return self.repeats == 1 or self.scheme in (FILE, LEAVE_PAIR_OUT)
+
+    @property
     def train_share(self) -> float:
         """Share of the rows that one fit trains on."""
         if self.scheme == HOLD_OUT:

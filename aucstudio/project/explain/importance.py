@@ -50,6 +50,8 @@ class Importance:
         Share of the rows in the test part.
     rows, of_rows : int
         How many held-out rows of a split were scored, and how many there are.
+    disjoint : bool
+        Whether no row is held out twice.
     """
 
     columns: tuple[str, ...]
@@ -58,6 +60,7 @@ class Importance:
     test_fraction: float
     rows: int
     of_rows: int
+    disjoint: bool = False
 
     @property
     def complete(self) -> bool:
@@ -94,7 +97,9 @@ class Importance:
         values = self.per_split(measure)
         if len(values) > 1:
             found = [
-                inference.splits_interval(v, level, self.test_fraction, bounds=(-1.0, 1.0))
+                inference.splits_interval(
+                    v, level, self.test_fraction, bounds=(-1.0, 1.0), disjoint=self.disjoint
+                )
                 for v in values.T
             ]
             low, high = np.array([[one.low, one.high] for one in found]).T
@@ -170,7 +175,8 @@ def permutation_importance(
             raise
     first = record.splits[0]
     test, train = len(first.test_rows), len(first.train_rows)
-    return Importance(columns, drops, areas, test / (test + train), rows, test)
+    once = record.experiment.validation.disjoint
+    return Importance(columns, drops, areas, test / (test + train), rows, test, once)
 
 
 class _HeldOut:

@@ -103,6 +103,8 @@ class PairComparison:
     refused : str
         The reason where nothing was computed; the numbers are NaN then.
     correction : {"holm", "bonferroni", "none"}
+    reason : str
+        Why a difference was computed but not tested; empty where it was.
     """
 
     a: str
@@ -114,11 +116,12 @@ class PairComparison:
     p_corrected: float = math.nan
     refused: str = ""
     correction: str = HOLM
+    reason: str = ""
 
     @property
     def settled(self) -> bool:
         """Whether the difference stands after the correction."""
-        return self.p_corrected < 1 - LEVEL
+        return inference.settled(self.p_corrected, LEVEL)
 
     @property
     def better(self) -> str:
@@ -268,10 +271,15 @@ def compare_runs(
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
     tests = iter(pair_tests(sound, band, progress, workers))
     found = [
-        PairComparison(a, b, refused=refused) if refused else PairComparison(a, b, *next(tests))
+        PairComparison(a, b, refused=refused) if refused else _compared(a, b, next(tests))
         for ((a, _), (b, _)), refused in zip(pairs, refusals, strict=True)
     ]
     return corrected(found)
+
+
+def _compared(a: str, b: str, test: inference.TestResult) -> PairComparison:
+    found = test.difference, test.low, test.high, test.p
+    return PairComparison(a, b, *found, reason=test.reason)
 
 
 def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:

@@ -19,9 +19,6 @@ from aucstudio.project.work.workers import Workers, answers
 FractionListener = Callable[[float], object]
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Test = tuple[float, float, float, float]
-"""Difference, its interval's ends, p value."""
-
 # Rows scored over all pairs, from which on the tests take longer than sending the scores.
 _WORTH_SENDING = 1_000_000
 
@@ -31,7 +28,7 @@ def pair_tests(
     band: Band,
     progress: FractionListener | None = None,
     workers: Workers | None = None,
-) -> list[Test]:
+) -> list[inference.TestResult]:
     """Test pairs of runs that were scored on the same rows.
 
     Parameters
@@ -45,7 +42,7 @@ def pair_tests(
 
     Returns
     -------
-    list of (difference, low, high, p)
+    list of TestResult
     """
     records = {id(record): record for pair in pairs for record in pair}
     scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
@@ -68,16 +65,20 @@ class _Scored:
     sizes : (int, int)
         Rows that the first split trains on, and rows held out.
     band : (float, float)
+    disjoint : bool
+        Whether no row is held out twice.
     """
 
     splits: list[SplitResult | tuple[Mask, Array]]
     sizes: tuple[int, int]
     band: Band
+    disjoint: bool
 
     @classmethod
     def of(cls, record: RunRecord, band: Band) -> _Scored:
         first = record.splits[0]
-        return cls(list(record.splits), (first.n_train, first.n_test), band)
+        once = record.experiment.validation.disjoint
+        return cls(list(record.splits), (first.n_train, first.n_test), band, once)
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel with scores alone: sorted they are again where they arrive."""
@@ -85,7 +86,8 @@ class _Scored:
             (split.test_positive, split.test_scores) if isinstance(split, SplitResult) else split
             for split in self.splits
         ]
-        return {"splits": held_out, "sizes": self.sizes, "band": self.band}
+        rest = {"sizes": self.sizes, "band": self.band, "disjoint": self.disjoint}
+        return {"splits": held_out, **rest}
 
     @cached_property
     def placements(self) -> inference.Placements:
@@ -104,9 +106,7 @@ class _Scored:
         return ranking(split) if isinstance(split, SplitResult) else roc.Ranking.of(*split)
 
 
-def _test(a: _Scored, b: _Scored) -> Test:
+def _test(a: _Scored, b: _Scored) -> inference.TestResult:
     if len(a.splits) > 1:
-        found = inference.splits_test(a.areas, b.areas, *a.sizes, LEVEL)
-    else:
-        found = a.placements.test(b.placements, LEVEL)
-    return found.difference, found.low, found.high, found.p
+        return inference.splits_test(a.areas, b.areas, *a.sizes, LEVEL, disjoint=a.disjoint)
+    return a.placements.test(b.placements, LEVEL)

@@ -40,12 +40,15 @@ class Summary:
     value, low, high : float
         NaN where there is nothing to compute it from.
     per_split : tuple of float
+    reason : str
+        Why there is no interval; empty where there is one.
     """
 
     value: float
     low: float
     high: float
     per_split: tuple[float, ...]
+    reason: str = ""
 
     @property
     def half_width(self) -> float:
@@ -123,8 +126,10 @@ def _summarise(
         found = interval(record.splits[0])
     else:
         train, test = record.splits[0].n_train, record.splits[0].n_test
-        found = inference.splits_interval(values, level, test / (train + test))
-    return Summary(float(np.mean(values)), found.low, found.high, values)
+        found = inference.splits_interval(
+            values, level, test / (train + test), disjoint=record.experiment.validation.disjoint
+        )
+    return Summary(float(np.mean(values)), found.low, found.high, values, found.reason)
 
 
 @_remembered
