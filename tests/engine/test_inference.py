@@ -94,7 +94,7 @@ def test_delong_variance_is_that_of_the_placements(levels, share):
 
 
 def test_many_rows_take_the_logit_scale():
-    y, score, _ = random_table(21, size=600)
+    y, score, _ = random_table(21, size=1200)
     whole, part = (
         inference.delong_interval(y, score),
         inference.pauc_interval(y, score, 0, 0.5, 0.9),

@@ -34,7 +34,7 @@ from aucstudio.engine.inference.results import (
 )
 from aucstudio.engine.inference.staircases import DRAWS, Deciding, bounds, deciding, drawn_areas
 
-PLENTY, PLENTY_TO_TEST = 30, 60
+PLENTY = 60
 """Rows that decide an area, from which on its variance is known well enough."""
 
 LEAST = 3
@@ -58,7 +58,7 @@ def pauc_interval(
 ) -> Interval:
     """Estimate the normalised partial AUC; over [0, 1] as :func:`delong_interval`.
 
-    Where fewer than 30 rows decide it, the bounds are quantiles over curves drawn from the order
+    Where fewer than 60 rows decide it, the bounds are quantiles over curves drawn from the order
     statistics of both classes, which carry the uncertainty of the threshold at the band's end;
     the fewer rows, the nearer they are to the outermost curves that the order of the rows
     allows. Otherwise they are value -+ z se on the scale of the logit. The draws are the same in
@@ -226,7 +226,7 @@ class Placements:
         fewest = min(rows.negatives, rows.positives)
         if fewest < LEAST:
             return silent(difference, level, few_words(rows))
-        few = fewest < PLENTY_TO_TEST and se > 0
+        few = fewest < PLENTY and se > 0
         drawn = drawn_areas([self.ranking, other.ranking], *self.band) if few else None
         if drawn is None:
             return plain
