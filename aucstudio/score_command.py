@@ -57,9 +57,10 @@ def _scored(
     options: argparse.Namespace, model: Model, how: dict[str, Any]
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
     """Score into the file, the standard output, or into what will be JSON."""
+    from aucstudio.project.store.files import STANDARD_OUTPUT
     from aucstudio.project.store.scores_file import scores_file, write_scores
 
-    if options.json and not options.output:
+    if options.json and options.output in (None, STANDARD_OUTPUT):
         return _collected(options, model, how)
     target = scores_file(options.output) if options.output else contextlib.nullcontext(sys.stdout)
     with target as file:
@@ -73,7 +74,9 @@ def _collected(
     from aucstudio.project.runs.scoring import score_file
     from aucstudio.project.store.scores_file import called_classes
 
-    collected: dict[str, list[Any]] = {"scores": [], "predicted": []}
+    collected: dict[str, list[Any]] = {"row": [], "id": [], "scores": [], "predicted": []}
+    if how["identifier"] is None:
+        del collected["id"]
 
     def read(*arguments: Any, **rest: Any) -> AnyTable:
         table: AnyTable = how["read"](*arguments, **rest)
@@ -83,7 +86,10 @@ def _collected(
             )
         return table
 
-    def take(_numbers: Any, _cells: Any, scores: Any) -> None:
+    def take(numbers: Any, cells: Any, scores: Any) -> None:
+        collected["row"] += numbers.tolist()
+        if cells is not None:
+            collected["id"] += cells.tolist()
         collected["scores"] += scores.tolist()
         collected["predicted"] += called_classes(model, scores).tolist()
 

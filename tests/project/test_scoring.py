@@ -130,6 +130,74 @@ def test_an_auc_needs_classes_that_the_model_was_made_for(score, later):
     assert found["unseen"]["outcome"] == {"count": 6, "values": ["NO", "YES"]}
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (lambda k: "yes", "no AUC, as 'outcome' does not hold both classes"),
+        (lambda k: "", "no AUC, as 'outcome' does not hold both classes"),
+        (lambda k: ["no", "yes", "perhaps"][k % 3], "7 rows are neither 'yes' nor 'no' in"),
+        (lambda k: f"{k}", "22 rows are neither 'yes' nor 'no' in 'outcome'"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_why_there_is_no_auc_is_told(score, later, value, words, stream):
+    rows = [[*row[:-1], value(k)] for k, row in enumerate(rows_of(22))]
+    status, _, err = score(later(rows), *(["--stream"] if stream else []))
+    assert (status, words in err) == (0, True), err
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_label_of_too_many_values_does_not_keep_rows_from_being_scored(score, later, stream):
+    rows = [[*row[:-1], f"{k}"] for k, row in enumerate(rows_of(1100))]
+    options = ["--stream"] if stream else []
+    status, out, err = score(later(rows), *options)
+    assert (status, len(scored(out))) == (0, 1100)
+    assert "no AUC, as 'outcome' has too many values to hold classes" in err
+    status, out, err = score(later(rows), "--label", "outcome", *options)
+    assert (status, out) == (2, "")
+    assert "cannot be the label" in err
+
+
+def test_the_label_that_is_asked_for_is_judged_by_the_classes_of_the_model(score, later):
+    header = [*HEADER[:-1], "seen"]
+    rows = rows_of(21)
+    status, out, _ = score(later(rows, header), "--label", "seen", "--json")
+    assert (status, json.loads(out)["auc"] is None) == (0, False)
+    for row in rows[:5]:
+        row[-1] = "perhaps"
+    status, out, err = score(later(rows, header), "--label", "seen", "--json")
+    found = json.loads(out)
+    assert (status, found["auc"]) == (0, None)
+    assert found["unseen"]["seen"] == {"count": 5, "values": ["perhaps"]}
+    status, out, err = score(later(rows, header), "--label", "sen")
+    assert (status, out) == (2, "")
+    assert "did you mean 'seen'?" in err
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "-"]])
+def test_one_json_document_names_the_row_of_each_score(score, later, output):
+    rows = rows_of(9)
+    rows[2] = rows[2][:3]
+    status, out, _ = score(later(rows), "--json", "--id", "id", *output)
+    found = json.loads(out)
+    assert status == 0
+    assert found["row"] == [1, 2, 4, 5, 6, 7, 8, 9]
+    assert found["id"] == [row[0] for k, row in enumerate(rows) if k != 2]
+    assert len(found["scores"]) == len(found["predicted"]) == 8
+
+
+def test_a_column_that_is_mostly_missing_may_be_so_in_a_few_rows(tmp_path, capsys):
+    rows = rows_of(90)
+    for k, row in enumerate(rows):
+        row[3] = row[3] if k % 3 == 0 else ""
+    model = trained(write_csv(tmp_path / "train.csv", HEADER, rows), id="ignore")
+    save_model(model, tmp_path / "m.aucmodel")
+    for count, status in [(6, 0), (60, 2)]:
+        path = write_csv(tmp_path / "t.csv", HEADER, change(rows[:count], 3, ""))
+        assert main(["score", str(tmp_path / "m.aucmodel"), str(path)]) == status
+    assert "not one of its rows has a value" in capsys.readouterr().err
+
+
 def change(rows, k, value):
     return [[*row[:k], value(row[k]) if callable(value) else value, *row[k + 1 :]] for row in rows]
 

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QTableView, QVBoxLayout, QWidget
 
 from aucstudio.gui.sheet_model import Row, SheetModel
 from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
-from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring_report import ScoringReport, rows_words, some_names
+from aucstudio.project.runs.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
 
 _HEADS = ("What was met", "Count", "Which")
@@ -40,42 +39,29 @@ class ScoreReport(QWidget):
         layout.addWidget(self.sentence)
         layout.addWidget(self.view, stretch=1)
 
-    def show_report(
-        self, report: ScoringReport, model: Model, label: str | None, also: str = ""
-    ) -> None:
+    def show_report(self, report: ScoringReport, also: str = "") -> None:
         """Show what was met.
 
         Parameters
         ----------
         report : ScoringReport
-        model : Model
-        label : str or None
-            The column of the table that holds the class, if there is one.
         also : str
             A remark on how the table was read.
         """
         area = report.auc
         tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
         said = [f"{report.scored:,} of {report.rows:,} rows scored"]
-        said.append(_area_words(report, model, label))
+        said.append(_area_words(report))
         if also:
             said.append(also)
         self.sentence.setText("; ".join(said) + ".")
         self.model.show_rows([Row(cells) for cells in _lines(report)])
 
 
-def _area_words(report: ScoringReport, model: Model, label: str | None) -> str:
+def _area_words(report: ScoringReport) -> str:
     if report.auc is not None:
         return f"AUC 95 % {interval_words(report.auc.low, report.auc.high)}"
-    if label is None:
-        return "no AUC, as the table has no label"
-    strange = report.unseen.get(label)
-    if strange is not None:
-        return (
-            f"no AUC, as {rows_words(strange.count)} are neither {model.positive!r} nor "
-            f"{model.negative!r} in {label!r}"
-        )
-    return f"no AUC, as {label!r} does not hold both classes"
+    return f"no AUC, as {report.without_auc or 'the table has no label'}"
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:

@@ -225,7 +225,7 @@ class ScoreTableDialog(QDialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.model, self.form.label_column, found.said)
+            self.report.show_report(found.report, found.said)
         self._refresh()
 
     # ------------------------------------------------------------- saving

@@ -254,10 +254,12 @@ class AnyTable(TableInfo):
         return dataclasses.replace(self, columns=tuple(columns))
 
     def to_score(self, label: str | None, positive: str | None) -> Self:
-        """Take the label as it comes: absent, or with one class only."""
+        """Take the label as it comes: with one class only; none if it is absent or no classes."""
         if label is None or label not in [column.name for column in self.columns]:
             return self
         column = self.column(label)
+        if self.counts(label, MOST_CLASSES) is None:
+            return self
         classes = self._classes(column, least=0)
         if positive is None:
             positive = guess_positive(classes)

@@ -11,6 +11,8 @@ from aucstudio.project.errors import InputError
 
 # With fewer rows "every cell" says little: scoring one row at a time is normal use.
 ENOUGH_ROWS = 5
+# So rarely a column without a value may come about by chance to be taken for a mistake.
+_RARE = 1e-3
 _MOST_VALUES = 1_000_000
 
 # Rows of a column with a level that was never met, and these levels.
@@ -81,8 +83,8 @@ def _what_is_unknown(
     if column.name in table.unreadable:
         text = table.unreadable[column.name].text
         return f"not one of its cells is a number (the first is {text!r})"
-    never = 0 < trained == column.missing
-    return "" if never else "not one of its rows has a value"
+    usual = (column.missing / trained) ** table.rows if trained else 0.0
+    return "" if usual > _RARE else "not one of its rows has a value"
 
 
 def _some(names: Iterable[str]) -> str:

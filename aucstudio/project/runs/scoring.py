@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.prepare import MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -27,6 +28,7 @@ from aucstudio.project.runs.scoring_report import (
     Area,
     ScoringReport,
     Unseen,
+    rows_words,
 )
 
 Array = NDArray[np.float64]
@@ -118,7 +120,7 @@ def read_to_score(
         spelled = ColumnSchema(identifier, kind="text")
         columns = [spelled if c.name == identifier else c for c in schema.columns]
         schema = dataclasses.replace(schema, columns=tuple(columns))
-    return read(
+    table = read(
         path,
         label=label or model.label,
         positive=model.positive,
@@ -126,6 +128,10 @@ def read_to_score(
         dialect=dialect,
         schema=schema,
     )
+    if label not in (None, table.label):
+        # Somebody asked for it: not to be passed over where it is absent, or no classes.
+        check_classes(table.path, table.column(label), None)
+    return table
 
 
 def score_table(
@@ -189,8 +195,11 @@ def score_table(
         if kept is not None:
             kept[start:stop] = scores
         tell(stop / whole.rows, "scoring")
-    area = None if kept is None or labels is None else _area(whole, labels, kept, report)
-    return dataclasses.replace(report, auc=area)
+    if kept is None or labels is None:
+        why = f"{model.label!r} has too many values to hold classes"
+        return dataclasses.replace(report, without_auc=why if model.label in present else "")
+    area, why = _area(model, whole, scores=kept[labels], report=report)
+    return dataclasses.replace(report, auc=area, without_auc=why)
 
 
 def score_blocks(
@@ -218,18 +227,18 @@ def _spelled(column: Column) -> NDArray[Any]:
 
 
 def _area(
-    table: AnyTable, labelled: NDArray[np.bool_], scores: Array, report: ScoringReport
-) -> Area | None:
-    """Give the AUC over the rows whose label is one of the classes that the model was made for."""
-    unknown = report.unseen.get(table.label or "")
-    if unknown is not None or table.positive is None or len(table.classes) < 2:
-        return None
+    model: Model, table: AnyTable, scores: Array, report: ScoringReport
+) -> tuple[Area | None, str]:
+    """Give the AUC of the labelled rows; None where there is none, and why."""
+    strange = report.unseen.get(table.label or "")
+    if strange is not None:
+        classes = f"{model.positive!r} nor {model.negative!r}"
+        return None, f"{rows_words(strange.count)} are neither {classes} in {table.label!r}"
+    if table.classes.get(table.positive or "", 0) in (0, sum(table.classes.values())):
+        return None, f"{table.label!r} does not hold both classes"
     positive = table.is_positive()
-    if positive.all() or not positive.any():
-        return None
-    kept = scores[labelled]
-    found = delong_interval(positive, kept, _LEVEL)
-    return Area(float(auc(positive, kept)), float(found.low), float(found.high))
+    found = delong_interval(positive, scores, _LEVEL)
+    return Area(float(auc(positive, scores)), float(found.low), float(found.high)), ""
 
 
 # ------------------------------------------------------------------ what it met
@@ -283,7 +292,9 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
         known[table.label] = {model.positive, model.negative}
     found = {}
     for name, learnt in known.items():
-        column, levels = table.column(name), _levels(model.schema, name)
+        # Another column that holds the class is judged by the classes of the training.
+        trained = model.label if name == table.label else name
+        column, levels = table.column(name), _levels(model.schema, trained)
         if name == table.label and levels is None:
             continue  # an earlier program did not write down what its classes were
         met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)

@@ -58,6 +58,8 @@ class ScoringReport:
         The first hundred.
     auc : Area or None
         None where the table does not hold both classes of the label.
+    without_auc : str
+        Why there is none although the label is there; else empty.
     """
 
     table: str
@@ -72,6 +74,7 @@ class ScoringReport:
     far: tuple[FarCells, ...]
     left_out: tuple[Rejected, ...]
     auc: Area | None = None
+    without_auc: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Give the report as plain data, for ``aucstudio score --json``."""
@@ -109,6 +112,8 @@ class ScoringReport:
         if self.auc is not None:
             interval = interval_words(self.auc.low, self.auc.high)
             said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
+        if self.without_auc:
+            said.append(f"no AUC, as {self.without_auc}")
         return [" ".join(sentence.split()) for sentence in said]
 
     def notes(self) -> list[str]:
