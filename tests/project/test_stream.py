@@ -14,7 +14,8 @@ from aucstudio.project import scratch
 from aucstudio.project.data.disk.medians import Ranked, keys_of, numbers_of
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import Quantiles, learn_preparation
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.scales import Quantiles
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

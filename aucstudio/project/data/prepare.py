@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.scales import learn_number, unit_of
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
@@ -29,11 +30,6 @@ MAX_LEVELS = 100
 LEARNT, LIMITS = ("medians", "means", "scales"), ("lows", "highs")
 
 _WINDOW = 20_000
-_FAR, _ROUNDING = 1e12, 1e-9
-# No quantity is as large: cells beyond it may be set aside however many they are.
-_ABSURD = 1e100
-# Squares and sums of what lies between it and its inverse are doubles.
-_SMALL, _LEAST = 1e-140, 5e-324
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,7 +42,7 @@ class Preparation:
         Names of the number columns.
     medians, means, scales : ndarray of shape (len(numbers),)
     lows, highs : ndarray of shape (len(numbers),)
-        Cells below or above are taken as missing; see :func:`limits`.
+        Cells below or above are missing; see :func:`~aucstudio.project.data.scales.limits`.
     categories : tuple of str
         Names of the category columns.
     levels : tuple of tuples of str
@@ -195,7 +191,7 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    learnt = np.array([_learn_number(column.values[rows]) for column in numbers])
+    learnt = np.array([learn_number(column.values[rows]) for column in numbers])
     medians, means, scales, lows, highs = learnt.reshape(-1, 5).T.copy()
     return Preparation(
         tuple(column.name for column in numbers),
@@ -217,170 +213,6 @@ def no_features(table: AnyTable) -> InputError:
         "number or category",
         file=str(table.path),
     )
-
-
-def _learn_number(cells: Array) -> tuple[float, float, float, float, float]:
-    """Give median, mean and scale of a column, and its limits."""
-    missing = np.isnan(cells)
-    known = cells[~missing] if missing.any() else cells
-    if not len(known):
-        return 0.0, 0.0, 1.0, *limits(Quantiles(), 0.0)
-    cuts = Quantiles.of(_at_ranks(known))
-    median = cuts.median
-    low, high = limits(cuts, 0.0 if cuts.lower < cuts.upper else _usual_size(known))
-    least, most = float(known.min()), float(known.max())
-    filled = cells
-    if len(known) < len(cells) or least < low or most > high:
-        filled = np.where((cells >= low) & (cells <= high), cells, median)
-        least, most = float(filled.min()), float(filled.max())
-    unit = unit_of(max(-least, most))
-    if unit != 1:
-        filled = filled / unit
-    mean = float(filled.mean())
-    return median, *settled(mean, float((filled - mean).std()), unit), low, high
-
-
-def _at_ranks(known: Array) -> list[float]:
-    """Give the cells at the ranks of :func:`cut_ranks`."""
-    cells = known.copy()
-    ranks = sorted(set(cut_ranks(len(cells))))
-    # One rank after the other, each in its part: numpy finds several at once much slower.
-    place = len(ranks) // 2
-    cells.partition(ranks[place])
-    end = ranks[place]
-    for rank in reversed(ranks[:place]):
-        cells[:end].partition(rank)
-        end = rank
-    start = ranks[place]
-    for rank in ranks[place + 1 :]:
-        cells[start:].partition(rank - start)
-        start = rank
-    return [float(cells[rank]) for rank in cut_ranks(len(cells))]
-
-
-@dataclasses.dataclass(frozen=True)
-class FarCells:
-    """Cells of a column beyond its limits; they count as missing.
-
-    Attributes
-    ----------
-    column : str
-    count : int
-    value : float
-        The first of them.
-    row : int
-        Its row in the file, counted from 1.
-    """
-
-    column: str
-    count: int
-    value: float
-    row: int
-
-    def describe(self) -> str:
-        """Say which they are in a sentence."""
-        one = self.count == 1
-        cells = f"1 cell ({self.value:.6g}, row {self.row}) is"
-        if not one:
-            cells = f"{self.count:,} cells (the first {self.value:.6g}, row {self.row}) are"
-        return (
-            f"column {self.column}: {cells} too far from the others to compute with and "
-            f"{'is taken as a missing value' if one else 'are taken as missing values'}"
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class Quantiles:
-    """Where the known cells of a column lie: its quartiles, and its outer deciles.
-
-    Attributes
-    ----------
-    first, lower, median, upper, last : float
-        A tenth, a quarter, half, three quarters and nine tenths of the cells lie below.
-    """
-
-    first: float = 0.0
-    lower: float = 0.0
-    median: float = 0.0
-    upper: float = 0.0
-    last: float = 0.0
-
-    @classmethod
-    def of(cls, cells: Sequence[float]) -> Quantiles:
-        """Make them of the cells at the ranks of :func:`cut_ranks`."""
-        first, lower, below, above, upper, last = cells
-        return cls(first, lower, halfway(below, above), upper, last)
-
-
-def cut_ranks(count: int) -> list[int]:
-    """Give the ranks of the first decile, lower quartile, both middle cells, and their mirrors."""
-    tenth, quarter = (count - 1) // 10, (count - 1) // 4
-    below = [tenth, quarter, (count - 1) // 2]
-    return [*below, *(count - 1 - rank for rank in reversed(below))]
-
-
-def halfway(low: float, high: float) -> float:
-    """Give the mean of two numbers, however large they are."""
-    return (low + high) / 2 if abs(low) + abs(high) < np.inf else low / 2 + high / 2
-
-
-def limits(cuts: Quantiles, usual: float) -> tuple[float, float]:
-    """Give the limits of a column, beyond which a cell would make all others look alike.
-
-    They are 10^12 times the spread of the middle half away from the median. Where that is nothing,
-    or what rounding leaves of it, the size of the median counts instead; if that is 0 too, the
-    usual size of the cells that are not 0, for most cells of a rare attribute are.
-
-    More than a tenth of the cells on one side are no strays but what the column is about, unless
-    they are larger than anything that is measured.
-
-    Parameters
-    ----------
-    cuts : Quantiles
-    usual : float
-        See :func:`usual_size`.
-    """
-    median, spread = cuts.median, cuts.upper - cuts.lower
-    if spread <= _ROUNDING * abs(median):
-        spread = abs(median) or usual or 1.0
-    reach, wide = _FAR * spread, _FAR * (cuts.last - cuts.first)
-    if wide > reach:
-        reach = wide if wide <= _ABSURD else max(reach, _ABSURD)
-    return median - reach, median + reach
-
-
-def usual_size(sizes: NDArray[np.integer[Any]]) -> float:
-    """Give the usual size of cells that are not 0, to the leading 16 bits; 0 if there are none.
-
-    ``sizes`` counts the cells by the leading 16 bits of their sizes, shape (32768,).
-    """
-    below = np.cumsum(sizes[1:], dtype=np.int64)
-    if not below[-1]:
-        return 0.0
-    place = 1 + int(np.searchsorted(below, (below[-1] - 1) // 2, side="right"))
-    return float(np.array(place << 48, dtype=np.uint64).view(np.float64))
-
-
-def _usual_size(known: Array) -> float:
-    leading = np.abs(known).view(np.uint64) >> np.uint64(48)
-    return usual_size(np.bincount(leading.astype(np.intp), minlength=1 << 15))
-
-
-def unit_of(size: float) -> float:
-    """Give a power of two near a size whose square is no double; 1 for others."""
-    if size == 0 or _SMALL < size < 1 / _SMALL:
-        return 1.0
-    return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
-
-
-def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
-    """Give mean and scale of a column, computed in units.
-
-    The scale is one unit for a constant column: far from 0 it has a spread of rounding.
-    """
-    if scale <= 1e-12 * max(abs(mean), 1e-300):
-        scale = 1.0
-    return mean * unit, max(scale * unit, _LEAST)
 
 
 def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:

@@ -17,7 +17,8 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
-from aucstudio.project.data.prepare import FarCells, Preparation, learn_preparation
+from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.scales import FarCells
 from aucstudio.project.data.table import Table
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import Quantiles, cut_ranks
+from aucstudio.project.data.scales import Quantiles, cut_ranks
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

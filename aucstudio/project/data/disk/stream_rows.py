@@ -21,17 +21,8 @@ from aucstudio.project.data.disk.medians import (
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import (
-    Preparation,
-    Quantiles,
-    level_counts,
-    limits,
-    most_frequent,
-    no_features,
-    settled,
-    unit_of,
-    usual_size,
-)
+from aucstudio.project.data.prepare import Preparation, level_counts, most_frequent, no_features
+from aucstudio.project.data.scales import Quantiles, limits, settled, unit_of, usual_size
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
