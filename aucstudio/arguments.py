@@ -309,6 +309,17 @@ def check_together(options: argparse.Namespace) -> None:
             "too, or leave it out",
             setting="threshold",
         )
+    if options.command == "check" and options.output and not options.repair:
+        raise InputError(
+            "-o names the new project that --repair writes: give --repair too, or leave it out",
+            setting="output",
+        )
+    if getattr(options, "project", None) == "-":
+        raise InputError(
+            "a project is read and written in place, so it cannot be the standard output: name "
+            "a file",
+            setting="project",
+        )
     fixed = [name for name in ("test_file", "leave_pair_out") if getattr(options, name, None)]
     if fixed and options.repeats != 1:
         raise InputError(

@@ -325,6 +325,8 @@ BAD = [
     (["--method", "auc-svm", "--treshold=0"], "did you mean '--threshold'?"),
     (["--method", "auc-rls", "--seed", "-1"], "seed"),
     (["--method", "auc-rls", "--test-file", "absent.csv"], "absent.csv"),
+    (["--method", "auc-rls", "--project", "-"], "standard output"),
+    (["--method", "auc-rls", "--label", "outcome", "--group", "outcome"], "'outcome'"),
     ([], "--method"),
 ]
 
@@ -336,6 +338,12 @@ def test_bad_usage_is_one_line_that_names_it(run, table_file, arguments, names):
     assert out == ""
     assert err.count("\n") == 1
     assert names in err
+
+
+def test_a_name_for_a_repair_that_was_not_asked_for_is_refused(run, tmp_path):
+    status, out, err = run("check", tmp_path / "p.aucproj", "-o", tmp_path / "q.aucproj")
+    assert (status, out) == (2, "")
+    assert "--repair" in err
 
 
 @pytest.mark.parametrize(

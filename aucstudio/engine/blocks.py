@@ -145,7 +145,7 @@ class Passes:
         """
         rows, X = self._blocks.block(k)
         if X.shape != (len(rows), self.features) or not (rows < len(self)).all():
-            raise ValueError("the table has changed while it was read: train again")
+            raise ValueError("the table has changed while it was read: start again")
         if not np.isfinite(X).all():
             raise ValueError("Input X contains NaN or infinity.")
         return rows, X
@@ -181,7 +181,7 @@ class Passes:
             done += len(rows)
             del rows, X  # else two blocks are in memory while the next one is read
         if done != len(self):
-            raise ValueError("the table has changed while it was read: train again")
+            raise ValueError("the table has changed while it was read: start again")
 
     def over(self, work: Work[Result], *columns: NDArray[Any]) -> Iterator[Result]:
         """Do some work on all rows, where they are; one pass.

@@ -160,7 +160,7 @@ class DiskTable(AnyTable):
     ) -> Table:
         if stamp_of(self.path) != self.stamp:
             raise InputError(
-                f"{self.path} has changed while it was read: train again", file=str(self.path)
+                f"{self.path} has changed while it was read: start again", file=str(self.path)
             )
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
