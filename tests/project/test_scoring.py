@@ -186,6 +186,18 @@ def test_one_json_document_names_the_row_of_each_score(score, later, output):
     assert len(found["scores"]) == len(found["predicted"]) == 8
 
 
+def test_a_few_rows_of_rare_levels_are_scored(tmp_path, capsys):
+    rows = rows_of(900)
+    for k, row in enumerate(rows):
+        row[2] = f"place {k % 110 if k < 400 else k}"
+    roles = {"id": "ignore", "city": "category"}
+    model = trained(write_csv(tmp_path / "train.csv", HEADER, rows), **roles)
+    save_model(model, tmp_path / "m.aucmodel")
+    path = write_csv(tmp_path / "t.csv", HEADER, rows[800:810])
+    assert main(["score", str(tmp_path / "m.aucmodel"), str(path)]) == 0
+    assert "10 rows with a level that the model has never met" in capsys.readouterr().err
+
+
 def test_a_column_that_is_mostly_missing_may_be_so_in_a_few_rows(tmp_path, capsys):
     rows = rows_of(90)
     for k, row in enumerate(rows):

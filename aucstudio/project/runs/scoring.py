@@ -16,7 +16,7 @@ from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.prepare import MISSING, spell_level
+from aucstudio.project.data.prepare import MAX_LEVELS, MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
 from aucstudio.project.data.unknown import check_known
@@ -340,6 +340,8 @@ def _check_known(
     schema = dataclasses.replace(model.schema, columns=tuple(columns))
 
     def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
+        if _levels(model.schema, column.name) is None and len(column.levels or ()) >= MAX_LEVELS:
+            return 0, ()  # of so many levels only the frequent ones were learnt
         met = report.unseen.get(column.name)
         return (0, ()) if met is None else (met.count, met.values)
 
