@@ -250,17 +250,17 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert ids(session.project) == list(session.records) != []
     assert session.status == "All runs saved in second.aucproj"
-    assert session.project.lost_in_flight() == []
+    assert session.project.flights().lost == []
     # The named file of before stays, and does not wait for a run that ended elsewhere.
     first = ProjectFile.open(tmp_path / "first.aucproj")
     assert first.runs() == []
-    assert first.lost_in_flight() == []
+    assert first.flights().lost == []
 
 
 def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
     session.save_as(tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)
-    lost = ProjectFile.open(tmp_path / "named.aucproj").lost_in_flight()
+    lost = ProjectFile.open(tmp_path / "named.aucproj").flights().lost
     assert [experiment.method for experiment in lost] == ["auc-rls"]
 
 

@@ -85,8 +85,8 @@ def test_a_project_of_format_1_is_read_and_left_alone(older):
 
 def test_a_lost_run_of_format_1_is_told_once_without_carrying_the_file_over(older):
     project = ProjectFile.open(older)
-    assert [e.method for e in project.lost_in_flight()] == ["svm-auc"]
-    assert project.lost_in_flight() == []
+    assert [e.method for e in project.flights().lost] == ["svm-auc"]
+    assert project.flights().lost == []
     assert format_number(older) == 1
 
 
@@ -104,7 +104,7 @@ def test_format_1_is_carried_over_when_it_is_first_written_to(older, plan, table
     assert numbers(contents.records) == expected()
     project.set_plan({"name": "written"})
     assert project.plan() == {"name": "written"}
-    assert [e.method for e in project.lost_in_flight()] == ["svm-auc"]
+    assert [e.method for e in project.flights().lost] == ["svm-auc"]
 
 
 def test_an_interrupted_migration_leaves_format_1(older, monkeypatch):

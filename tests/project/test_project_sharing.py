@@ -191,8 +191,8 @@ def test_free_ids_are_looked_up_under_the_lock(project, plan, table, monkeypatch
 def test_a_run_of_a_program_that_ended_is_told_once(project, plan, ended_owner):
     project.take_off(plan("auc-svm"))
     ended_owner()
-    assert [e.method for e in project.lost_in_flight()] == ["auc-svm"]
-    assert project.lost_in_flight() == []
+    assert [e.method for e in project.flights().lost] == ["auc-svm"]
+    assert project.flights().lost == []
 
 
 def test_a_run_of_this_program_is_not_lost(project, plan, table):

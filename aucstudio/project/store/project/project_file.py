@@ -202,10 +202,6 @@ class ProjectFile:
                 self._forget(gone)
         return Flights(lost, elsewhere)
 
-    def lost_in_flight(self) -> list[Experiment]:
-        """Tell which runs never ended because their program did, and forget them."""
-        return self.flights().lost
-
     def _forget(self, keys: Iterable[str]) -> None:
         with self._writing(migrate=False) as database:
             number = format_of(database, self.path)
