@@ -168,14 +168,7 @@ def score_table(
         If ``progress`` asked to stop.
     """
     tell = teller(progress)
-    for name in allow_unknown:
-        if name not in model.feature_columns:
-            raise InputError(
-                f"the model was not trained on a column {name!r}; --allow-unknown names one it "
-                "was trained on",
-                column=name,
-                setting="allow_unknown",
-            )
+    _check_allowed(model, allow_unknown)
     if identifier is not None:
         table.column(identifier)
     present = {column.name for column in table.columns}
@@ -200,6 +193,17 @@ def score_table(
         return dataclasses.replace(report, without_auc=why if model.label in present else "")
     area, why = _area(model, whole, scores=kept[labels], report=report)
     return dataclasses.replace(report, auc=area, without_auc=why)
+
+
+def _check_allowed(model: Model, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in model.feature_columns:
+            raise InputError(
+                f"the model was not trained on a column {name!r}; --allow-unknown names one it "
+                "was trained on",
+                column=name,
+                setting="allow_unknown",
+            )
 
 
 def score_blocks(
