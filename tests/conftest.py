@@ -8,22 +8,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import csv
 import dataclasses
-import gc
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-# A Qt object that another thread collects can stop the process for ever (gui/garbage.py): windows
-# of tests that have ended are collected between tests, on the thread that made them.
-gc.disable()
-_ended = itertools.count(1)
-
-
-def pytest_runtest_teardown(item):
-    if next(_ended) % 40 == 0:
-        gc.collect()
 
 
 @pytest.fixture(autouse=True)

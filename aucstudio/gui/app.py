@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QApplication
 from aucstudio import __version__
 from aucstudio.engine import inference
 from aucstudio.gui import prompts
-from aucstudio.gui.garbage import collect_on_this_thread
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.theme import apply_theme
 from aucstudio.gui.widgets import ticking
@@ -45,7 +44,6 @@ def make_application(theme: str = "system") -> QApplication:
     # Painting crosses between Python and Qt hundreds of times a frame; at each crossing a worker
     # may take the interpreter for this long.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    collect_on_this_thread(application)
     apply_theme(application, theme)
     return application
 
