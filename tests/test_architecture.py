@@ -21,6 +21,7 @@ FORBIDDEN = {
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "garbage",
     "scratch",
     "resources",
     "words",

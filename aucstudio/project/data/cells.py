@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.errors import InputError
+from aucstudio.project.garbage import without_collection
 
 Answer = TypeVar("Answer")
 
@@ -170,7 +171,8 @@ class CellStore:
 
     def _run(self, work: Callable[[], Answer]) -> Answer:
         """Work on another thread, so that progress can be told and a stop be heard here."""
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        # DuckDB's own Python makes many objects on the other thread.
+        with without_collection(), concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(work)
             try:
                 while not concurrent.futures.wait([future], 0.05).done:
