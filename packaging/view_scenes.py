@@ -16,13 +16,13 @@ from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
-from aucstudio.gui.help import HelpDialog
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.pages.roc.faces import FACES
+from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
-from aucstudio.gui.roc import axes
-from aucstudio.gui.roc.faces import FACES
-from aucstudio.gui.roc_view import RocView
 from aucstudio.project.data.table import Table
 from aucstudio.project.store.sheets import write_rows
 

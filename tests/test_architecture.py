@@ -36,6 +36,10 @@ ROOMS = [
     "examples",
 ]
 
+# The same of the window; pages know each other only through what several of them share.
+GUI_ROOMS = ["state", "common", "dialogs", "panels", "pages", "desk", "root"]
+SHARED_PAGES = {"planes"}
+
 
 @functools.cache
 def parsed(path):
@@ -66,6 +70,19 @@ def test_rooms_of_the_project_import_one_way():
             if name.startswith("aucstudio.project.") and room != "__init__":
                 other = name.split(".")[2]
                 assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {name}"
+
+
+def test_rooms_of_the_window_import_one_way():
+    for path in (PACKAGE / "gui").rglob("*.py"):
+        place = path.relative_to(PACKAGE / "gui").parts
+        room = place[0] if len(place) > 1 else "root"
+        for name in imports(path):
+            if name.startswith("aucstudio.gui."):
+                other = name.split(".")[2]
+                other = other if other in GUI_ROOMS else "root"
+                assert GUI_ROOMS.index(other) <= GUI_ROOMS.index(room), f"{path} imports {name}"
+                if room == other == "pages":
+                    assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
 from aucstudio.engine import inference
-from aucstudio.gui import prompts
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.theme import apply_theme
-from aucstudio.gui.widgets import ticking
+from aucstudio.gui.state.timers import ticking
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.project.sealed import DamagedError

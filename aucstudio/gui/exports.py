@@ -11,13 +11,13 @@ import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui import printing, prompts
-from aucstudio.gui.actions import Actions
-from aucstudio.gui.deck import Deck
+from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.desk.actions import Actions
+from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
-from aucstudio.gui.session import Session
+from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.report import write_report
 from aucstudio.project.runs.experiment import Experiment

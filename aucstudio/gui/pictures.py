@@ -12,12 +12,12 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.drawing import png_bytes
+from aucstudio.gui.common.drawing import png_bytes
+from aucstudio.gui.common.theme import apply_theme
+from aucstudio.gui.common.view import View
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.search_view import SearchView
-from aucstudio.gui.session import Session
-from aucstudio.gui.theme import apply_theme
-from aucstudio.gui.view import View
+from aucstudio.gui.pages.search.search_view import SearchView
+from aucstudio.gui.state.session import Session
 from aucstudio.project.results.report import write_report
 from aucstudio.project.store.files import write_atomically
 

@@ -26,9 +26,9 @@ from PySide6.QtGui import QImage, QPainter
 from sklearn.datasets import make_classification
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.session import Session
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.execute import execute

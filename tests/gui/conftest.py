@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui import prompts
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.session import Session
+from aucstudio.gui.common import prompts
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference

@@ -5,11 +5,11 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.axis_titles import fitting
-from aucstudio.gui.plotting import dress_plot, make_plot
-from aucstudio.gui.printing import Sheet, draw
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.training.plots import TrainingPlots
+from aucstudio.gui.common.axis_titles import fitting
+from aucstudio.gui.common.plotting import dress_plot, make_plot
+from aucstudio.gui.common.printing import Sheet, draw
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.training.plots import TrainingPlots
 from tests.gui.conftest import make_record, put, settle
 
 LONG = "a column of sixty letters & more that goes on < and on and on (sd)"

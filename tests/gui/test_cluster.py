@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from threadpoolctl import threadpool_limits
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
-from aucstudio.gui.progress_strip import ProgressStrip
+from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster

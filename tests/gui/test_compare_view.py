@@ -10,11 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
 
-from aucstudio.gui import compare_view, prompts
-from aucstudio.gui.compare.saving import table_text
-from aucstudio.gui.compare.words import forecast_words, pair_sentence, tally_words
-from aucstudio.gui.compare_view import PICTURE, TABLES, CompareView
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.compare import compare_view
+from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView
+from aucstudio.gui.pages.compare.saving import table_text
+from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
 from aucstudio.project import words
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results import comparison, comparison_sheets

@@ -7,9 +7,9 @@ from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QTabWidget
 
-from aucstudio.gui.actions import ARRANGEMENTS
 from aucstudio.gui.app import create_window
-from aucstudio.gui.plan import Plan
+from aucstudio.gui.desk.actions import ARRANGEMENTS
+from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
 
 # Each test makes a window of its own.

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PySide6.QtCore import QPointF, Qt
 
 from aucstudio.engine.roc import auc, band_ranks
-from aucstudio.gui.difference_view import DifferenceView
-from aucstudio.gui.plotting import pen
+from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.pages.differences.difference_view import DifferenceView
 from aucstudio.project.data.split import Validation
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.difference_view import DifferenceView
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.theme import current_theme, run_colour
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.differences.difference_view import DifferenceView
+from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.data.split import Validation
 from aucstudio.project.geometry import differences
 from aucstudio.project.runs.watch import Look
@@ -239,7 +239,7 @@ def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
 
 
 def test_late_answers_are_dropped(qtbot, session, view, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.gui.background._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("aucstudio.gui.state.background._WAIT_SECONDS", 0.0)
     session.open_data(table_file)
     one, two = train(qtbot, session), train(qtbot, session, "logistic")
     session.select(one.id)

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QToolTip
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui import feature_view
-from aucstudio.gui.feature_view import FeatureView
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.theme import current_theme
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.features import feature_view
+from aucstudio.gui.pages.features.feature_view import FeatureView
+from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.data.split import Validation
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.geometry.score_map import CELLS

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from aucstudio.gui.data_panel import DataPanel
-from aucstudio.gui.validation_panel import ValidationPanel
+from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 

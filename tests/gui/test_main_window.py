@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
+from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
-from aucstudio.gui.help import help_page
-from aucstudio.gui.widgets import unbroken
+from aucstudio.gui.dialogs.help import help_page
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples.samples import make_sample
 from aucstudio.project.examples.studies import make_study

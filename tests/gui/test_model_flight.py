@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.model.flight import MOST_ROWS
-from aucstudio.gui.model_view import ModelView
-from aucstudio.gui.plan import RunLook
+from aucstudio.gui.pages.model.flight import MOST_ROWS
+from aucstudio.gui.pages.model.model_view import ModelView
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucstudio.gui.model.part import elided
-from aucstudio.gui.model.tree_layout import place
-from aucstudio.gui.model_view import ModelView
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.pages.model.model_view import ModelView
+from aucstudio.gui.pages.model.tree_layout import place
 from aucstudio.project.data.split import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node

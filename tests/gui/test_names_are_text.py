@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 import aucstudio.gui
-from aucstudio.gui import plain, printing
+from aucstudio.gui.common import plain, printing
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog

@@ -8,17 +8,17 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableWidget
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.compare_view import CompareView
-from aucstudio.gui.data_panel import DataPanel
+from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.param_form import ParamForm
-from aucstudio.gui.plotting import make_plot
-from aucstudio.gui.roc import axes
-from aucstudio.gui.roc.line_labels import CARD, LineLabels
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.scores.axis import HeightAxis
-from aucstudio.gui.scores.words import band_sentence, number
-from aucstudio.gui.welcome import WelcomePage
+from aucstudio.gui.pages.compare.compare_view import CompareView
+from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.pages.roc.line_labels import CARD, LineLabels
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.scores.axis import HeightAxis
+from aucstudio.gui.pages.scores.words import band_sentence, number
+from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.panels.param_form import ParamForm
+from aucstudio.gui.panels.welcome import WelcomePage
 from tests.gui.conftest import choose, make_record, put
 
 

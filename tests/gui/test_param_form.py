@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
-from aucstudio.gui.param_form import ParamForm
+from aucstudio.gui.panels.param_form import ParamForm
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from PySide6.QtGui import QAction, QColor, QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QDoubleSpinBox, QLineEdit
 
-from aucstudio.gui import printing
+from aucstudio.gui.common import printing
+from aucstudio.gui.common.plotting import make_plot, pen
+from aucstudio.gui.common.printing import Sheet
+from aucstudio.gui.common.theme import DARK, LIGHT
+from aucstudio.gui.common.view import View
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
-from aucstudio.gui.plotting import make_plot, pen
-from aucstudio.gui.printing import Sheet
-from aucstudio.gui.theme import DARK, LIGHT
-from aucstudio.gui.view import View
 from aucstudio.project.errors import InputError
 
 # Each test makes a window of its own.

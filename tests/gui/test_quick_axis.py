@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.plotting import NumberAxis, make_plot
+from aucstudio.gui.common.plotting import NumberAxis, make_plot
 
 RANGES = [
     (0.0, 1.0),

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication
 from scipy.stats import norm
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui import curves
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.roc import axes, bands, sentences
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.session import ShownRun
+from aucstudio.gui.common import curves
+from aucstudio.gui.pages.roc import axes, bands, sentences
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from tests.conftest import write_table

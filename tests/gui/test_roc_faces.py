@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QApplication
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui import curves
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.roc.faces import FACES
-from aucstudio.gui.roc.lines import shapes_of
-from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.common import curves
+from aucstudio.gui.pages.roc.faces import FACES
+from aucstudio.gui.pages.roc.lines import shapes_of
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look

@@ -9,16 +9,16 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.engine import inference, roc
-from aucstudio.gui.curves import run_curves
-from aucstudio.gui.plotting import make_plot
-from aucstudio.gui.roc import axes, difference, isometrics, places
-from aucstudio.gui.roc.cost_panel import prior_at, prior_step
-from aucstudio.gui.roc.costs import CostLayer, hull_of
-from aucstudio.gui.roc.difference import DifferenceLayer
-from aucstudio.gui.roc.isometrics import IsometricLayer
-from aucstudio.gui.roc.operating_point import OperatingPointLayer
-from aucstudio.gui.roc.scene import Scene
-from aucstudio.gui.roc_view import RocView
+from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.pages.roc import axes, difference, isometrics, places
+from aucstudio.gui.pages.roc.cost_panel import prior_at, prior_step
+from aucstudio.gui.pages.roc.costs import CostLayer, hull_of
+from aucstudio.gui.pages.roc.difference import DifferenceLayer
+from aucstudio.gui.pages.roc.isometrics import IsometricLayer
+from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.operating import expected_cost
 from aucstudio.project.words import p_words

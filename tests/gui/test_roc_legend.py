@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import QRectF
 
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.roc.legend import LegendRow, RunLegend
+from aucstudio.gui.pages.roc.legend import LegendRow, RunLegend
+from aucstudio.gui.state.plan import RunLook
 
 ROOM = QRectF(0, 0, 640, 480)
 HEADER = ("", "AUC", "95 %", "pAUC")

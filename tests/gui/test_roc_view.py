@@ -10,13 +10,13 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS, inference, roc
-from aucstudio.gui import curves
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.roc import sentences
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.session import ShownRun
-from aucstudio.gui.theme import DARK, LIGHT, apply_theme, run_colour
+from aucstudio.gui.common import curves
+from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
+from aucstudio.gui.pages.roc import sentences
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs

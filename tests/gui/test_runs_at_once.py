@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtGui import QAction
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.progress_strip import ProgressStrip
-from aucstudio.gui.runs_model import RunsModel
+from aucstudio.gui.panels.progress_strip import ProgressStrip
+from aucstudio.gui.panels.runs_model import RunsModel
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
@@ -102,7 +102,7 @@ def test_one_that_would_not_fit_beside_the_other_waits(
         asked.append(([experiment.method for experiment in experiments], count))
         raise InputError("2 runs at once would take about 3 GB")
 
-    monkeypatch.setattr("aucstudio.gui.session.check_size_at_once", refuse)
+    monkeypatch.setattr("aucstudio.gui.state.session.check_size_at_once", refuse)
     begin(session, table_file, "auc-rls", "rls")
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
     assert asked[-1] == (["rls", "auc-rls"], 2)

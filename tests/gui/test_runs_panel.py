@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 from PySide6.QtCore import Qt
 
-from aucstudio.gui.runs_panel import RunsPanel
+from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.project.results.summary import auc_summary
 
 PATIENCE = 30_000

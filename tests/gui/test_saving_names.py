@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
 
-from aucstudio.gui import prompts
+from aucstudio.gui.common import prompts
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.scores.plot import COUNTS, FEW_ROWS
-from aucstudio.gui.scores.worst import Worst
-from aucstudio.gui.scores_view import ScoresView
+from aucstudio.gui.pages.scores.plot import COUNTS, FEW_ROWS
+from aucstudio.gui.pages.scores.scores_view import ScoresView
+from aucstudio.gui.pages.scores.worst import Worst
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.distribution import Distribution, bin_edges
 from aucstudio.project.runs.watch import Look

@@ -8,12 +8,17 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.search.heat import sequential
-from aucstudio.gui.search.standing import Standing, number_words, over_splits, searched_settings
-from aucstudio.gui.search_view import SearchView
-from aucstudio.gui.theme import DARK, LIGHT, apply_theme
+from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
+from aucstudio.gui.pages.search.heat import sequential
+from aucstudio.gui.pages.search.search_view import SearchView
+from aucstudio.gui.pages.search.standing import (
+    Standing,
+    number_words,
+    over_splits,
+    searched_settings,
+)
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
-from aucstudio.gui.plan import Plan, RunLook
+from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED

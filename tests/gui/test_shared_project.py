@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from aucstudio.gui import study
-from aucstudio.gui.session import Session
+from aucstudio.gui.state import study
+from aucstudio.gui.state.session import Session
 from aucstudio.project.store.project import source
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train

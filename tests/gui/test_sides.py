@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QAction
 
-from aucstudio.gui.sides import NARROW
+from aucstudio.gui.desk.sides import NARROW
 
 # Each test makes a window of its own.
 pytestmark = pytest.mark.slow

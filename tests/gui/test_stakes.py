@@ -2,9 +2,9 @@
 
 import pytest
 
-from aucstudio.gui.plan import Plan
-from aucstudio.gui.roc.cost_panel import CostPanel, prior_at
-from aucstudio.gui.stakes import Stakes
+from aucstudio.gui.pages.roc.cost_panel import CostPanel, prior_at
+from aucstudio.gui.state.plan import Plan
+from aucstudio.gui.state.stakes import Stakes
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train
 

@@ -10,15 +10,15 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QTransform
 
-from aucstudio.gui import printing
-from aucstudio.gui.compare_view import CompareView
-from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.plotting import MARKER, SWATCH, swatch
-from aucstudio.gui.roc_view import RocView
-from aucstudio.gui.symbols import SYMBOLS
-from aucstudio.gui.theme import DASHES, LIGHT, run_dash, run_symbol
-from aucstudio.gui.training_view import TrainingView
+from aucstudio.gui.common import printing
+from aucstudio.gui.common.plotting import MARKER, SWATCH, swatch
+from aucstudio.gui.common.symbols import SYMBOLS
+from aucstudio.gui.common.theme import DASHES, LIGHT, run_dash, run_symbol
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.pages.compare.compare_view import CompareView
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from tests.gui.conftest import make_record, put, settle, shown
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from aucstudio.gui.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
+from aucstudio.gui.common.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
-from aucstudio.gui.live import LiveRun
-from aucstudio.gui.plan import RunLook
-from aucstudio.gui.training_view import TrainingView
+from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.record import TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from aucstudio.gui.model.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.plan import RunLook
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.state.plan import RunLook
 
 LOOK = RunLook("run", 0)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
-from aucstudio.gui.plain import plain_tooltip
-from aucstudio.gui.widgets import ElidedLabel, label, named, set_role, tell
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, tell
 
 _ROW, _MOST_ROWS = 22, 5
 _LONGEST = 32  # characters of a name

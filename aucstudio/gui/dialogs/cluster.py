@@ -12,9 +12,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.plain import plain_tooltip
-from aucstudio.gui.session import Session
-from aucstudio.gui.widgets import (
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
     dialog_buttons,
     label,
@@ -22,6 +21,7 @@ from aucstudio.gui.widgets import (
     primary,
     set_role,
 )
+from aucstudio.gui.state.session import Session
 
 _EXAMPLE = "tcp://host:8786"
 _ABOUT = (

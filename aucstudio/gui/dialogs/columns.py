@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.plain import plain_tooltip
-from aucstudio.gui.widgets import dialog_buttons, label, named, primary
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary
 from aucstudio.project.data.table import Column, Table
 
 _ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}

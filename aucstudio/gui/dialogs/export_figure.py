@@ -21,16 +21,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui import printing, prompts
-from aucstudio.gui.drawing import MM_PER_INCH, Drawing
-from aucstudio.gui.icons import set_icon
-from aucstudio.gui.plain import plain_tooltip
-from aucstudio.gui.printing import PRESETS, Sheet
-from aucstudio.gui.session import Session
-from aucstudio.gui.view import View
-from aucstudio.gui.widgets import (
+from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
+from aucstudio.gui.common.icons import set_icon
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.printing import PRESETS, Sheet
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
-    delayed,
     dialog_buttons,
     field_label,
     fields_grid,
@@ -39,6 +37,8 @@ from aucstudio.gui.widgets import (
     primary,
     tell,
 )
+from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.timers import delayed
 from aucstudio.project.errors import InputError
 
 _FILTERS = "PDF (*.pdf);;SVG (*.svg);;PNG (*.png)"

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui import prompts
-from aucstudio.gui.background import Background
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, tell
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
-from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import dialog_buttons, label, named, primary, tell
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.watch import Progress

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.roc import ThresholdRule
-from aucstudio.gui.focus import Focus
-from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import FIELD_MARGINS, label, named
+from aucstudio.gui.common.widgets import FIELD_MARGINS, label, named
+from aucstudio.gui.state.focus import Focus
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.results.operating import model_at
 from aucstudio.project.runs.execute import refit

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui import prompts
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
 from aucstudio.gui.dialogs.model_choice import ANEW, ModelChoice
-from aucstudio.gui.plain import plain_tooltip
-from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import ElidedCombo, ElidedLabel, field_label, fields_grid, named
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.model import Model
 
 MODEL_ENDING = ".aucmodel"

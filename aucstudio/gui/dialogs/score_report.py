@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtWidgets import QTableView, QVBoxLayout, QWidget
 
-from aucstudio.gui.sheet_model import Row, SheetModel
-from aucstudio.gui.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
 from aucstudio.project.runs.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
 

@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.monitor import Stopped
-from aucstudio.gui import prompts
-from aucstudio.gui.background import Background
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
 from aucstudio.gui.dialogs.score_form import Chosen, ScoreForm
 from aucstudio.gui.dialogs.score_report import ScoreReport
-from aucstudio.gui.session import Session, ShownRun
-from aucstudio.gui.widgets import dialog_buttons, hint_label, label, named, primary, tell
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
 from aucstudio.project.data.heading import heading
 from aucstudio.project.data.unknown import UnknownColumnsError

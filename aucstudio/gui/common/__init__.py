@@ -1,0 +1,1 @@
+"""What all pages and panels share: text, theme, plots, small widgets, printing."""

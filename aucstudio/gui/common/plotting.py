@@ -1,0 +1,206 @@
+"""What all pictures share: dressed plots, pens of runs, and ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPen,
+    QPixmap,
+    QPixmapCache,
+    QTransform,
+)
+from PySide6.QtWidgets import QGraphicsItem
+
+from aucstudio.gui.common.axis_titles import TitledAxis
+from aucstudio.gui.common.quick_axis import QuickAxis
+from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
+from aucstudio.gui.state.plan import RunLook
+
+SWATCH = QSize(32, 12)
+MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
+_MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off
+_KEPT_KILOBYTES = 96 * 1024
+
+
+def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
+    """Make a pen whose width and dashes are in pixels at 100 %, whatever the plot's scale."""
+    # A cosmetic pen counts the screen's own pixels.
+    screen = QGuiApplication.primaryScreen()
+    made: QPen = pg.mkPen(colour, width=width * (screen.devicePixelRatio() if screen else 1.0))
+    if dash:
+        made.setDashPattern([length / width for length in dash])
+        made.setCapStyle(Qt.PenCapStyle.FlatCap)
+    return made
+
+
+def run_pen(look: RunLook, width: float = 2.0) -> QPen:
+    """Make the pen that a run keeps in every view."""
+    return pen(run_colour(current_theme(), look.colour), width, run_dash(look.colour))
+
+
+def faded(colour: QColor | str, alpha: int) -> QColor:
+    """Make a colour that lets what is under it be seen."""
+    made = QColor(colour)
+    made.setAlpha(alpha)
+    return made
+
+
+def swatch(look: RunLook, size: QSize = SWATCH) -> QIcon:
+    """Draw the run's line and marker as they look in the views; of size MARKER, the marker."""
+    screen = QGuiApplication.primaryScreen()
+    scale = screen.devicePixelRatio() if screen else 1.0
+    picture = QPixmap(size * scale)
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    paint_sample(painter, QRectF(QPointF(), QSizeF(size)), look, 2.5)
+    painter.end()
+    icon = QIcon(picture)
+    # A selected row must not tint the colour that stands for the run.
+    icon.addPixmap(picture, QIcon.Mode.Selected)
+    return icon
+
+
+def paint_sample(painter: QPainter, area: QRectF, look: RunLook, width: float = 2.0) -> None:
+    """Paint a run's line across an area, with its marker in the middle.
+
+    In an area as narrow as two markers there is the marker alone.
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(area.center())
+    # Arms of a marker would be lost in the line.
+    near, far = _MARK / 2 + _CLEAR, area.width() / 2 - 1
+    drawn, dash = run_pen(look, width), run_dash(look.colour)
+    drawn.setCapStyle(Qt.PenCapStyle.FlatCap)
+    if dash:
+        # A dash lies in the middle, so that both ends look alike.
+        drawn.setDashOffset((near + dash[0] / 2) / width)
+    painter.setPen(drawn)
+    for side in (-1, 1) if area.width() > 2 * _MARK else ():
+        painter.drawLine(QPointF(side * near, 0.0), QPointF(side * far, 0.0))
+    marker = QTransform.fromScale(_MARK, _MARK).map(run_symbol(look.colour))
+    painter.fillPath(marker, run_colour(current_theme(), look.colour))
+    painter.restore()
+
+
+class NumberAxis(TitledAxis, QuickAxis):
+    """An axis whose numbers are what they say: no powers of ten in its name, and a real minus."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+        # Of so many numbers, the next level is written if less of the axis than this is filled.
+        self.setStyle(textFillLimits=[(0, 0.8), (2, 0.45), (4, 0.35), (6, 0.2)])
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        texts: list[str] = super().tickStrings(values, scale, spacing)
+        return [text.replace("-", "−") for text in texts]
+
+
+class Plot(pg.PlotWidget):
+    """A plot that can keep what stands still in it as pictures, while something else moves.
+
+    Qt paints the pictures of items in a third of the time that the items take in Python, and
+    without the interpreter, for which work in the background would wait.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._moving: Container[QGraphicsItem] | None = None
+        self._sorted: set[QGraphicsItem] = set()
+
+    def keep_still(self, moving: Container[QGraphicsItem]) -> None:
+        """Keep pictures of all items but these and their parts."""
+        # All of a plot's pictures have to be there at once; Qt's own limit is less than two plots.
+        QPixmapCache.setCacheLimit(_KEPT_KILOBYTES)
+        self._moving, known = moving, self._sorted
+        self._sorted = set(self.scene().items())
+        for item in () if self._sorted == known else self._sorted:
+            moves = item in moving or item.parentItem() in moving
+            _keep(item, not moves and _is_painted(item))
+
+    def let_go(self) -> None:
+        """Paint every item as itself again."""
+        if self._moving is not None:
+            self._moving, self._sorted = None, set()
+            for item in self.scene().items():
+                _keep(item, False)
+
+    def render(self, *arguments: Any) -> None:
+        # On paper a line is a line.
+        moving = self._moving
+        self.let_go()
+        super().render(*arguments)
+        if moving is not None:
+            self.keep_still(moving)
+
+
+def _keep(item: QGraphicsItem, kept: bool) -> None:
+    mode = QGraphicsItem.CacheMode
+    wanted = mode.DeviceCoordinateCache if kept else mode.NoCache
+    if item.cacheMode() != wanted:
+        item.setCacheMode(wanted)
+
+
+def _is_painted(item: QGraphicsItem) -> bool:
+    """Tell whether an item paints something itself."""
+    if item.flags() & QGraphicsItem.GraphicsItemFlag.ItemHasNoContents:
+        return False
+    return isinstance(item, pg.AxisItem) or not item.isWidget()
+
+
+def make_plot(
+    name: str,
+    x_label: str,
+    y_label: str,
+    view_box: pg.ViewBox | None = None,
+    axes: Sequence[NumberAxis] = (),
+) -> Plot:
+    """Make an empty plot in the window's dress, with axes of its own where they are given."""
+    sides = {side: NumberAxis(side) for side in ("bottom", "left")}
+    sides |= {axis.orientation: axis for axis in axes}
+    plot = Plot(axisItems=sides, viewBox=view_box)
+    plot.setObjectName(name)
+    plot.setAccessibleName(name.replace("_", " "))
+    plot.setMenuEnabled(False)
+    plot.hideButtons()
+    plot.setAntialiasing(True)
+    plot.showGrid(x=True, y=True, alpha=0.18)
+    plot.setLabel("bottom", x_label)
+    plot.setLabel("left", y_label)
+    dress_plot(plot)
+    return plot
+
+
+def dress_plot(plot: pg.PlotWidget) -> None:
+    """Give a plot the present theme's colours."""
+    theme = current_theme()
+    plot.setBackground(theme.card)
+    for side in ("left", "bottom"):
+        axis = plot.getAxis(side)
+        axis.setPen(theme.grid)
+        axis.setTextPen(theme.muted)
+        axis.setTickPen(theme.grid)
+        axis.setStyle(tickLength=-4)
+        if axis.labelText:
+            axis.setLabel(axis.labelText, color=theme.muted)
+
+
+def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:
+    """Give a range that holds all finite values with some air."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    air = margin * (high - low) or 0.5
+    return low - air, high + air

@@ -1,0 +1,351 @@
+"""Any picture for print: laid out anew at a size in millimetres, with type and lines in points."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QIODevice,
+    QMimeData,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontInfo,
+    QFontMetricsF,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QResizeEvent,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, read_drawing
+from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
+from aucstudio.gui.common.view import View
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.workspace import home
+
+POINTS_PER_INCH = 72.0
+PRESETS: tuple[tuple[str, float, float], ...] = (
+    ("One column", 85.0, 68.0),
+    ("One and a half columns", 120.0, 90.0),
+    ("Two columns", 170.0, 110.0),
+    ("Slide", 254.0, 143.0),
+)
+SCREEN_DPI = 96.0
+# In the window a run's line is this many pixels wide; all other widths keep their proportion.
+_RUN_LINE = 2.0
+_AIR = 8.0  # pixels of the plot around title and caption
+_EDGE = 4.0  # pixels around the picture
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """How a picture is put on paper.
+
+    Attributes
+    ----------
+    width, height : float
+        In mm.
+    font, line : float
+        Size of the type and width of a run's line, in points; other lines keep their proportion.
+    light : bool
+        Whether the colours are those of the light appearance, or as on screen.
+    dpi : int
+        Pixels an inch of a PNG.
+    title : str
+        Above the picture; none if empty.
+    caption : bool
+        Whether the view's sentence stands below.
+    """
+
+    width: float = 85.0
+    height: float = 68.0
+    font: float = 8.0
+    line: float = 1.0
+    light: bool = True
+    dpi: int = 300
+    title: str = ""
+    caption: bool = False
+
+
+def draw(view: View, sheet: Sheet) -> Drawing:
+    """Draw a view's picture on a sheet; the window does not change.
+
+    Markers and margins go along with the type; lines have widths of their own.
+    """
+    font = QFontInfo(QApplication.font())
+    svg = _record(view, _pixels(sheet), sheet.title, view.sentence.text() if sheet.caption else "")
+    width = sheet.line / (sheet.font / font.pixelSize())
+    colours = _exchange(current_theme(), LIGHT) if sheet.light else {}
+    return read_drawing(
+        svg,
+        QSizeF(sheet.width, sheet.height),
+        width / (_RUN_LINE * view.devicePixelRatioF()),
+        font.family(),
+        colours,
+    )
+
+
+def fitting(view: View, sheet: Sheet) -> Sheet:
+    """Give the sheet with type so small that nothing of the picture is cut off."""
+    room = QRectF(QPoint(), _pixels(sheet)).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
+    with _laid_out(view, room) as places:
+        # A layout that has too little room becomes larger than its plot.
+        cramped = max(
+            max(p.plotItem.width() / place.width(), p.plotItem.height() / place.height())
+            for p, place in places
+        )
+    font = sheet.font if cramped < 1.01 else math.floor(10 * sheet.font / cramped) / 10
+    return dataclasses.replace(sheet, font=font)
+
+
+def _pixels(sheet: Sheet) -> QSize:
+    """Give a sheet's size in the plot's pixels: the window's type then has the sheet's size."""
+    pixel = sheet.font / QFontInfo(QApplication.font()).pixelSize()
+    to_pixels = POINTS_PER_INCH / MM_PER_INCH / pixel
+    return QSize(round(sheet.width * to_pixels), round(sheet.height * to_pixels))
+
+
+def on_screen(view: View) -> Drawing:
+    """Draw a view's picture as it stands in the window."""
+    area = _area(_plots(view), view)
+    point = POINTS_PER_INCH / SCREEN_DPI
+    to_mm = MM_PER_INCH / SCREEN_DPI
+    sheet = Sheet(
+        area.width() * to_mm,
+        area.height() * to_mm,
+        QFontInfo(QApplication.font()).pixelSize() * point,
+        _RUN_LINE * point,
+        light=False,
+    )
+    return draw(view, sheet)
+
+
+def write_figure(drawing: Drawing, path: Path, sheet: Sheet) -> None:
+    """Write a drawing; its file's ending says as what.
+
+    Raises
+    ------
+    InputError
+        If the ending is none of .png, .svg and .pdf, or the file cannot be written.
+    """
+    writers: dict[str, Callable[[], bytes]] = {
+        ".png": lambda: drawing.png(sheet.dpi),
+        ".svg": drawing.svg,
+        ".pdf": lambda: drawing.pdf(sheet.title),
+    }
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise InputError(
+            f"a figure is saved as .png, .svg or .pdf; {path.name} is none of these",
+            file=str(path),
+        )
+    write_atomically(path, writer())
+
+
+def copy_to_clipboard(drawing: Drawing, dpi: float) -> None:
+    """Copy a drawing: as an image, and as SVG for programs that know it."""
+    data = QMimeData()
+    data.setImageData(drawing.image(dpi))
+    data.setData("image/svg+xml", QByteArray(drawing.svg()))
+    QGuiApplication.clipboard().setMimeData(data)
+    _let_go_at_exit()
+
+
+@functools.cache
+def _let_go_at_exit() -> None:
+    """Have the clipboard drop what Python made before Python ends: later would be a crash."""
+    atexit.register(QGuiApplication.clipboard().clear)
+
+
+def last_sheet() -> Sheet:
+    """Give the settings that were last used; the defaults where there are none."""
+    try:
+        kept = json.loads(_kept().read_text(encoding="utf-8"))
+        known = {
+            field.name: kept[field.name]
+            for field in dataclasses.fields(Sheet)
+            if field.name in kept and type(kept[field.name]) is type(field.default)
+        }
+        return Sheet(**known)
+    except (OSError, ValueError, TypeError):
+        return Sheet()
+
+
+def remember_sheet(sheet: Sheet) -> None:
+    """Keep the settings for the next time; what cannot be kept is not worth a complaint."""
+    with contextlib.suppress(OSError, InputError):
+        home().mkdir(parents=True, exist_ok=True)
+        # A title belongs to one picture.
+        kept = dataclasses.replace(sheet, title="")
+        write_atomically(_kept(), json.dumps(dataclasses.asdict(kept)))
+
+
+def _kept() -> Path:
+    return home() / "figure.json"
+
+
+# ----------------------------------------------------------------- drawing
+
+
+def _record(view: View, size: QSize, title: str, caption: str) -> bytes:
+    """Paint title, picture and caption, ``size`` pixels in all, as Qt's SVG."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
+    generator.setOutputDevice(buffer)
+    generator.setSize(size)
+    generator.setViewBox(QRect(QPoint(), size))
+    generator.setResolution(view.logicalDpiX())
+    generator.setTitle(title or view.title)
+    generator.setDescription(view.sentence.text())
+    painter = QPainter(generator)
+    theme = current_theme()
+    painter.fillRect(QRect(QPoint(), size), QColor(theme.card))
+    painter.setPen(QColor(theme.text))
+    bold = QFont(QApplication.font())
+    bold.setBold(True)
+    room = QRectF(QPoint(), size)
+    above = _write(painter, bold, title, room, Qt.AlignmentFlag.AlignTop)
+    below = _write(painter, QApplication.font(), caption, room, Qt.AlignmentFlag.AlignBottom)
+    room.adjust(_EDGE, above or _EDGE, -_EDGE, -(below or _EDGE))
+    with _laid_out(view, room) as places:
+        for plot, place in places:
+            plot.render(painter, place, plot.viewport().rect())
+    painter.end()
+    return bytes(buffer.data().data())
+
+
+def _write(
+    painter: QPainter, font: QFont, text: str, room: QRectF, side: Qt.AlignmentFlag
+) -> float:
+    """Write a text at the top or the bottom; gives how much room it takes."""
+    if not text:
+        return 0.0
+    flags = int((side | Qt.AlignmentFlag.AlignLeft).value) | int(Qt.TextFlag.TextWordWrap.value)
+    inner = room.adjusted(_AIR, _AIR, -_AIR, -_AIR)
+    painter.setFont(font)
+    painter.drawText(inner, flags, text)
+    needed = QFontMetricsF(font, painter.device()).boundingRect(inner, flags, text)
+    return needed.height() + 1.5 * _AIR
+
+
+def _plots(view: View) -> list[pg.PlotWidget]:
+    return [plot for plot in view.plots() if plot.isVisibleTo(view)] or [view.figure()]
+
+
+def _area(plots: list[pg.PlotWidget], view: View) -> QRect:
+    """Give the rectangle around plots, in the view."""
+    area = QRect()
+    for plot in plots:
+        area = area.united(QRect(plot.mapTo(view, QPoint()), plot.size()))
+    return area
+
+
+@contextlib.contextmanager
+def _laid_out(view: View, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
+    """Give the plots of a view the size they have in a rectangle, and take it back.
+
+    Nothing of it is seen: no event is processed meanwhile.
+    """
+    plots = _plots(view)
+    whole = _area(plots, view)
+    sx, sy = room.width() / whole.width(), room.height() / whole.height()
+    places = []
+    before = [(plot, plot.size(), _hold(plot)) for plot in plots]
+    view.setUpdatesEnabled(False)
+    try:
+        for plot in plots:
+            at = plot.mapTo(view, QPoint()) - whole.topLeft()
+            place = QRectF(at.x() * sx, at.y() * sy, plot.width() * sx, plot.height() * sy)
+            places.append((plot, place.translated(room.topLeft())))
+        for plot, place in places:
+            _export_mode(plot, {"antialias": True})
+            _resize(plot, place.size().toSize())
+            # The width of an axis is known once its numbers are written.
+            _rehearse(plot)
+        yield places
+    finally:
+        for plot, size, state in before:
+            _export_mode(plot, None)
+            _resize(plot, size)
+            _let_go(plot, state)
+        view.setUpdatesEnabled(True)
+
+
+_State = tuple[list[Any], list[tuple[pg.AxisItem, int, int]]]
+
+
+def _hold(plot: pg.PlotWidget) -> _State:
+    """Keep a plot's range as it is, whatever its size; gives what :func:`_let_go` takes."""
+    state = plot.getViewBox().state
+    follows, state["autoRange"] = state["autoRange"], [False, False]
+    axes = [plot.getAxis(side) for side in ("left", "bottom")]
+    return follows, [(axis, axis.textWidth, axis.textHeight) for axis in axes]
+
+
+def _let_go(plot: pg.PlotWidget, state: _State) -> None:
+    """Let a plot follow its data again, and give its axes the room they had for their numbers."""
+    follows, axes = state
+    for axis, width, height in axes:
+        axis.textWidth, axis.textHeight = width, height
+        axis._updateWidth() if axis.orientation == "left" else axis._updateHeight()
+    plot.plotItem.layout.activate()
+    plot.getViewBox().state["autoRange"] = follows
+
+
+def _resize(plot: pg.PlotWidget, size: QSize) -> None:
+    old = plot.size()
+    plot.resize(size)
+    # A hidden widget would hear of it only when it is shown.
+    for widget in (plot, plot.viewport()):
+        QApplication.sendEvent(widget, QResizeEvent(size, old))
+    plot.plotItem.layout.activate()
+
+
+def _rehearse(plot: pg.PlotWidget) -> None:
+    image = QImage(8, 8, QImage.Format.Format_ARGB32)
+    painter = QPainter(image)
+    plot.render(painter)
+    painter.end()
+    plot.plotItem.layout.activate()
+
+
+def _export_mode(plot: pg.PlotWidget, options: dict[str, object] | None) -> None:
+    """Have markers drawn as shapes instead of pictures kept ready for the screen."""
+    for item in plot.scene().items():
+        if hasattr(item, "setExportMode"):
+            item.setExportMode(options is not None, options)
+
+
+def _exchange(old: Theme, new: Theme) -> dict[str, str]:
+    """Map the colours of one appearance to those of another."""
+    assert {old, new} <= {LIGHT, DARK}
+    if old is new:
+        return {}
+    roles = [field.name for field in dataclasses.fields(Theme)]
+    pairs = {
+        getattr(old, role): getattr(new, role) for role in roles if role not in ("name", "runs")
+    }
+    return dict(zip(old.runs, new.runs, strict=True)) | pairs

@@ -1,0 +1,203 @@
+"""Colours, dashes, markers and the style sheet, in light and dark.
+
+Chrome is calm: one accent for what can be pressed or is selected. Only data is saturated; a run
+keeps its colour, dash and marker in every view. Run colours are from a set that people with colour
+blindness tell apart (after Okabe and Ito), lightened for dark backgrounds; dash and marker alone
+tell runs apart too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from string import Template
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainterPath, QPalette
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.gui.common.symbols import SYMBOLS
+from aucstudio.project.resources import resource_path
+
+
+@dataclasses.dataclass(frozen=True)
+class Theme:
+    """The colour roles of one appearance.
+
+    Attributes
+    ----------
+    window, card, field, line, text, muted, accent, on_accent, selection, danger : str
+        Chrome.
+    grid, band, neutral, positive, negative, wrong : str
+        Pictures: grid lines, the FPR band, what carries no run, the two classes, misranked pairs.
+    runs : tuple of str
+        Run colours, in the order in which they are given out.
+    """
+
+    name: str
+    window: str
+    card: str
+    field: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    selection: str
+    danger: str
+    grid: str
+    band: str
+    neutral: str
+    positive: str
+    negative: str
+    wrong: str
+    runs: tuple[str, ...]
+
+
+LIGHT = Theme(
+    name="light",
+    window="#f4f6f9",
+    card="#ffffff",
+    field="#ffffff",
+    line="#d9dee6",
+    text="#16202e",
+    muted="#5b6778",
+    accent="#2563eb",
+    on_accent="#ffffff",
+    selection="#e3ecfd",
+    danger="#b42318",
+    grid="#c4ccd8",
+    band="#2563eb",
+    neutral="#8b95a5",
+    positive="#0072b2",
+    negative="#d55e00",
+    wrong="#d0021b",
+    runs=(
+        "#0072b2",
+        "#d55e00",
+        "#00855f",
+        "#b8559a",
+        "#9a6a00",
+        "#2a8fc4",
+        "#6a3d9a",
+        "#5a5a5a",
+    ),
+)
+
+DARK = Theme(
+    name="dark",
+    window="#15181d",
+    card="#1d2127",
+    field="#262b33",
+    line="#363d48",
+    text="#e8ecf2",
+    muted="#9aa5b5",
+    accent="#6b9bff",
+    on_accent="#0c1526",
+    selection="#263a5e",
+    danger="#ff8a80",
+    grid="#4a525f",
+    band="#6b9bff",
+    neutral="#8b95a5",
+    positive="#56b4e9",
+    negative="#ff9d4d",
+    wrong="#ff6b6b",
+    runs=(
+        "#56b4e9",
+        "#ff9d4d",
+        "#3fd0a4",
+        "#e79bca",
+        "#e6c229",
+        "#8fb8ff",
+        "#c3a6f2",
+        "#c0c6cf",
+    ),
+)
+
+DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (8.0, 4.0),
+    (2.0, 3.0),
+    (10.0, 4.0, 2.0, 4.0),
+    (14.0, 4.0),
+    (5.0, 2.0, 1.5, 2.0, 1.5, 2.0),
+    (4.0, 6.0),
+    (1.0, 1.5),
+)
+
+
+_STYLED = "aucstudio_styled"
+
+
+def run_colour(theme: Theme, index: int) -> QColor:
+    """Colour of the index-th run."""
+    return QColor(theme.runs[index % len(theme.runs)])
+
+
+def run_dash(index: int) -> tuple[float, ...]:
+    """Dash of the index-th run, as lengths in line widths; empty for a solid line."""
+    # Once the colours are used up they come again, each with another dash.
+    return DASHES[(index + index // len(DASHES)) % len(DASHES)]
+
+
+def run_symbol(index: int) -> QPainterPath:
+    """Marker of the index-th run, within a square of side 1 around the origin."""
+    # Every round moves it two on, where the dash moves one: no two runs share both in 64.
+    return SYMBOLS[(index + 2 * (index // len(SYMBOLS))) % len(SYMBOLS)]
+
+
+def current_theme() -> Theme:
+    """Give the appearance in use."""
+    application = QApplication.instance()
+    chosen = application.property("aucstudio_theme") if application is not None else None
+    return DARK if chosen == "dark" else LIGHT
+
+
+def apply_theme(application: QApplication, choice: str = "system") -> Theme:
+    """Dress the application; ``choice`` is "system", "light" or "dark"."""
+    if choice == "system":
+        dark = application.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    else:
+        dark = choice == "dark"
+    theme = DARK if dark else LIGHT
+    application.setProperty("aucstudio_theme", theme.name)
+    # Under a style sheet the style does not tell its name; to set it again costs half a second.
+    if not application.property(_STYLED):
+        application.setStyle("Fusion")
+        application.setProperty(_STYLED, True)
+    application.setPalette(_palette(theme))
+    sheet = Template(resource_path("themes", "style.qss").read_text(encoding="utf-8"))
+    icons = resource_path("icons").as_posix()
+    dress = sheet.substitute(dataclasses.asdict(theme) | {"icons": icons, "theme": theme.name})
+    # Setting a sheet polishes every widget there is anew.
+    if dress != application.styleSheet():
+        application.setStyleSheet(dress)
+    return theme
+
+
+def _palette(theme: Theme) -> QPalette:
+    palette = QPalette()
+    roles = {
+        QPalette.ColorRole.Window: theme.window,
+        QPalette.ColorRole.WindowText: theme.text,
+        QPalette.ColorRole.Base: theme.field,
+        QPalette.ColorRole.AlternateBase: theme.card,
+        QPalette.ColorRole.Text: theme.text,
+        QPalette.ColorRole.PlaceholderText: theme.muted,
+        QPalette.ColorRole.Button: theme.card,
+        QPalette.ColorRole.ButtonText: theme.text,
+        QPalette.ColorRole.ToolTipBase: theme.card,
+        QPalette.ColorRole.ToolTipText: theme.text,
+        QPalette.ColorRole.Highlight: theme.accent,
+        QPalette.ColorRole.HighlightedText: theme.on_accent,
+        QPalette.ColorRole.Link: theme.accent,
+        QPalette.ColorRole.Mid: theme.line,
+    }
+    for role, colour in roles.items():
+        palette.setColor(role, QColor(colour))
+    for role in (
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.ButtonText,
+        QPalette.ColorRole.WindowText,
+    ):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(theme.neutral))
+    return palette

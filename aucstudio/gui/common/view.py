@@ -1,0 +1,200 @@
+"""The frame of every picture: controls above, the plot, and one plain sentence under it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGraphicsItem,
+    QHBoxLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plotting import Plot, dress_plot
+from aucstudio.gui.common.widgets import unbroken
+from aucstudio.gui.common.wrapping import WrappingRow
+from aucstudio.gui.state.session import Session, ShownRun
+
+_LEAST_COMBO = 64
+_LEAST_SENTENCE = 40
+_MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
+_SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
+
+
+class Sentence(PlainLabel):
+    """Words under a picture, as high as they need, however the page came to its width.
+
+    On a small page they end in an ellipsis; the tooltip has them in full.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setProperty("role", "sentence")
+        self.setWordWrap(True)
+        self.setMinimumHeight(_LEAST_SENTENCE)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._words, self._cut = "", False
+
+    def text(self) -> str:
+        return self._words
+
+    def setText(self, text: str) -> None:
+        if text != self._words:
+            self._words = text
+            super().setText(unbroken(text))
+            self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        # A layout keeps the height that it found for an earlier text or width; what is not seen
+        # has no width to speak of.
+        page = self.parentWidget()
+        if not self.isVisible() or page is None:
+            return
+        self.setMinimumHeight(_LEAST_SENTENCE)  # a label never asks for less than it has
+        needed = max(_LEAST_SENTENCE, self.heightForWidth(self.width()))
+        high = max(_LEAST_SENTENCE, min(needed, round(_MOST_SENTENCE * page.height())))
+        self._cut = high < needed
+        plain_tooltip(self, self.text() if self._cut else "")
+        self.setFixedHeight(high)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._cut:
+            super().paintEvent(event)
+            return
+        metrics, area = self.fontMetrics(), self.rect().adjusted(*_SENTENCE_EDGES)
+        wrap = int(Qt.TextFlag.TextWordWrap.value)
+        whole = words = unbroken(self._words)
+        room = area.width() * (area.height() // metrics.lineSpacing())
+        # A line that is wrapped is not full: how much is lost shows when it is laid out.
+        while metrics.boundingRect(area, wrap, words).height() > area.height() and room > 0:
+            words = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+            room -= area.width() // 8
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(area, wrap, words)
+        painter.end()
+
+
+class View(QWidget):
+    """A page of the centre; draws only while it is seen, and once however much changed.
+
+    Subclasses add controls to ``controls``, put their picture into ``body``, and implement
+    ``refresh`` (state of the session) and, if they move during training, ``refresh_live``.
+
+    Attributes
+    ----------
+    session : Session
+    controls, body : QHBoxLayout
+    sentence : Sentence
+        What the picture shows, in one computed sentence.
+    """
+
+    def __init__(self, session: Session, name: str, title: str) -> None:
+        super().__init__()
+        self.session = session
+        self.title = title
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.controls: QHBoxLayout = WrappingRow()
+        self.controls.setSpacing(8)
+        self.body = QHBoxLayout()
+        self.sentence = Sentence(f"{name}_sentence")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 0)
+        layout.setSpacing(8)
+        layout.addLayout(self.controls)
+        layout.addLayout(self.body, stretch=1)
+        layout.addWidget(self.sentence)
+        self._stale = True
+
+    def figure(self) -> pg.PlotWidget:
+        """Give the plot that is saved, copied and printed."""
+        raise TypeError(f"{type(self).__name__} has no figure")
+
+    def plots(self) -> list[pg.PlotWidget]:
+        """List all plots of the page."""
+        return [self.figure()]
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        """Give the numbers behind the picture: columns of equal length, in long form."""
+        return {}
+
+    def refresh(self) -> None:
+        """Show the state of the session."""
+
+    def refresh_live(self) -> None:
+        """Show the run in flight, or take it away when there is none."""
+
+    def moving(self) -> Container[QGraphicsItem]:
+        """Give what moves in the plots with the run in flight."""
+        return ()
+
+    def keep_still(self) -> None:
+        """Have what does not move painted from pictures, as long as a run is in flight."""
+        flying = self.session.live is not None
+        for plot in self.plots():
+            if isinstance(plot, Plot):
+                plot.keep_still(self.moving()) if flying else plot.let_go()
+
+    def busy(self) -> bool:
+        """Tell whether the page still works on its picture in the background."""
+        return False
+
+    def mark_stale(self) -> None:
+        """Refresh soon, or as soon as the page is seen."""
+        self._stale = True
+        if self.isVisible():
+            self.session.turns.ask(self._refresh_if_stale)
+
+    def retheme(self) -> None:
+        """Take on the present theme."""
+        for plot in self.plots():
+            dress_plot(plot)
+        self.mark_stale()
+
+    def let_controls_shrink(self) -> None:
+        """Let the lists above the picture give way in a narrow window."""
+        for combo in self.findChildren(QComboBox):
+            combo.setMinimumWidth(_LEAST_COMBO)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh_if_stale()
+        self.refresh_live()
+
+    def why_empty(self, run: ShownRun | None, what: str, soon: str, aim: str) -> str:
+        """Say why the chosen run, if there is one, has no picture, and what to do about it."""
+        live = self.session.live
+        if run is not None:
+            error = run.record.error
+            why = f" {error[0].upper()}{error[1:].rstrip('.')}." if error else ""
+            return f"{run.look.name} has no {what} to show.{why}"
+        if live is not None:
+            return f"{live.look.name} is training; {soon}."
+        if self.session.table is None:
+            return f"Open a table and run a method to see {aim}."
+        return f"No run yet: choose a method and press Run to see {aim}."
+
+    def _refresh_if_stale(self) -> None:
+        if self._stale:
+            self._stale = False
+            self.refresh()
+            self.keep_still()

@@ -1,0 +1,182 @@
+"""A horizontal dot-and-whisker chart: one row a name, scrolled where there are many."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
+from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
+
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain import show_tip
+from aucstudio.gui.common.plotting import make_plot, pen
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.state.plan import RunLook
+
+_LEAST_ROW, _MOST_ROW = 22, 40  # pixels
+_NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
+_AIR = 0.06
+_EDGE = 0.02  # of the range, where a dot would be cut
+_GROWTH = 1.3
+
+
+@dataclasses.dataclass(frozen=True)
+class Whisker:
+    """One row.
+
+    Attributes
+    ----------
+    name : str
+    value, low, high : float
+        NaN bounds draw no whisker.
+    tip : str
+        What is said when it is pointed at.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    tip: str
+
+
+class WhiskerChart(QWidget):
+    """The chart with its scroll bar.
+
+    Attributes
+    ----------
+    plot : PlotWidget
+    rows : list of Whisker
+        From the top down.
+    """
+
+    def __init__(self, name: str, x_label: str) -> None:
+        super().__init__()
+        self.rows: list[Whisker] = []
+        self._look: RunLook | None = None
+        self.plot = make_plot(name, x_label, "")
+        self.plot.invertY(True)
+        self.plot.setMouseEnabled(False, False)
+        self.plot.viewport().installEventFilter(self)
+        self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
+        # By itself it would find its height only when it is painted, a frame too late.
+        self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
+        self.zero = pg.InfiniteLine(0.0, angle=90)
+        self.bars = pg.PlotDataItem(connect="pairs")
+        self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)
+        for item in (self.zero, self.bars, self.dots):
+            self.plot.addItem(item)
+        self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
+        self.scroller.setSingleStep(1)
+        self.scroller.valueChanged.connect(self._place)
+        self.note = label("", "muted", name=f"{name}_note")
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.plot, 0, 0)
+        layout.addWidget(self.scroller, 0, 1)
+        layout.addWidget(self.note, 1, 0, Qt.AlignmentFlag.AlignRight)
+        self.note.hide()
+        self.plot.getPlotItem().setVisible(False)
+
+    def show_rows(self, rows: Sequence[Whisker], look: RunLook) -> None:
+        """Draw other rows, in the run's colour and with its marker."""
+        if [row.name for row in rows] != [row.name for row in self.rows]:
+            self.scroller.setValue(0)
+        self.rows, self._look = list(rows), look
+        # Axes without rows would look like a result.
+        self.plot.getPlotItem().setVisible(bool(rows))
+        theme, colour = current_theme(), run_colour(current_theme(), look.colour)
+        self.zero.setPen(pen(theme.neutral, 1.0))
+        whiskers = [
+            (k, row) for k, row in enumerate(rows) if np.isfinite([row.low, row.high]).all()
+        ]
+        x = np.array([end for _, row in whiskers for end in (row.low, row.high)])
+        self.bars.setData(x, np.repeat([float(k) for k, _ in whiskers], 2), connect="pairs")
+        self.bars.setPen(pen(colour, 2.0))
+        self._draw_dots()
+        self._name_rows()
+        self._frame(np.array([row.value for row in rows] + x.tolist()))
+        self._place()
+
+    def move_dots(self, values: NDArray[np.float64]) -> None:
+        """Move the dots to other values, one a row; all else stays as long as they are in sight."""
+        self.rows = [
+            dataclasses.replace(row, value=value)
+            for row, value in zip(self.rows, values.tolist(), strict=True)
+        ]
+        self._draw_dots()
+        low, high = self.plot.getViewBox().viewRange()[0]
+        edge = _EDGE * (high - low)
+        if not ((values >= low + edge) & (values <= high - edge)).all():
+            # What grows goes on growing: the axis is not to move with every step.
+            self._frame(_GROWTH * values)
+
+    def _draw_dots(self) -> None:
+        assert self._look is not None
+        theme = current_theme()
+        self.dots.setData(
+            [row.value for row in self.rows],
+            [float(k) for k in range(len(self.rows))],
+            data=[row.tip for row in self.rows],
+            pen=pen(theme.card, 1.0),
+            brush=run_colour(theme, self._look.colour),
+            symbol=run_symbol(self._look.colour),
+        )
+
+    def _frame(self, places: NDArray[np.float64]) -> None:
+        """Show 0 and all these values."""
+        low, high = places.min(initial=0.0), places.max(initial=0.0)
+        air = _AIR * (high - low) or 0.5
+        self.plot.setXRange(float(low - air), float(high + air), padding=0)
+
+    def _name_rows(self) -> None:
+        axis, metrics = self.plot.getAxis("left"), QFontMetrics(self.font())
+        most = min(_NAME_WIDTH, int(_NAME_SHARE * self.plot.width()))
+        names = [elided(row.name, most, metrics.horizontalAdvance) for row in self.rows]
+        axis.setTicks([list(enumerate(names))])
+        axis.setWidth(max([metrics.horizontalAdvance(name) for name in names], default=0) + 16)
+
+    def _place(self) -> None:
+        """Show as many rows as fit, from where the scroll bar stands."""
+        height = max(1, int(self.plot.getViewBox().height()))
+        fit = max(1, height // _LEAST_ROW)
+        hidden = max(0, len(self.rows) - fit)
+        self.scroller.setRange(0, hidden)
+        self.scroller.setPageStep(fit)
+        self.scroller.setVisible(hidden > 0)
+        self.note.setVisible(hidden > 0)
+        first, last = self.scroller.value() + 1, min(self.scroller.value() + fit, len(self.rows))
+        self.note.setText(f"{first} to {last} of {len(self.rows)}: scroll for the others")
+        seen = fit if hidden else max(len(self.rows), height // _MOST_ROW)
+        top = self.scroller.value() - 0.5
+        self.plot.setYRange(top, top + seen, padding=0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QWheelEvent):
+            steps = event.angleDelta().y() / 120
+            self.scroller.setValue(self.scroller.value() - round(3 * steps))
+            return True
+        if isinstance(event, QHelpEvent):
+            self._show_tip(event)
+            return True
+        if event.type() == QEvent.Type.Resize:
+            self._name_rows()
+        return super().eventFilter(watched, event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        """Say all of the row at the pointer, whose name may be cut."""
+        place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
+        row = round(place.y())
+        tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""
+        show_tip(event.globalPos(), tip, self.plot)
+
+
+def _tip(x: float, y: float, data: str) -> str:
+    return data

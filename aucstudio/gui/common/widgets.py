@@ -1,0 +1,241 @@
+"""Small pieces that the panels are made of."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialogButtonBox,
+    QFrame,
+    QGridLayout,
+    QHeaderView,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+
+
+class ElidedCombo(QComboBox):
+    """A list whose chosen text ends in an ellipsis where it has no room, instead of mid-letter.
+
+    Attributes
+    ----------
+    elided : Qt.TextElideMode
+        Which part of the text gives way.
+    """
+
+    elided = Qt.TextElideMode.ElideRight
+
+    def sizeHint(self) -> QSize:
+        # The style gives the longest text just its width, rounded: no room for what is cut below.
+        return super().sizeHint() + QSize(_SPARE, 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        controls = QStyle.ComplexControl.CC_ComboBox
+        field = self.style().subControlRect(
+            controls, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), self.elided, field.width() - 2
+        )
+        painter.drawComplexControl(controls, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
+
+
+class ElidedLabel(PlainLabel):
+    """One line whose middle is left out where it has no room; a file keeps its ending."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        area = self.contentsRect()
+        shown = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideMiddle, area.width()
+        )
+        painter, sides = QPainter(self), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(area, sides, shown)
+        painter.end()
+
+
+class Card(QFrame):
+    """A titled group on the 8-pixel grid."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self.rows = QVBoxLayout(self)
+        self.rows.setContentsMargins(16, 12, 16, 14)
+        self.rows.setSpacing(8)
+        if title:
+            self.rows.addWidget(label(title.upper(), "heading"))
+
+
+_SPARE = 4  # pixels
+
+# Wide enough for every label, so that the fields of all cards begin at one line.
+_LABEL_WIDTH = 112
+
+# A styled spin box gives its text no air of its own.
+FIELD_MARGINS = (6, 0, 0, 0)
+
+_TIED = re.compile(r"(?<=\d) (?=%|(ms|s|min|h|MB|GB)\b)|(?<=\bp) (?=[=<≈])|(?<=\bp [=<≈]) (?=\d)")
+
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+def unbroken(text: str) -> str:
+    """Keep each number on the line of its unit, and each p on that of its value."""
+    return _TIED.sub("\u00a0", text)
+
+
+def named(widget: Kind, name: str, accessible: str) -> Kind:
+    """Give a control its name for automation and its name for screen readers."""
+    widget.setObjectName(name)
+    widget.setAccessibleName(accessible)
+    return widget
+
+
+def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
+    """Let an item of a list be chosen, or not."""
+    model = combo.model()
+    assert isinstance(model, QStandardItemModel)
+    model.item(combo.findData(data)).setEnabled(enabled)
+
+
+def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialogButtonBox:
+    """Make the row of buttons that ends a dialog."""
+    box = QDialogButtonBox()
+    for kind in kinds:
+        box.addButton(kind)
+    name_buttons(box, name)
+    return box
+
+
+def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
+    """Name the buttons of a dialog after what they say, as in ``name_cancel_button``."""
+    for button in box.buttons():
+        words = button.text().replace("&", "").rstrip(".…")
+        named(button, f"{name}_{words.lower().replace(' ', '_')}_button", words)
+
+
+def primary(button: QPushButton) -> QPushButton:
+    """Dress a button as the one to press."""
+    button.setProperty("primary", True)
+    return button
+
+
+def fields_grid() -> QGridLayout:
+    """Make the layout of a card's form: labels in column 0, fields in column 1."""
+    grid = QGridLayout()
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(6)
+    grid.setColumnStretch(1, 1)
+    return grid
+
+
+def field_label(text: str) -> QLabel:
+    """Make the label of a field in such a form."""
+    made = label(text)
+    made.setFixedWidth(_LABEL_WIDTH)
+    return made
+
+
+def list_rows(table: QTableView, height: int) -> None:
+    """Let a table read as a list: whole rows are chosen, one at a time, without grid or numbers."""
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().setVisible(False)
+    table.verticalHeader().setDefaultSectionSize(height)
+    table.horizontalHeader().setHighlightSections(False)
+
+
+def fit_columns(table: QTableView, stretched: int) -> None:
+    """Give columns the width of what is seen of them, and one of them what is left."""
+    header = table.horizontalHeader()
+    header.setResizeContentsPrecision(0)  # of a thousand rows all would be asked each time
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+
+
+def hint_label(name: str) -> QLabel:
+    """Make the words in the middle of a page that has no picture yet."""
+    made = label("", "muted", name=name)
+    made.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    made.setWordWrap(True)
+    return made
+
+
+def follow_check(name: str) -> QCheckBox:
+    """Make the choice between the run in flight and the chosen one."""
+    check = named(QCheckBox("&Follow the run in flight"), name, "Follow the run in flight")
+    plain_tooltip(check, "Off: the chosen run stays in view while another trains")
+    check.setChecked(True)
+    check.setVisible(False)
+    return check
+
+
+# ----------------------------------------------------------------- drawing
+
+
+def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
+    """Make a label of one of the style sheet's roles."""
+    made = PlainLabel(text)
+    if role:
+        made.setProperty("role", role)
+    if name:
+        made.setObjectName(name)
+    if wrap:
+        made.setWordWrap(True)
+        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+    return made
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a label another role of the style sheet."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def tell(target: QLabel, text: str, role: str = "muted") -> None:
+    """Show a text under a field, or hide the label where there is nothing to say."""
+    target.setText(text)
+    target.setVisible(bool(text))
+    set_role(target, role)
+
+
+def make_combo(name: str, accessible: str) -> QComboBox:
+    made = named(QComboBox(), name, accessible)
+    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    return made
+
+
+def make_buddy(text: str, widget: QWidget) -> QLabel:
+    made = PlainLabel(text)
+    made.setBuddy(widget)
+    return made

@@ -1,0 +1,211 @@
+"""Every action of the window: its name, text, shortcut and place in the menus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+
+from aucstudio.gui.common.icons import set_icon
+from aucstudio.gui.dialogs.help import show_help
+from aucstudio.project.examples.studies import examples
+
+Standard = QKeySequence.StandardKey
+
+# Where each view is, by the number of its tile; see the deck. Views not named stay as tabs.
+ARRANGEMENTS: Mapping[str, Mapping[str, int]] = {
+    "ROC and Differences": {"roc_view": 0, "difference_view": 1},
+    "Feature space and Differences": {"feature_view": 0, "difference_view": 1},
+    "Four views": {"roc_view": 0, "difference_view": 1, "scores_view": 2, "training_view": 3},
+}
+
+_ICONS = {
+    "open_data": "open",
+    "save_project": "save",
+    "export_figure": "export",
+    "copy_figure": "copy",
+    "run": "run",
+    "tune": "tune",
+    "stop": "stop",
+    "tear_off": "tear-off",
+    "show_beside": "tile",
+    "show_below": "tile-below",
+    "all_in_one": "single",
+}
+
+
+class Actions(QObject):
+    """Makes the actions and the menu bar of a window.
+
+    Signals
+    -------
+    theme_chosen : str
+        "system", "light" or "dark".
+    arrangement_chosen : str
+        One of :data:`ARRANGEMENTS`.
+    example_chosen : str
+        Key of an example study.
+    at_once_chosen : int
+        How many runs may be in flight.
+    """
+
+    theme_chosen = Signal(str)
+    arrangement_chosen = Signal(str)
+    example_chosen = Signal(str)
+    at_once_chosen = Signal(int)
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.theme = "system"
+        self.open_data = self._make("open_data", "&Open table…", Standard.Open)
+        self.open_project = self._make("open_project", "Open &project…", "Ctrl+Shift+O")
+        self.save_project = self._make("save_project", "&Save project", Standard.Save)
+        self.save_project_as = self._make("save_project_as", "Save project &as…", "Ctrl+Shift+S")
+        self.export_model = self._make("export_model", "Export &model…", "Ctrl+E")
+        self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
+        self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
+        self.export_figure_data = self._make(
+            "export_figure_data", "Save &data behind the picture…", "Ctrl+Shift+P"
+        )
+        self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
+        self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
+        self.export_script = self._make("export_script", "Save as e&xperiment…", "Ctrl+Shift+E")
+        self.run = self._make("run", "&Run", "Ctrl+R")
+        self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
+        self.stop = self._make("stop", "&Stop", "Ctrl+.")
+        self.cluster = self._make("cluster", "&Cluster…", "")
+        self.quit = self._make("quit", "&Quit", Standard.Quit)
+        self.quit.triggered.connect(window.close)
+        self.tear_off = self._make("tear_off", "&Tear off", "Ctrl+Shift+T")
+        self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
+        self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
+        self.all_in_one = self._make("all_in_one", "All in &one", "Ctrl+Shift+A")
+        self.show_setup = self._make("show_setup", "Set-&up column", "Ctrl+1")
+        self.show_runs = self._make("show_runs", "&Run list", "Ctrl+2")
+        for side in (self.show_setup, self.show_runs):
+            side.setCheckable(True)
+            side.setChecked(True)
+        self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
+        for name, drawn in _ICONS.items():
+            set_icon(getattr(self, name), drawn)
+        self._fill_menus(window)
+
+    def _make(self, name: str, text: str, shortcut: QKeySequence.StandardKey | str) -> QAction:
+        action = QAction(text, self._window)
+        action.setObjectName(f"action_{name}")
+        if shortcut:
+            action.setShortcut(QKeySequence(shortcut))
+        self._window.addAction(action)
+        return action
+
+    def _fill_menus(self, window: QMainWindow) -> None:
+        bar = window.menuBar()
+        _add(bar.addMenu("&File"), self.open_data, self.open_project)
+        file = bar.actions()[0].menu()
+        assert isinstance(file, QMenu)
+        self._fill_examples_menu(file.addMenu("E&xample studies"))
+        file.addSeparator()
+        _add(file, self.save_project, self.save_project_as, None)
+        _add(file, self.export_figure, self.export_figure_data, None)
+        _add(file, self.score_table, self.export_model, self.export_report, self.export_script)
+        _add(file, None, self.quit)
+        _add(bar.addMenu("&Edit"), *self._undo_actions(), None, self.copy_figure)
+        runs = bar.addMenu("&Run")
+        _add(runs, self.run, self.tune, self.stop, None)
+        self._fill_at_once_menu(runs.addMenu("Runs at &once"))
+        _add(runs, self.cluster)
+        self._fill_view_menu(bar.addMenu("&View"))
+        _add(bar.addMenu("&Help"), *self._help_actions())
+
+    def _fill_examples_menu(self, menu: QMenu) -> None:
+        for example in examples():
+            action = self._make(f"example_{example.key}", example.title, "")
+            action.triggered.connect(
+                lambda _on=False, key=example.key: self.example_chosen.emit(key)
+            )
+            menu.addAction(action)
+
+    def _fill_at_once_menu(self, menu: QMenu) -> None:
+        group = QActionGroup(self)
+        most = os.cpu_count() or 1
+        for count in sorted({1, most, *(2**k for k in range(1, most.bit_length()))}):
+            action = self._make(f"at_once_{count}", str(count), "")
+            action.setCheckable(True)
+            action.setChecked(count == 1)
+            action.triggered.connect(lambda _on=False, count=count: self.at_once_chosen.emit(count))
+            group.addAction(action)
+            menu.addAction(action)
+
+    def _undo_actions(self) -> list[QAction]:
+        stack = self._window.session.undo_stack  # type: ignore[attr-defined]
+        undo, redo = stack.createUndoAction(self, "&Undo"), stack.createRedoAction(self, "Re&do")
+        undo.setObjectName("action_undo")
+        redo.setObjectName("action_redo")
+        undo.setShortcut(QKeySequence(Standard.Undo))
+        redo.setShortcut(QKeySequence(Standard.Redo))
+        return [undo, redo]
+
+    def _fill_view_menu(self, menu: QMenu) -> None:
+        _add(menu, *self._deck_actions(), None, self.show_setup, self.show_runs, None)
+        group = QActionGroup(self)
+        for k, choice in enumerate(("system", "light", "dark")):
+            action = self._make(f"theme_{choice}", f"&{choice.capitalize()} theme", "")
+            action.setCheckable(True)
+            action.setChecked(k == 0)
+            action.triggered.connect(lambda _on=False, choice=choice: self._choose_theme(choice))
+            group.addAction(action)
+            menu.addAction(action)
+
+    def _arrangement(self, name: str) -> QAction:
+        action = self._make(f"arrange_{name.lower().replace(' ', '_')}", name, "")
+        action.triggered.connect(lambda _on=False: self.arrangement_chosen.emit(name))
+        return action
+
+    def _deck_actions(self) -> list[QAction | None]:
+        return [
+            self.tear_off,
+            self.show_beside,
+            self.show_below,
+            self.all_in_one,
+            None,
+            *self.arrangements,
+        ]
+
+    def view_menu(self, parent: QWidget) -> QMenu:
+        """Make the menu of a view's tab."""
+        menu = QMenu(parent)
+        menu.setObjectName("view_menu")
+        _add(menu, *self._deck_actions(), None)
+        _add(menu, self.export_figure, self.export_figure_data, self.copy_figure)
+        return menu
+
+    def _choose_theme(self, choice: str) -> None:
+        self.theme = choice
+        self.theme_chosen.emit(choice)
+
+    def _help_actions(self) -> list[QAction]:
+        made = []
+        for name, text, key in (
+            ("manual", "&Manual", "F1"),
+            ("methods", "Methods and &settings", ""),
+            ("whatsnew", "&What is new", ""),
+            ("about", "&About AUC Studio", ""),
+        ):
+            action = self._make(f"help_{name}", text, key)
+            if name == "manual":
+                set_icon(action, "help")
+            action.triggered.connect(lambda _on=False, name=name: show_help(self._window, name))
+            made.append(action)
+        return made
+
+
+def _add(menu: QMenu, *actions: QAction | None) -> None:
+    for action in actions:
+        if action is None:
+            menu.addSeparator()
+        else:
+            menu.addAction(action)

@@ -1,0 +1,360 @@
+"""The deck of views: as tabs, side by side in up to four tiles, or torn off into windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
+
+from aucstudio.gui.common.view import View
+from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
+from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff, on_some_screen
+from aucstudio.gui.state.timers import delayed
+
+# Two rows of two; tile k is in row k // 2 and column k % 2.
+_TILES = (
+    ("view_tabs", "Views"),
+    ("view_tabs_beside", "Views at the right"),
+    ("view_tabs_below", "Views below"),
+    ("view_tabs_corner", "Views below at the right"),
+)
+_ACROSS, _DOWN = 1, 2
+_TORN_SIZE = QSize(720, 560)
+_LEAST_SIZE = QSize(320, 240)
+_LEAST_VIEW = 240
+
+
+class Deck(QWidget):
+    """Shows every view once: in one of four tiles, or in a window of its own.
+
+    Parameters
+    ----------
+    views : sequence of View
+        In the order of their tabs.
+
+    Signals
+    -------
+    active_changed
+        Another view is the one that is saved and copied, or the views lie otherwise.
+    layout_changed
+        A person has moved something; comes once for many moves.
+    """
+
+    active_changed = Signal()
+    layout_changed = Signal()
+
+    def __init__(self, views: Sequence[View]) -> None:
+        super().__init__()
+        self.views = list(views)
+        self.tiles = [Tile(name, accessible) for name, accessible in _TILES]
+        self.windows: dict[str, TornOff] = {}
+        self._home = dict.fromkeys(views, 0)
+        self._active = self.views[0]
+        self._study = "AUC Studio"
+        self._soon = delayed(self, 300, self.layout_changed.emit)
+        self._lay_out()
+        for view in self.views:
+            view.setMinimumWidth(_LEAST_VIEW)
+            self._put(view, 0)
+        self.tiles[0].setCurrentIndex(0)
+        for tile in self.tiles:
+            tile.currentChanged.connect(lambda _index, tile=tile: self._on_current(tile))
+            tile.tabBarClicked.connect(lambda index, tile=tile: self._on_clicked(tile, index))
+            tile.dropped.connect(lambda name, tile=tile: self._on_dropped(name, tile))
+            tile.bar.dragged_out.connect(lambda name: self.tear_off(self._named(name)))
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+        self._settle()
+        self._soon.stop()
+
+    def _lay_out(self) -> None:
+        self.across = QSplitter(Qt.Orientation.Horizontal)
+        self.columns = [TileColumn() for _ in range(2)]
+        for k, column in enumerate(self.columns):
+            column.addWidget(self.tiles[k])
+            column.addWidget(self.tiles[k + _DOWN])
+            self.across.addWidget(column)
+        for splitter in self.splitters():
+            splitter.setHandleWidth(8)
+            splitter.setChildrenCollapsible(False)
+            splitter.splitterMoved.connect(lambda *_: self._soon.start())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.across)
+
+    # ------------------------------------------------------------- reading
+
+    def splitters(self) -> list[QSplitter]:
+        """List the splitters: between the columns, then within each."""
+        return [self.across, *self.columns]
+
+    def active(self) -> View:
+        """Give the view that was last clicked into; it is the one that is saved and copied."""
+        return self._active
+
+    def visible_views(self) -> Iterator[View]:
+        """Give every view that is on the screen now."""
+        return (v for v in self.views if v.isVisible() and not v.window().isMinimized())
+
+    def tile_of(self, view: View) -> Tile | None:
+        """Give the tile a view is in; None if it is torn off."""
+        return next((tile for tile in self.tiles if tile.indexOf(view) >= 0), None)
+
+    def can_leave(self, view: View) -> bool:
+        """Tell whether a view may leave its tile; the first tile keeps one page."""
+        tile = self.tile_of(view)
+        return tile is not None and (tile is not self.tiles[0] or tile.count() > 1)
+
+    def place(self, view: View) -> int | None:
+        """Give the number of the tile a view is in; None if it is torn off."""
+        tile = self.tile_of(view)
+        return None if tile is None else self.tiles.index(tile)
+
+    # ------------------------------------------------------------- moving
+
+    def show_view(self, view: View) -> None:
+        """Bring a view to the front, wherever it is, and make it the active one."""
+        tile = self.tile_of(view)
+        if tile is not None:
+            tile.setCurrentWidget(view)
+        else:
+            window = self.windows[view.objectName()]
+            window.raise_()
+            window.activateWindow()
+        self._make_active(view)
+
+    def step(self, view: View, step: int) -> None:
+        """Move a view to the tile across (step 1) or in the other row (step 2)."""
+        place = self.place(view)
+        if place is not None and self.can_leave(view):
+            self._move_to(view, place ^ step)
+
+    def tear_off(self, view: View, place: QRect | None = None) -> None:
+        """Give a view a window of its own; closing that puts the view back."""
+        tile = self.tile_of(view)
+        if tile is None or not self.can_leave(view):
+            return
+        self._home[view] = self.tiles.index(tile)
+        corner = view.mapToGlobal(QPoint(48, 48))
+        window = TornOff(view)
+        self.windows[view.objectName()] = window
+        window.setGeometry(on_some_screen(place or QRect(corner, _TORN_SIZE), _LEAST_SIZE))
+        window.name_after(self._study)
+        window.addActions(self.window().actions())
+        window.closed.connect(self._put_back)
+        window.activated.connect(self._make_active)
+        window.moved.connect(lambda _view: self._soon.start())
+        window.show()
+        self._make_active(view)
+        self._settle()
+
+    def all_in_one(self) -> None:
+        """Put every view back into one row of tabs."""
+        for view in self.views:
+            self._move_to(view, 0)
+        self.show_view(self._active)
+
+    def gather(self) -> None:
+        """Put every view back without telling: the window closes."""
+        self.all_in_one()
+        self._soon.stop()
+
+    def arrange(self, name: str) -> None:
+        """Lay the views out as one of the named arrangements says."""
+        self._lay_beside(ARRANGEMENTS[name])
+
+    def show_side_by_side(self, names: Sequence[str]) -> None:
+        """Show up to four views at once; names that are unknown are passed over."""
+        known = [view.objectName() for name in names if (view := self._known(name)) is not None]
+        self._lay_beside({name: place for place, name in enumerate(known[: len(self.tiles)])})
+
+    def side_by_side(self) -> list[str]:
+        """Name the views that are seen at once, as :meth:`show_side_by_side` takes them."""
+        shown = [tile.currentWidget().objectName() for tile in self.tiles if tile.count()]
+        return shown if len(shown) > 1 else []
+
+    def _lay_beside(self, front: Mapping[str, int]) -> None:
+        self.all_in_one()
+        for view, place in front.items():
+            self._move_to(self._named(view), place)
+        self._halve()
+        for view in reversed(list(front)):
+            self.show_view(self._named(view))
+
+    def name_windows(self, study: str) -> None:
+        """Put the study's name at the top of the windows."""
+        self._study = study
+        for window in self.windows.values():
+            window.name_after(study)
+
+    # ------------------------------------------------------------- actions
+
+    def obey(self, verbs: Actions) -> None:
+        """Do what the actions say, with the active view."""
+        self._verbs = verbs
+        verbs.tear_off.triggered.connect(lambda: self.tear_off(self._active))
+        verbs.show_beside.triggered.connect(lambda: self.step(self._active, _ACROSS))
+        verbs.show_below.triggered.connect(lambda: self.step(self._active, _DOWN))
+        verbs.all_in_one.triggered.connect(self.all_in_one)
+        verbs.arrangement_chosen.connect(self.arrange)
+        for tile in self.tiles:
+            tile.bar.customContextMenuRequested.connect(
+                lambda point, tile=tile: self._on_menu(tile, point)
+            )
+
+    def refresh_verbs(self, verbs: Actions, shown: bool) -> None:
+        """Offer what can be done with the active view, if the deck is shown at all."""
+        place = self.place(self._active)
+        free = shown and self.can_leave(self._active)
+        for action in (verbs.tear_off, verbs.show_beside, verbs.show_below):
+            action.setEnabled(free)
+        at_right, at_bottom = (place or 0) % 2 == 1, (place or 0) >= _DOWN
+        verbs.show_beside.setText("Show at the &left" if at_right else "Show &beside")
+        verbs.show_below.setText("Show abo&ve" if at_bottom else "Show belo&w")
+        scattered = any(self.place(view) != 0 for view in self.views)
+        verbs.all_in_one.setEnabled(shown and scattered)
+        for action in verbs.arrangements:
+            action.setEnabled(shown)
+
+    def _on_menu(self, tile: Tile, point: QPoint) -> None:
+        view = tile.widget(tile.bar.tabAt(point))
+        if isinstance(view, View):
+            self.show_view(view)
+            menu = self._verbs.view_menu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(tile.bar.mapToGlobal(point))
+
+    # ------------------------------------------------------------- keeping
+
+    def arrangement(self) -> dict[str, Any]:
+        """Write where everything is as plain data, for :meth:`restore`."""
+        return {
+            "tiles": {
+                v.objectName(): p for v in self.views if (p := self.place(v)) not in (None, 0)
+            },
+            "front": [tile.currentWidget().objectName() for tile in self.tiles if tile.count()],
+            "active": self._active.objectName(),
+            "sizes": [splitter.sizes() for splitter in self.splitters()],
+            "windows": {
+                name: [*window.geometry().getRect(), self._home[window.view]]  # type: ignore[misc]
+                for name, window in self.windows.items()
+            },
+        }
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Lay the views out as they were kept; what is not understood is left as it is."""
+        self.all_in_one()
+        for name, place in _pairs(kept.get("tiles")):
+            view = self._known(name)
+            if view is not None and place in range(1, len(self.tiles)) and self.can_leave(view):
+                self._move_to(view, place)
+        for name, rect in _pairs(kept.get("windows")):
+            view = self._known(name)
+            if view is not None and _is_numbers(rect) and len(rect) == 5:
+                self.tear_off(view, QRect(*rect[:4]))
+                self._home[view] = rect[4] if rect[4] in range(len(self.tiles)) else 0
+        for name in kept.get("front", ()):
+            view = self._known(name)
+            if view is not None and view.objectName() not in self.windows:
+                self.show_view(view)
+        self._halve()
+        for splitter, sizes in zip(self.splitters(), kept.get("sizes", ()), strict=False):
+            if _is_numbers(sizes) and any(sizes):
+                splitter.setSizes(sizes)
+        active = self._known(kept.get("active")) or self.tiles[0].views()[0]
+        if active.objectName() in self.windows:
+            self._make_active(active)
+        else:
+            self.show_view(active)
+        self._soon.stop()
+
+    def _known(self, name: object) -> View | None:
+        return next((view for view in self.views if view.objectName() == name), None)
+
+    def _named(self, name: str) -> View:
+        return next(view for view in self.views if view.objectName() == name)
+
+    # ------------------------------------------------------------- inside
+
+    def _put(self, view: View, place: int) -> None:
+        """Put a view into a tile, at its place in the order of the views."""
+        tile = self.tiles[place]
+        rank = self.views.index(view)
+        before = sum(self.views.index(other) < rank for other in tile.views())
+        tile.insertTab(before, view, view.title)
+        # A page that is moved comes hidden out of its former place.
+        tile.setCurrentWidget(view)
+
+    def _move_to(self, view: View, place: int) -> None:
+        if view.objectName() in self.windows:
+            self._home[view] = place
+            self.windows[view.objectName()].close()
+        elif self.place(view) != place:
+            self._put(view, place)
+            self._make_active(view)
+            self._settle()
+
+    def _put_back(self, view: View) -> None:
+        window = self.windows.pop(view.objectName())
+        self._put(view, self._home[view])
+        window.deleteLater()
+        self._make_active(view)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Hide the tiles that are empty, and tell."""
+        for tile in self.tiles:
+            tile.setVisible(tile.count() > 0)
+        for k, column in enumerate(self.columns):
+            column.setVisible(any(tile.count() for tile in self.tiles[k::2]))
+        self._mark()
+        self._soon.start()
+        self.active_changed.emit()
+
+    def _halve(self) -> None:
+        """Give the tiles equal room."""
+        for splitter in self.splitters():
+            splitter.setSizes([10_000, 10_000])
+
+    def _mark(self) -> None:
+        several = sum(tile.count() > 0 for tile in self.tiles) > 1 or bool(self.windows)
+        for tile in self.tiles:
+            tile.mark_active(not several or tile.currentWidget() is self._active)
+
+    def _make_active(self, view: View) -> None:
+        if view is not self._active:
+            self._active = view
+            self._mark()
+            self._soon.start()
+            self.active_changed.emit()
+
+    def _on_current(self, tile: Tile) -> None:
+        view = tile.currentWidget()
+        if isinstance(view, View):
+            self._make_active(view)
+        self._mark()
+
+    def _on_clicked(self, tile: Tile, index: int) -> None:
+        view = tile.widget(index)
+        if isinstance(view, View):
+            self._make_active(view)
+
+    def _on_dropped(self, name: str, tile: Tile) -> None:
+        view = self._named(name)
+        if self.can_leave(view):
+            self._move_to(view, self.tiles.index(tile))
+
+    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
+        while now is not None and not isinstance(now, View):
+            now = now.parentWidget()
+        if now is not None and now in self.views:
+            self._make_active(now)
+
+
+def _pairs(kept: object) -> list[tuple[str, Any]]:
+    return list(kept.items()) if isinstance(kept, Mapping) else []
+
+
+def _is_numbers(kept: object) -> bool:
+    return isinstance(kept, list) and all(type(number) is int for number in kept)

@@ -1,0 +1,245 @@
+"""The frames that hold views: a tile of tabs, whose tabs can be dragged, and a window for one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QDrag,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QMouseEvent,
+    QMoveEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import Card, named
+
+_MIME = "application/x-aucstudio-view"
+_BAR_LEFT = 4  # pixels, as in the style sheet
+_AIR_SAVED = 10  # pixels of a tab, as in the style sheet
+_MOST_ASKED = 600  # pixels of height: what a window of 1000 × 700 has for its views
+_LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken hold of
+
+
+class _TileBar(QTabBar):
+    """Tabs that can be dragged out.
+
+    In a narrow tile they stand closer; where that is not enough, all names but that of the current
+    page are cut, and a tooltip has them in full.
+
+    Signals
+    -------
+    dragged_out : str
+        Name of a page whose tab was let go where no tile is.
+    """
+
+    dragged_out = Signal(str)
+
+    def __init__(self, tile: Tile) -> None:
+        super().__init__(tile)
+        self._tile = tile
+        self._pressed: QPoint | None = None
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        whole = index == self.currentIndex()
+        return self.tabSizeHint(index) if whole else super().minimumTabSizeHint(index)
+
+    def tabLayoutChange(self) -> None:
+        super().tabLayoutChange()
+        for k in range(self.count()):
+            is_cut = self.tabRect(k).width() < self.tabSizeHint(k).width()
+            self.setTabToolTip(k, tip_text(self.tabText(k) if is_cut else ""))
+
+    def fit(self, room: int) -> None:
+        """Stand closer if the tabs are wider than so many pixels."""
+        closer = bool(self.property("closer"))
+        hints = [self.tabSizeHint(k).width() for k in range(self.count())]
+        if (sum(hints) + closer * _AIR_SAVED * len(hints) > room) != closer:
+            _dress(self, "closer", not closer)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed = event.position().toPoint() if left else None
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        self._pressed = None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        # A tool tip, a menu or another window may have taken the release.
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._pressed = None
+        if self._pressed is None:
+            return
+        way = (event.position().toPoint() - self._pressed).manhattanLength()
+        index = self.tabAt(self._pressed)
+        if index < 0 or way < 2 * QApplication.startDragDistance():
+            return
+        self._pressed = None
+        self._drag(index)
+
+    def _drag(self, index: int) -> None:
+        name = self._tile.views()[index].objectName()
+        data = QMimeData()
+        data.setData(_MIME, QByteArray(name.encode()))
+        drag = QDrag(self)
+        drag.setMimeData(data)
+        drag.setPixmap(self.grab(self.tabRect(index)))
+        dropped = drag.exec(Qt.DropAction.MoveAction)
+        if dropped == Qt.DropAction.IgnoreAction and QApplication.widgetAt(QCursor.pos()) is None:
+            self.dragged_out.emit(name)
+
+
+class Tile(QTabWidget):
+    """One tile of the deck.
+
+    Signals
+    -------
+    dropped : str
+        Name of a page whose tab was let go here.
+    """
+
+    dropped = Signal(str)
+
+    def __init__(self, name: str, accessible: str) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        self.bar = _TileBar(self)
+        self.setTabBar(self.bar)
+        self.setDocumentMode(True)
+        self.bar.setDrawBase(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
+        self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setAcceptDrops(True)
+        self.currentChanged.connect(self.updateGeometry)
+
+    def views(self) -> list[View]:
+        """List the pages from left to right."""
+        pages = [self.widget(k) for k in range(self.count())]
+        return [page for page in pages if isinstance(page, View)]
+
+    def mark_active(self, active: bool) -> None:
+        """Show whether the view that is saved, copied and pointed at is here."""
+        if self.bar.property("active") != active:
+            _dress(self.bar, "active", active)
+
+    def minimumSizeHint(self) -> QSize:
+        """Give what the page in front needs; one that is not seen must not take room."""
+        if not self.count():
+            return super().minimumSizeHint()
+        page = self.currentWidget()
+        needed = page.minimumSizeHint().expandedTo(page.minimumSize())
+        return needed + QSize(0, self.bar.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_bar()
+        super().resizeEvent(event)
+
+    def tabInserted(self, index: int) -> None:
+        super().tabInserted(index)
+        self._fit_bar()
+
+    def tabRemoved(self, index: int) -> None:
+        super().tabRemoved(index)
+        self._fit_bar()
+
+    def _fit_bar(self) -> None:
+        self.bar.fit(self.width() - _BAR_LEFT)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasFormat(_MIME):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if event.mimeData().hasFormat(_MIME):
+            event.acceptProposedAction()
+            self.dropped.emit(bytes(event.mimeData().data(_MIME).data()).decode())
+
+
+class TileColumn(QSplitter):
+    """Tiles below each other; what they need never makes a window higher than a small screen."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+
+    def minimumSizeHint(self) -> QSize:
+        needed = super().minimumSizeHint()
+        needed.setHeight(min(needed.height(), _MOST_ASKED))
+        return needed
+
+
+class TornOff(QWidget):
+    """A window of its own for one view.
+
+    Signals
+    -------
+    closed, activated, moved : View
+    """
+
+    closed = Signal(object)
+    activated = Signal(object)
+    moved = Signal(object)
+
+    def __init__(self, view: View) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        named(self, f"{view.objectName()}_window", view.title)
+        self.view = view
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        card = Card("")
+        card.rows.setContentsMargins(8, 4, 8, 8)
+        card.rows.addWidget(view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addWidget(card)
+        view.show()
+
+    def name_after(self, study: str) -> None:
+        """Put the view's title and the study's name at the top."""
+        self.setWindowTitle(f"{self.view.title} — {study}")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.accept()
+        self.closed.emit(self.view)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.activated.emit(self.view)
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self.moved.emit(self.view)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.moved.emit(self.view)
+
+
+def _dress(widget: QWidget, state: str, value: bool) -> None:
+    """Set a property that the style sheet asks for."""
+    widget.setProperty(state, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def on_some_screen(wanted: QRect, least: QSize) -> QRect:
+    """Give a window's place, moved onto a screen if too little of it would be seen."""
+    screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
+    rect = QRect(wanted.topLeft(), wanted.size().expandedTo(least))
+    for area in screens:
+        seen = area.intersected(rect)
+        top_is_seen = area.top() <= rect.top() <= area.bottom() - _LEAST_SHOWN
+        if seen.width() >= _LEAST_SHOWN and top_is_seen:
+            return QRect(rect.topLeft(), rect.size().boundedTo(area.size()))
+    area = QGuiApplication.primaryScreen().availableGeometry()
+    rect.setSize(rect.size().boundedTo(area.size()))
+    rect.moveCenter(area.center())
+    return rect

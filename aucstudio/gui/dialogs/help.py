@@ -1,0 +1,70 @@
+"""Help pages: the story from ``resources/help``, the tables of settings from the declarations."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+
+from aucstudio import __version__
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import Param, declared_params
+from aucstudio.gui.common.widgets import named
+from aucstudio.project.resources import resource_path
+
+TITLES = {
+    "manual": "Manual",
+    "methods": "Methods and settings",
+    "whatsnew": "What is new",
+    "about": "About AUC Studio",
+}
+
+
+_SIZE, _SMALL = (760, 640), (560, 320)
+
+
+def help_page(name: str) -> str:
+    """Give a help page as Markdown."""
+    if name == "methods":
+        return "\n\n".join(_method_page(key) for key in METHODS)
+    text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
+    return text.replace("{version}", __version__)
+
+
+def _method_page(key: str) -> str:
+    method = METHODS[key]
+    rows = [_setting_row(declared) for declared in declared_params(method).values()]
+    head = ["| Setting | Symbol | Values | Default | |", "|---|---|---|---|---|"]
+    text = [f"## {method.title}", method.summary, f"*{method.family}; {method.source}*"]
+    return "\n\n".join([*text, "\n".join([*head, *rows])])
+
+
+def _setting_row(declared: Param) -> str:
+    default = declared.none if declared.default is None else declared.spell(declared.default)
+    cells = [declared.label, declared.symbol, declared.allowed(), default, declared.help]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+class HelpDialog(QDialog):
+    """Shows one page."""
+
+    def __init__(self, parent: QWidget, name: str) -> None:
+        super().__init__(parent)
+        self.setObjectName("help_dialog")
+        self.setWindowTitle(TITLES[name])
+        self.resize(*(_SMALL if name == "about" else _SIZE))
+        self.browser = named(QTextBrowser(), "help_text", TITLES[name])
+        self.browser.setOpenExternalLinks(True)
+        self.browser.document().setDocumentMargin(16)
+        self.browser.setMarkdown(help_page(name))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.addWidget(self.browser)
+        layout.addWidget(buttons)
+
+
+def show_help(parent: QWidget, name: str) -> None:
+    """Open a help page beside the window."""
+    dialog = HelpDialog(parent, name)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.show()

@@ -1,0 +1,269 @@
+"""Compare: the checked runs side by side, a test of every pair, and both tables to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+)
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import hint_label, label, named, tell
+from aucstudio.gui.pages.compare import saving
+from aucstudio.gui.pages.compare import words as saying
+from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
+from aucstudio.gui.pages.compare.shown import Shown, compare_checked
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import Comparison
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
+
+PICTURE, TABLES = "picture", "tables"
+_KEPT = 64
+
+Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
+
+
+class CompareView(View):
+    """Figures of the checked runs and tests of all pairs, as a picture or as tables.
+
+    Attributes
+    ----------
+    picture : PicturePage
+    tables : TablesPage
+    shown : Shown or None
+        What is on the page; None while there is nothing, or not yet.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "compare_view", "Compare")
+        self.shown: Shown | None = None
+        self._known: dict[Key, Shown] = {}
+        self._wanted: Key | None = None
+        self._dressed: object = None
+        self._work = Background(self, self._land)
+        self._make_controls()
+        self._make_pages()
+        session.plan_changed.connect(self.mark_stale)
+        # What is known would keep another study's records in memory.
+        session.table_changed.connect(self._known.clear)
+
+    # ------------------------------------------------------------- making
+
+    def _make_controls(self) -> None:
+        self.show_combo = self._combo(
+            "", "compare_show_combo", "What is shown", "A picture, or the figures behind it"
+        )
+        for text, data in (("Picture", PICTURE), ("Tables", TABLES)):
+            self.show_combo.addItem(text, data)
+        self.show_combo.currentIndexChanged.connect(self._on_show)
+        self.measure_combo = self._combo(
+            "&Compare",
+            "measure_combo",
+            "Measure that is compared",
+            "What orders the runs and is tested pair by pair: the whole area or the FPR range's",
+        )
+        for text, data in (("AUC", comparison.AUC), ("pAUC", comparison.PAUC)):
+            self.measure_combo.addItem(text, data)
+        self.correction_combo = self._combo(
+            "C&orrection",
+            "correction_combo",
+            "Correction for many pairs",
+            "What is done to the p-values because many pairs are tested at once; Holm's settles "
+            "at least as much as Bonferroni's at the same safety",
+        )
+        for data, text in CORRECTION_NAMES.items():
+            self.correction_combo.addItem(text, data)
+        for combo in (self.measure_combo, self.correction_combo):
+            combo.currentIndexChanged.connect(self.mark_stale)
+        self.controls.addStretch(1)
+        self._make_buttons()
+
+    def _combo(self, text: str, name: str, accessible: str, tip: str) -> QComboBox:
+        combo = named(QComboBox(), name, accessible)
+        plain_tooltip(combo, tip)
+        if text:
+            words = PlainLabel(text)
+            words.setBuddy(combo)
+            self.controls.addWidget(words)
+        self.controls.addWidget(combo)
+        return combo
+
+    def _make_buttons(self) -> None:
+        self.copy_button = named(QPushButton("Cop&y"), "copy_table_button", "Copy the tables")
+        plain_tooltip(self.copy_button, "Both tables with full figures, for a spreadsheet")
+        self.copy_button.clicked.connect(self._on_copy)
+        self.save_button = named(QPushButton("Sa&ve…"), "save_table_button", "Save the tables")
+        plain_tooltip(self.save_button, "As CSV, Markdown or LaTeX, by the ending of the name")
+        self.save_button.clicked.connect(self._on_save)
+        self.controls.addWidget(self.copy_button)
+        self.controls.addWidget(self.save_button)
+
+    def _make_pages(self) -> None:
+        self.picture, self.tables = PicturePage(), TablesPage()
+        self.pages = QStackedWidget()
+        for page in (self.picture, self.tables):
+            page.run_clicked.connect(self._on_run)
+            page.pair_clicked.connect(self._on_pair)
+            self.pages.addWidget(page)
+        self.hint = hint_label("compare_hint")
+        self.hint.setText("Nothing to compare yet")
+        self.footnote = label("", "muted", name="compare_footnote", wrap=True)
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        column.addWidget(self.hint, stretch=1)
+        column.addWidget(self.pages, stretch=1)
+        column.addWidget(self.footnote)
+        self.body.addLayout(column)
+
+    def figure(self) -> pg.PlotWidget:
+        return self.picture.forest.plot
+
+    def figure_data(self) -> Mapping[str, Sequence[object]]:
+        return {} if self.shown is None else self.picture.forest.data()
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        runs = self.session.checked_runs()
+        band, measure = self.session.plan.band, str(self.measure_combo.currentData())
+        key = (tuple((run.record, run.look.name) for run in runs), band, measure)
+        if key != self._wanted:
+            self._work.drop()
+        self._wanted = key
+        if not runs:
+            self._show(None)
+        elif key in self._known:
+            self._show(self._known[key])
+        elif not self._work.busy:
+            self._start(runs, band, measure)
+
+    def _start(self, runs: list[ShownRun], band: Band, measure: str) -> None:
+        def work(post: Any) -> Shown:
+            return compare_checked(runs, band, measure, post, self.session.cluster.workers)
+
+        self._work.start(work)
+        if self._work.busy:
+            self.sentence.setText("Comparing…")
+
+    def _land(self, job: Job[float, Shown]) -> None:
+        if job.error is not None:
+            self._show(None)
+            self.sentence.setText(describe_failure(job.error)[0])
+        elif job.result is not None and self._wanted is not None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[self._wanted] = job.result
+            self._show(job.result)
+
+    # ------------------------------------------------------------- showing
+
+    def _show(self, computed: Shown | None) -> None:
+        correction = str(self.correction_combo.currentData())
+        self.shown = None if computed is None else computed.corrected(correction)
+        looks = self._looks()
+        dressed = (computed and self._wanted, correction, tuple(looks), current_theme().name)
+        if dressed != self._dressed:
+            self._dressed = dressed
+            self._fill(looks)
+        self._mark()
+        self._tell()
+
+    def _fill(self, looks: list[RunLook]) -> None:
+        """Put what is shown into the picture and the tables."""
+        shown = self.shown
+        found = Comparison([], []) if shown is None else shown.found
+        band = self.session.plan.band if shown is None else shown.band
+        rows = "" if shown is None else saying.rows_words(shown.looks[0].record)
+        self.picture.show_comparison(found, looks, band, rows)
+        self.tables.show_comparison(found, looks, band)
+        self.pages.setVisible(bool(found.runs))
+        self.hint.setVisible(not found.runs)
+        for button in (self.copy_button, self.save_button):
+            button.setEnabled(bool(found.runs))
+        tell(self.footnote, saying.footnote(found, band))
+        self._fit()
+
+    def _looks(self) -> list[RunLook]:
+        """Give how the shown runs look now: a colour may have changed since they were compared."""
+        looks = {run.record.id: run.look for run in self.session.checked_runs()}
+        return [] if self.shown is None else [looks[run.record.id] for run in self.shown.looks]
+
+    def _fit(self) -> None:
+        """Use the width there is."""
+        self.tables.fit(self.width())
+        if self.shown is not None:
+            self.picture.fit(self.shown.band)
+
+    def _mark(self) -> None:
+        """Mark the session's two runs, and their pair if it is one of these."""
+        shown = self.shown
+        chosen, compared = (None, None) if shown is None else shown.places(self.session)
+        self.picture.mark(chosen, compared)
+        self.tables.mark(chosen, None if shown is None else shown.pair(self.session))
+
+    def _tell(self) -> None:
+        shown = self.shown
+        if shown is None:
+            self.sentence.setText(saying.what_next(self.session))
+            return
+        found, measure = shown.found, saying.measure_words(shown.found.measure, shown.band)
+        if not found.pairs:
+            self.sentence.setText(saying.one_run_words(found.runs[0], found.measure, measure))
+            return
+        i, _, pair = list(found.places())[shown.pair(self.session) or 0]
+        record = shown.looks[i].record
+        tests = sum(not other.refused for other in found.pairs)
+        parts = (
+            saying.pair_sentence(pair, measure, saying.rows_words(record)),
+            saying.forecast_words(pair, record, tests),
+            saying.tally_words(found.pairs),
+        )
+        self.sentence.setText(" ".join(filter(None, parts)))
+
+    # ------------------------------------------------------------- the person
+
+    def _on_show(self) -> None:
+        self.pages.setCurrentIndex(self.show_combo.currentIndex())
+        self._fit()
+
+    def _on_run(self, place: int, beside: bool) -> None:
+        if self.shown is not None:
+            verb = self.session.compare_with if beside else self.session.select
+            verb(self.shown.looks[place].record.id)
+
+    def _on_pair(self, chosen: int, compared: int) -> None:
+        """Make two of the runs the pair that all views are about."""
+        if self.shown is not None and chosen != compared:
+            runs = [self.shown.looks[k].record.id for k in (chosen, compared)]
+            self.session.select(runs[0])
+            self.session.compare_with(runs[1])
+
+    def _on_copy(self) -> None:
+        if self.shown is not None:
+            saving.copy_tables(self.session, self.shown.found)
+
+    def _on_save(self) -> None:
+        if self.shown is not None:
+            saving.save_tables(self, self.session, self.shown.found)

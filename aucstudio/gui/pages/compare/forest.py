@@ -1,0 +1,216 @@
+"""A forest plot: the area of every run with its interval, and each split as a small dot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
+
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.pages.compare.sheets import run_name
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.project import words
+from aucstudio.project.results.comparison import Comparison, RunFigures
+from aucstudio.project.runs.experiment import Band
+
+_LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels
+_AXES = 48  # pixels around the rows
+_MOST_ROWS = 10  # beyond these the plot is scrolled
+_NAME_SHARE, _ROOM_FOR_INTERVALS = 0.3, 520
+_SPLIT_LANE = 0.28  # how far under its run, in rows, a split's dot lies
+_FAR = 10.0
+
+
+class ForestPlot(QObject):
+    """The plot, best run on top; rows are clicked.
+
+    Attributes
+    ----------
+    clicked : Signal(int, bool)
+        A row, and whether Ctrl was held.
+    plot : PlotWidget
+    area : QScrollArea
+        Holds the plot.
+    dots, splits : ScatterPlotItem
+    whiskers : list of PlotCurveItem
+        One for each run that has an interval.
+    """
+
+    clicked = Signal(int, bool)
+
+    def __init__(self) -> None:
+        self.plot = make_plot("compare_forest_plot", "AUC", "")
+        super().__init__(self.plot)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidget(self.plot)
+        self.plot.invertY(True)
+        self.plot.setMouseEnabled(True, False)
+        self.plot.showGrid(x=True, y=False, alpha=0.18)
+        self.plot.showAxis("right")
+        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.marks = QGraphicsRectItem(), QGraphicsRectItem()
+        self.splits = pg.ScatterPlotItem(size=6, hoverable=True, tip=_tip)
+        self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=_tip)
+        self.whiskers: list[pg.PlotCurveItem] = []
+        self._runs: Sequence[RunFigures] = ()
+        self._measure = ""
+        self._framed: object = None
+        for item in (*self.marks, self.splits, self.dots):
+            self.plot.addItem(item, ignoreBounds=True)
+        self.dots.setZValue(2)
+        self.plot.scene().sigMouseClicked.connect(self._on_click)
+
+    def show(self, found: Comparison, looks: Sequence[RunLook], band: Band, title: str) -> None:
+        """Draw the runs of a comparison."""
+        self._runs, self._measure = found.runs, found.measure
+        self.area.setMinimumHeight(_AXES + _LEAST_ROW * min(len(looks), _MOST_ROWS) + 2)
+        self.plot.setMinimumHeight(_AXES + _LEAST_ROW * len(looks))
+        self.plot.setMaximumHeight(_AXES + _MOST_ROW * len(looks))
+        self.area.setMaximumHeight(_AXES + _MOST_ROW * len(looks) + 2)
+        self.plot.setLabel("bottom", title, color=current_theme().muted)
+        self.plot.getAxis("bottom").resizeEvent()  # else other words stay where the former began
+        self._draw_whiskers(looks)
+        self._draw_dots(looks)
+        self._write([run_name(run, band) for run in found.runs])
+        framed = (found.measure, band, tuple(run.name for run in found.runs))
+        if framed != self._framed:
+            self._framed = framed
+            self.frame()
+
+    def wanted_height(self) -> int:
+        """Give the height at which rows stand well apart."""
+        return _AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS)
+
+    def frame(self) -> None:
+        """Show all intervals and splits."""
+        areas = [run.measured(self._measure) for run in self._runs]
+        known = [x for area in areas for x in (area.value, area.low, area.high, *area.per_split)]
+        self.plot.setXRange(*finite_range(np.array(known, dtype=float)), padding=0)
+        self.plot.setYRange(-0.6, len(self._runs) - 0.4, padding=0)
+
+    def mark(self, chosen: int | None, compared: int | None) -> None:
+        """Lay a band under the chosen run, and an outline around the compared one."""
+        theme = current_theme()
+        self.marks[0].setBrush(pg.mkBrush(theme.selection))
+        self.marks[0].setPen(pg.mkPen(None))
+        self.marks[1].setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
+        for item, row in zip(self.marks, (chosen, compared), strict=True):
+            item.setVisible(row is not None)
+            item.setZValue(-20)
+            if row is not None:
+                item.setRect(-_FAR, row - 0.48, 2 * _FAR, 0.96)
+
+    def resized(self, band: Band) -> None:
+        """Write names and figures for another width."""
+        self._write([run_name(run, band) for run in self._runs])
+
+    def data(self) -> dict[str, list[Any]]:
+        """Give the numbers: a line for each run's mean, with its interval, and for each split."""
+        lines: list[tuple[Any, ...]] = []
+        for run in self._runs:
+            area = run.measured(self._measure)
+            lines.append((run.name, self._measure, "all", area.value, area.low, area.high))
+            if run.splits > 1:
+                lines += [
+                    (run.name, self._measure, k + 1, value, math.nan, math.nan)
+                    for k, value in enumerate(area.per_split)
+                ]
+        heads = ("run", "measure", "split", "value", "low", "high")
+        return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
+
+    # ------------------------------------------------------------- drawing
+
+    def _draw_whiskers(self, looks: Sequence[RunLook]) -> None:
+        for item in self.whiskers:
+            self.plot.removeItem(item)
+        self.whiskers = []
+        for k, (run, look) in enumerate(zip(self._runs, looks, strict=True)):
+            area = run.measured(self._measure)
+            if math.isfinite(area.low) and math.isfinite(area.high):
+                item = pg.PlotCurveItem([area.low, area.high], [k, k], pen=run_pen(look, 2.5))
+                self.plot.addItem(item, ignoreBounds=True)
+                self.whiskers.append(item)
+
+    def _draw_dots(self, looks: Sequence[RunLook]) -> None:
+        colours = [run_colour(current_theme(), look.colour) for look in looks]
+        symbols = [run_symbol(look.colour) for look in looks]
+        areas = [run.measured(self._measure) for run in self._runs]
+        tips = [
+            f"{run.name}: {_interval_words(run, self._measure)}, "
+            f"{words.seconds_words(run.fit_seconds)} per fit"
+            for run in self._runs
+        ]
+        self.dots.setData(
+            [area.value for area in areas],
+            list(range(len(areas))),
+            symbol=symbols,
+            brush=colours,
+            pen=pen(current_theme().card, 1.0),
+            data=tips,
+        )
+        several = [k for k, run in enumerate(self._runs) if run.splits > 1]
+        split = [(k, n, value) for k in several for n, value in enumerate(areas[k].per_split, 1)]
+        faint = [faded(colour, 150) for colour in colours]
+        self.splits.setData(
+            [value for _, _, value in split],
+            [k + _SPLIT_LANE for k, _, _ in split],
+            symbol=[symbols[k] for k, _, _ in split],
+            brush=[faint[k] for k, _, _ in split],
+            pen=None,
+            data=[f"{self._runs[k].name}, split {n}: {words.figure_words(x)}" for k, n, x in split],
+        )
+
+    def _write(self, names: Sequence[str]) -> None:
+        """Write the names on the left and the figures on the right, as there is room."""
+        width, metrics = self.plot.width(), QFontMetrics(self.plot.font())
+        measure = metrics.horizontalAdvance
+        left = [elided(name, int(_NAME_SHARE * width), measure) for name in names]
+        roomy = width >= _ROOM_FOR_INTERVALS
+        right = [
+            _interval_words(run, self._measure)
+            if roomy
+            else words.figure_words(run.measured(self._measure).value)
+            for run in self._runs
+        ]
+        for side, texts in (("left", left), ("right", right)):
+            axis = self.plot.getAxis(side)
+            axis.setTicks([list(enumerate(texts))])
+            axis.setWidth(max(map(measure, texts), default=0) + 16)
+            axis.setTextPen(current_theme().text)
+            axis.setPen(pg.mkPen(None))
+            axis.setTickPen(pg.mkPen(None))
+            axis.setStyle(tickLength=0)
+            axis.setGrid(False)
+
+    # ------------------------------------------------------------- the person
+
+    def _on_click(self, event: Any) -> None:
+        if event.double():
+            self.frame()
+            return
+        box = self.plot.getViewBox()
+        row = round(box.mapSceneToView(event.scenePos()).y())
+        if event.button() == Qt.MouseButton.LeftButton and 0 <= row < len(self._runs):
+            held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            self.clicked.emit(row, bool(held))
+
+
+def _interval_words(run: RunFigures, measure: str) -> str:
+    area = run.measured(measure)
+    value = words.figure_words(area.value)
+    interval = words.interval_words(area.low, area.high)
+    return value if interval == "–" else f"{value}  ({interval})"
+
+
+def _tip(x: float, y: float, data: str) -> str:
+    return data

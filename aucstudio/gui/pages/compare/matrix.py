@@ -1,0 +1,161 @@
+"""Every pair as a square: the row's area minus the column's, settled differences tinted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plotting import MARKER, faded, swatch
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.compare.sheets import rank_cell, tally_cell
+from aucstudio.gui.pages.compare.words import pair_sentence
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.project import words
+from aucstudio.project.results.comparison import Comparison, PairComparison
+
+Index = QModelIndex | QPersistentModelIndex
+_TINT = 64
+_AIR = 16
+_NAME_WIDTH = 128  # at least, where the names need as much
+
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_ROLE = Qt.ItemDataRole
+
+
+class PairMatrix(QAbstractTableModel):
+    """Runs against runs, best first; the last column counts wins, ties and losses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found = Comparison([], [])
+        self._looks: Sequence[RunLook] = ()
+        self._said = "", ""
+        self._cells: dict[tuple[int, int], PairComparison] = {}
+        self._standings: list[str] = []
+
+    def show_comparison(
+        self, found: Comparison, looks: Sequence[RunLook], measure: str, rows: str
+    ) -> None:
+        """Show another comparison; ``measure`` and ``rows`` are for what is said of a cell."""
+        self.beginResetModel()
+        self._found, self._looks, self._said = found, looks, (measure, rows)
+        self._cells = {}
+        for i, j, pair in found.places():
+            self._cells[i, j], self._cells[j, i] = pair, pair.turned()
+        self._standings = [
+            f"{tally_cell(standing)}\nrank {rank_cell(standing)}" for standing in found.standings()
+        ]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if parent.isValid() else len(self._looks)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
+
+    def lines(self) -> Iterator[tuple[str, bool]]:
+        """Give every line of every cell, and whether it is bold."""
+        for row, column in product(range(self.rowCount()), range(self.columnCount())):
+            index = self.index(row, column)
+            bold = index.data(_ROLE.FontRole) is not None
+            yield from ((line, bold) for line in (index.data() or "").split("\n"))
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        is_pair = (index.row(), index.column()) in self._cells
+        return super().flags(index) if is_pair else Qt.ItemFlag.ItemIsEnabled
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = _ROLE.DisplayRole
+    ) -> Any:
+        across = orientation == Qt.Orientation.Horizontal
+        if section >= len(self._looks):
+            if role == _ROLE.ToolTipRole:
+                return "Pairs won, not told apart and lost; mean place over the splits"
+            return "W/T/L" if role == _ROLE.DisplayRole else None
+        if role == _ROLE.DisplayRole:
+            # A number stands for a name where columns are many.
+            return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
+        if role == _ROLE.ToolTipRole:
+            return tip_text(self._looks[section].name)
+        if role == _ROLE.DecorationRole:
+            return swatch(self._looks[section], MARKER)
+        if role == _ROLE.TextAlignmentRole and not across:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = _ROLE.DisplayRole) -> Any:
+        if role == _ROLE.TextAlignmentRole:
+            return _CENTRE
+        place = index.row(), index.column()
+        if place in self._cells:
+            return self._dress(*place, role)
+        last = index.column() == len(self._looks)
+        return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
+
+    def _dress(self, row: int, column: int, role: int) -> Any:
+        """Give what a cell shows of its pair; weight and sign say what the tint says."""
+        pair = self._cells[row, column]
+        if role == _ROLE.DisplayRole:
+            if pair.refused:
+                return "–"
+            difference = words.figure_words(pair.difference, "+")
+            return f"{difference}\n{words.p_number(pair.p_corrected)}"
+        if role == _ROLE.ToolTipRole:
+            return tip_text(pair_sentence(pair, *self._said))
+        if role == _ROLE.AccessibleTextRole:
+            return pair_sentence(pair, *self._said)
+        if role == _ROLE.FontRole and pair.settled:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == _ROLE.BackgroundRole and pair.settled:
+            better = self._looks[row if pair.difference >= 0 else column]
+            return faded(run_colour(current_theme(), better.colour), _TINT)
+        if role == _ROLE.ForegroundRole and not pair.settled:
+            return QColor(current_theme().muted)
+        return None
+
+
+class MatrixTable(QTableView):
+    """The square on the page; one cell is chosen at a time."""
+
+    def __init__(self, model: PairMatrix) -> None:
+        super().__init__()
+        self._matrix = model
+        self.setModel(model)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setIconSize(MARKER)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        for header in (self.horizontalHeader(), self.verticalHeader()):
+            header.setHighlightSections(False)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setIconSize(MARKER)
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+
+    def fit(self) -> None:
+        """Give every cell room for its two lines, and the page's width where there is some."""
+        self.ensurePolished()
+        font = self.font()
+        plain = QFontMetrics(font)
+        font.setBold(True)
+        metrics = QFontMetrics(font)
+        lines = [("W/T/L", False), *self._matrix.lines()]
+        least = max((metrics if bold else plain).horizontalAdvance(line) for line, bold in lines)
+        least += _AIR
+        columns, names = max(1, self._matrix.columnCount()), self.verticalHeader()
+        room = self.width() - self.verticalScrollBar().sizeHint().width()
+        names.setMaximumWidth(max(_NAME_WIDTH, room - columns * least))
+        room -= min(names.sizeHint().width(), names.maximumWidth())
+        self.horizontalHeader().setDefaultSectionSize(max(least, min(room // columns, 2 * least)))
+        names.setDefaultSectionSize(2 * metrics.lineSpacing() + 12)

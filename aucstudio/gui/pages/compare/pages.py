@@ -1,0 +1,187 @@
+"""The two faces of the Compare page: a picture over a matrix of pairs, and two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.sheet_model import SheetModel
+from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.pages.compare import sheets, words
+from aucstudio.gui.pages.compare.forest import ForestPlot
+from aucstudio.gui.pages.compare.matrix import MatrixTable, PairMatrix
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.project.results.comparison import UNCORRECTED, Comparison
+from aucstudio.project.runs.experiment import Band
+
+_FOREST_SHARE = 0.45  # of the page, at most, before a hand moves it
+
+
+class PicturePage(QSplitter):
+    """The forest plot, and every pair under it.
+
+    Attributes
+    ----------
+    run_clicked : Signal(int, bool)
+        Place of a run, and whether it is to be the second one.
+    pair_clicked : Signal(int, int)
+        Places of two runs.
+    forest : ForestPlot
+    matrix : PairMatrix
+    table : MatrixTable
+    """
+
+    run_clicked = Signal(int, bool)
+    pair_clicked = Signal(int, int)
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        named(self, "compare_splitter", "Picture")
+        self.forest = ForestPlot()
+        plain_tooltip(
+            self.forest.plot, "Click: choose a run. Ctrl+click: compare it with the chosen"
+        )
+        self.forest.clicked.connect(self.run_clicked)
+        self.matrix = PairMatrix()
+        self.table = named(MatrixTable(self.matrix), "compare_matrix", "Matrix of pairs")
+        self.table.selectionModel().currentChanged.connect(self._on_cell)
+        self.heading = label("", "muted", name="compare_matrix_heading", wrap=True)
+        self.pairs_part = QWidget()
+        _stack(self.pairs_part, self.heading, self.table)
+        self.setHandleWidth(8)
+        self.setChildrenCollapsible(False)
+        for part in (self.forest.area, self.pairs_part):
+            self.addWidget(part)
+        self._moved = False
+        self.splitterMoved.connect(self._on_moved)
+
+    def show_comparison(
+        self, found: Comparison, looks: Sequence[RunLook], band: Band, rows: str
+    ) -> None:
+        """Draw another comparison; ``rows`` says what the runs were scored on."""
+        measure = words.measure_words(found.measure, band)
+        self.forest.show(found, looks, band, f"{measure}, held out, with 95 % interval")
+        self.pairs_part.setVisible(bool(found.pairs))
+        if found.pairs:
+            correction = words.correction_words(found.pairs[0].correction)
+            self.heading.setText(
+                f"Row minus column, and p {correction} below; settled ones are bold, tinted as "
+                "the better run"
+            )
+        blocker = QSignalBlocker(self.table.selectionModel())
+        self.matrix.show_comparison(found, looks, measure, rows)
+        del blocker
+
+    def mark(self, chosen: int | None, compared: int | None) -> None:
+        """Mark the chosen and the compared run, and their pair."""
+        self.forest.mark(chosen, compared)
+        blocker = QSignalBlocker(self.table.selectionModel())
+        if chosen is None or compared is None or chosen == compared:
+            self.table.selectionModel().clear()
+        else:
+            self.table.setCurrentIndex(self.matrix.index(chosen, compared))
+            self.table.scrollTo(self.table.currentIndex())
+        del blocker
+        self.table.viewport().update()
+
+    def fit(self, band: Band) -> None:
+        """Use the width there is."""
+        self.table.fit()
+        self.forest.resized(band)
+        if not self._moved:
+            wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
+            self.setSizes([wanted, self.height() - wanted])
+
+    def _on_moved(self) -> None:
+        """Leave the parts as a hand has set them."""
+        self._moved = True
+
+    def _on_cell(self, index: QModelIndex) -> None:
+        if index.isValid() and index.column() < self.matrix.rowCount():
+            self.pair_clicked.emit(index.row(), index.column())
+
+
+class TablesPage(QWidget):
+    """The table of runs over that of pairs.
+
+    Attributes
+    ----------
+    run_clicked : Signal(int, bool)
+        Place of a run, and False: a table chooses the first one only.
+    pair_clicked : Signal(int, int)
+    runs_model, pairs_model : SheetModel
+    runs_table, pairs_table : QTableView
+    """
+
+    run_clicked = Signal(int, bool)
+    pair_clicked = Signal(int, int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found = Comparison([], [])
+        self.runs_model = SheetModel(sheets.RUN_HEADS, sheets.RUN_TIPS, (0,))
+        self.pairs_model = SheetModel(sheets.PAIR_HEADS, sheets.PAIR_TIPS, (0, 1, 6))
+        self.runs_table = named(
+            sheets.make_table(self.runs_model, 0), "compare_runs_table", "Checked runs"
+        )
+        self.pairs_table = named(
+            sheets.make_table(self.pairs_model, 6), "compare_pairs_table", "Every pair"
+        )
+        self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
+        self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)
+        self.heading = label("EVERY PAIR", "heading")
+        layout = _stack(self, self.runs_table, self.heading, self.pairs_table)
+        for widget, share in ((self.runs_table, 2), (self.pairs_table, 3)):
+            layout.setStretchFactor(widget, share)
+        layout.addStretch(0)
+
+    def show_comparison(self, found: Comparison, looks: Sequence[RunLook], band: Band) -> None:
+        """Write another comparison."""
+        self._found = found
+        sheets.fill(self.runs_table, self.runs_model, sheets.run_rows(found, looks, band))
+        if found.pairs:
+            self.pairs_model.heads = sheets.pair_heads(found.pairs[0].correction)
+        blocker = QSignalBlocker(self.pairs_table.selectionModel())
+        sheets.fill(
+            self.pairs_table, self.pairs_model, [sheets.pair_row(pair) for pair in found.pairs]
+        )
+        del blocker
+        for widget in (self.heading, self.pairs_table):
+            widget.setVisible(bool(found.pairs))
+
+    def mark(self, chosen: int | None, pair: int | None) -> None:
+        """Mark the chosen run, and a pair."""
+        if chosen is not None:
+            self.runs_table.selectRow(chosen)
+        blocker = QSignalBlocker(self.pairs_table.selectionModel())
+        if pair is None:
+            self.pairs_table.selectionModel().clear()
+        else:
+            self.pairs_table.selectRow(pair)
+            self.pairs_table.scrollTo(self.pairs_table.currentIndex())
+        del blocker
+        self.pairs_table.viewport().update()
+
+    def fit(self, width: int) -> None:
+        """Leave out what there is no room for."""
+        pairs = self._found.pairs
+        raw = bool(pairs) and pairs[0].correction == UNCORRECTED
+        sheets.hide_columns(self.runs_table, self.pairs_table, width, self._found.measure, raw)
+
+    def _on_pair(self, index: QModelIndex) -> None:
+        if index.isValid():
+            i, j, _ = list(self._found.places())[index.row()]
+            self.pair_clicked.emit(i, j)
+
+
+def _stack(page: QWidget, *widgets: QWidget) -> QVBoxLayout:
+    """Lay widgets out under each other."""
+    layout = QVBoxLayout(page)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(8)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return layout

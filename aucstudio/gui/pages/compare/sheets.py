@@ -1,0 +1,158 @@
+"""The tables of the Compare page: a row for each run, and one for each pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QTableView
+
+from aucstudio.gui.common.plotting import SWATCH
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.widgets import fit_columns, list_rows
+from aucstudio.gui.pages.compare.words import MARK
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.project import words
+from aucstudio.project.results import comparison
+from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures, WinCount
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.runs.experiment import Band
+
+_ROW = 28
+_MOST_SURELY_SEEN = 3
+
+RUN_HEADS = (
+    *("Run", "AUC", "95 %", "pAUC", "95 %", "W/T/L", "Rank"),
+    *("Train gap", "Per fit", "Splits"),
+)
+RUN_TIPS = {
+    0: f"{MARK} marks a run that was trained for another FPR range than the one shown",
+    1: "Area under the held-out ROC curve; the mean of several splits",
+    3: "Partial area in the FPR range, divided by its width",
+    5: "Pairs won, not told apart, and lost, after the correction",
+    6: "Mean place over the splits by the compared measure; equal areas share theirs. "
+    "Not tested: the splits of one table share rows, and rank tests take them to be independent",
+    7: "Training AUC minus held-out AUC: how much was learnt by heart",
+    8: "Mean time of one fit",
+}
+# What goes where the page is narrower than so many pixels; the copy and the file keep it.
+_ROOM = {"Splits": 800, "Train gap": 700, "Rank": 560}
+_ROOM_FOR_BOTH = 760
+
+PAIR_HEADS = ("A", "B", "A − B", "95 %", "p", "p, Holm", "Better")
+_P, _P_CORRECTED = 4, 5
+PAIR_TIPS = {
+    2: "Difference of the chosen measure",
+    4: "Paired DeLong test; for several splits the corrected resampled t test",
+    5: "p-value corrected for all pairs at once; below 0.05 the difference stands",
+    6: "Open: A and B are not told apart on these rows",
+}
+
+
+def make_table(model: SheetModel, stretched: int) -> QTableView:
+    """Make a table whose rows are chosen whole."""
+    table = QTableView()
+    table.setModel(model)
+    list_rows(table, _ROW)
+    fit_columns(table, stretched)
+    table.setIconSize(SWATCH)
+    return table
+
+
+def fill(table: QTableView, model: SheetModel, rows: list[Row]) -> None:
+    """Show rows, and take no more height than they need; the same rows stay untouched."""
+    if rows == model.rows:
+        return
+    model.show_rows(rows)
+    head = table.horizontalHeader().sizeHint().height()
+    table.setMaximumHeight(head + _ROW * len(rows) + 4)
+    table.setMinimumHeight(head + _ROW * min(len(rows), _MOST_SURELY_SEEN) + 4)
+
+
+def hide_columns(runs: QTableView, pairs: QTableView, width: int, measure: str, raw: bool) -> None:
+    """In a narrow page the names are worth more than what can be done without.
+
+    Parameters
+    ----------
+    runs, pairs : QTableView
+    width : int
+        Of the page, in pixels.
+    measure : str
+        The interval of the other one goes first.
+    raw : bool
+        Whether p-values are not corrected: one column tells it all then.
+    """
+    for head, room in _ROOM.items():
+        runs.setColumnHidden(RUN_HEADS.index(head), width < room)
+    tight = width < _ROOM_FOR_BOTH
+    runs.setColumnHidden(2, tight and measure != comparison.AUC)
+    runs.setColumnHidden(4, tight and measure == comparison.AUC)
+    pairs.setColumnHidden(_P, width < _ROOM["Train gap"] and not raw)
+    pairs.setColumnHidden(_P_CORRECTED, raw)
+
+
+def pair_heads(correction: str) -> tuple[str, ...]:
+    """Give the heads of the pairs' table, the correction by its name."""
+    return tuple(head.replace("Holm", CORRECTION_NAMES[correction]) for head in PAIR_HEADS)
+
+
+def run_rows(found: Comparison, looks: Sequence[RunLook], band: Band) -> list[Row]:
+    """Write the row of every run."""
+    rows = zip(found.runs, found.standings(), looks, strict=True)
+    return [Row(_run_cells(run, standing, band), look) for run, standing, look in rows]
+
+
+def run_name(run: RunFigures, band: Band) -> str:
+    """Give a run's name, marked if it was trained for another range."""
+    return f"{run.name} {MARK}" if run.trained_elsewhere(band) else run.name
+
+
+def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ...]:
+    return (
+        run_name(run, band),
+        words.figure_words(run.auc.value),
+        words.interval_words(run.auc.low, run.auc.high),
+        words.figure_words(run.pauc.value),
+        words.interval_words(run.pauc.low, run.pauc.high),
+        tally_cell(standing),
+        rank_cell(standing),
+        words.figure_words(run.gap, "+"),
+        words.seconds_words(run.fit_seconds),
+        str(run.splits),
+    )
+
+
+def tally_cell(standing: WinCount) -> str:
+    """Write wins, ties and losses."""
+    return f"{standing.wins}/{standing.ties}/{standing.losses}"
+
+
+def rank_cell(standing: WinCount) -> str:
+    """Write a mean rank, whole ones without decimals."""
+    if math.isnan(standing.mean_rank):
+        return "–"
+    return f"{standing.mean_rank:.1f}".removesuffix(".0")
+
+
+def pair_row(pair: PairComparison) -> Row:
+    """Write the row of a pair."""
+    cells = (
+        pair.a,
+        pair.b,
+        words.figure_words(pair.difference, "+"),
+        words.interval_words(pair.low, pair.high),
+        words.p_number(pair.p),
+        words.p_number(pair.p_corrected),
+        _better(pair),
+    )
+    return Row(cells, strong=pair.settled)
+
+
+def _better(pair: PairComparison) -> str:
+    if pair.refused:
+        return pair.refused
+    if math.isnan(pair.p):
+        return pair.reason or "too little to tell by"
+    if not pair.settled:
+        return "open"
+    return "A" if pair.difference >= 0 else "B"

@@ -1,0 +1,137 @@
+"""What the Compare page says: what a pair settles, what would settle it, who trained elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.state.session import Session
+from aucstudio.project import words
+from aucstudio.project.results.comparison import (
+    AUC,
+    UNCORRECTED,
+    Comparison,
+    PairComparison,
+    RunFigures,
+)
+from aucstudio.project.results.comparison_sheets import CORRECTION_NAMES
+from aucstudio.project.results.forecast import POWER, growth_to_settle
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+
+MARK = "†"
+_MOST_POSITIVES = 10**7
+
+
+def measure_words(measure: str, band: Band) -> str:
+    """Name the measure that is compared."""
+    return "AUC" if measure == AUC else f"pAUC in FPR {band_words(band)}"
+
+
+def correction_words(correction: str) -> str:
+    """Say what was done to the p-values."""
+    name = CORRECTION_NAMES[correction]
+    return "uncorrected" if correction == UNCORRECTED else f"after {name}"
+
+
+def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
+    """Say what a comparison settles, with its uncertainty."""
+    if pair.refused:
+        return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
+    if math.isnan(pair.p):
+        why = pair.reason or "too few for a test"
+        return f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}."
+    ahead = pair if pair.difference >= 0 else pair.turned()
+    interval = words.interval_words(ahead.low, ahead.high)
+    known = f", 95 % {interval}" if interval != "–" else ""
+    name, _, where = measure.partition(" in ")
+    place = f" in {where}" if where else ""
+    sure = (
+        f"({name} difference {words.figure_words(ahead.difference)}{place}{known}, "
+        f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)})"
+    )
+    if pair.settled:
+        return f"{ahead.a} ranks better than {ahead.b} on {rows} {sure}."
+    return f"{ahead.a} and {ahead.b} cannot be told apart on {rows} {sure}."
+
+
+def rows_words(record: RunRecord) -> str:
+    """Say what a run was scored on."""
+    if len(record.splits) == 1:
+        return f"these {len(record.splits[0].test_rows):,} rows"
+    return f"these {len(record.splits)} splits"
+
+
+def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
+    """Say how many positives would settle a pair, or nothing where that cannot be said."""
+    splits, first = len(record.splits), record.splits[0]
+    growth = growth_to_settle(pair, splits, tests)
+    if growth is None:
+        return ""
+    if math.isinf(growth):
+        return f"{splits} splits cannot settle one of {tests} pairs: make more of them."
+    held_out = int(first.test_positive.sum())
+    here = held_out if splits == 1 else held_out + int(first.train_positive.sum())
+    if growth * here > _MOST_POSITIVES:
+        return "No number of rows that could be had would settle so small a difference."
+    what = "held-out positives" if splits == 1 else "positives in the table"
+    return (
+        f"If that is the true difference, about {_roughly(growth * here):,} {what} would settle it "
+        f"({here:,} here; power {100 * POWER:g} %, negatives in proportion)."
+    )
+
+
+def _roughly(count: float) -> int:
+    """Round up to two digits."""
+    unit: int = 10 ** max(0, len(str(int(count))) - 2)
+    return math.ceil(count / unit) * unit
+
+
+def one_run_words(run: RunFigures, measure: str, named: str) -> str:
+    """Say what is known of a run that stands alone."""
+    figure = run.measured(measure)
+    interval = words.interval_words(figure.low, figure.high)
+    return (
+        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}). "
+        "Tick a second run in the list to compare."
+    )
+
+
+def tally_words(pairs: Sequence[PairComparison]) -> str:
+    """Say how many pairs are settled."""
+    tested = [pair for pair in pairs if not math.isnan(pair.p)]
+    if len(pairs) < 2 or not tested:
+        return ""
+    settled = sum(pair.settled for pair in tested)
+    refused = len(pairs) - len(tested)
+    left = f"; {refused} not comparable" if refused else ""
+    count = f"{settled} of {len(tested)} pairs differ" if settled else "No pair differs"
+    correction = pairs[0].correction
+    if correction == UNCORRECTED:
+        chance = "" if len(tested) < 2 else f" (of {len(tested)}, one in 20 may by chance)"
+        return f"{count} before any correction{chance}{left}."
+    return f"{count} after {CORRECTION_NAMES[correction]}'s correction{left}."
+
+
+def footnote(found: Comparison, band: Band) -> str:
+    """Name the runs whose training aimed at another FPR range than the one shown."""
+    elsewhere = [
+        f"{run.name} for {band_words(run.trained_for)}"
+        for run in found.runs
+        if run.trained_for is not None and run.trained_elsewhere(band)
+    ]
+    if not elsewhere:
+        return ""
+    return f"{MARK} Not trained for the FPR range shown, {band_words(band)}: {', '.join(elsewhere)}"
+
+
+def what_next(session: Session) -> str:
+    """Say what to do where there is nothing to compare."""
+    if any(run.record.splits for run in session.shown_runs()):
+        return "No run is checked: tick two or more in the list to compare them."
+    if session.live is not None:
+        return f"{session.live.look.name} is training; it is compared when it has ended."
+    if session.table is None:
+        return "Open a table and run two methods to compare them."
+    return "No run yet: run two methods, and they are compared here."

@@ -1,0 +1,247 @@
+"""Differences: the vectors z = x⁺ − x⁻ in a plane, the origin and the hyperplane ⟨w, z⟩ = 0.
+
+The picture of the SAUC-SVM paper's figures 1 and 2, for any table: a pair is ranked wrongly
+where its z lies behind the hyperplane, and Σ = Σ⁺ + Σ⁻ is the shape of the cloud of all z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt
+from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.pages.differences import words
+from aucstudio.gui.pages.differences.close_up import CloseUp
+from aucstudio.gui.pages.differences.cloud import CloudItems
+from aucstudio.gui.pages.differences.marked import MarkedPairs
+from aucstudio.gui.pages.differences.pair_panel import PairPanel
+from aucstudio.gui.pages.differences.pairs import drawn_pairs, find_pairs, pair_columns
+from aucstudio.gui.pages.differences.pointing import Pointing
+from aucstudio.gui.pages.differences.run_planes import RunPlanes
+from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject, fill_combo
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.geometry.differences import ellipse
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE
+
+Array = NDArray[np.float64]
+
+_LEAST_PLOT, _LEAST_BESIDE_PAIR, _LEAST_FOR_BOTH = 96, 160, 600  # pixels
+
+
+class DifferenceView(PlaneView):
+    """The difference vectors of the pairs of one fit."""
+
+    planes: ClassVar = {
+        SCORE: "Score × spread",
+        FEATURES: "Two features",
+        COMPONENTS: "Principal directions of Σ",
+    }
+    prefix: ClassVar = ""
+    of_pairs: ClassVar = True
+    busy_words: ClassVar = "counting pairs…"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "difference_view", "Differences")
+        self.cloud = CloudItems(self.plot)
+        self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
+        self.marked = MarkedPairs(self.plot)
+        self.run_planes = RunPlanes(self.plot, session, self.live_line)
+        self.panel = PairPanel()
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.sentence), self.panel)
+        self.pointing = Pointing(self.plot, self.marked, self.panel, session)
+        self._verdict = ""
+        self._told: list[str] = []
+        self._followed: tuple[object, object] | None = None
+        self._make_keys()
+        session.band_changed.connect(self.refresh_band)
+
+    # ------------------------------------------------------------- controls
+
+    def _make_controls(self) -> None:
+        super()._make_controls()
+        self.pairs_combo = self.add_combo("pairs_combo", "P&airs", "Which rows the pairs are of")
+        self.pairs_combo.addItem("Held-out", True)
+        self.pairs_combo.addItem("Training", False)
+        self.pairs_combo.currentIndexChanged.connect(self.mark_stale)
+        self.compare_combo = self.add_combo(
+            "compare_combo",
+            "Besi&de",
+            "A second run, for its hyperplane in the same plane",
+            elided=True,
+        )
+        self.compare_combo.currentIndexChanged.connect(self._on_compare)
+        self.all_check = named(
+            QCheckBox("All r&uns"), "all_runs_check", "Hyperplanes of all checked runs"
+        )
+        plain_tooltip(self.all_check, "Draw the hyperplane of every checked run that is linear")
+        self.all_check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(self.all_check)
+        self.worst_button = named(
+            QPushButton("&Worst"), "worst_pair_button", "Show the pair that is ranked worst"
+        )
+        plain_tooltip(self.worst_button, "The two rows of the lowest margin, side by side (F8)")
+        self.controls.addWidget(self.worst_button)
+
+    def _make_keys(self) -> None:
+        self.worst_button.clicked.connect(self._on_worst)
+        for key, by in (("F8", 1), ("Shift+F8", -1)):
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(lambda by=by: self.pointing.step(by))
+
+    def _fill_controls(self, subject: Subject | None) -> None:
+        super()._fill_controls(subject)
+        session = self.session
+        others = [run for run in session.checked_runs() if run.record.id != session.selected]
+        has_run = subject is not None and subject.run is not None
+        self.show_control(self.compare_combo, has_run)
+        self.show_control(self.pairs_combo, has_run)
+        self.all_check.setVisible(has_run and len(others) > 1)
+        self.worst_button.setVisible(has_run and subject is not None and subject.in_table)
+        names = [(run.look.name, run.record.id) for run in others]
+        fill_combo(self.compare_combo, [("none", None), *names])
+        with QSignalBlocker(self.compare_combo):
+            self.compare_combo.setCurrentIndex(
+                max(0, self.compare_combo.findData(session.compared))
+            )
+
+    def _on_compare(self) -> None:
+        self.session.compare_with(self.compare_combo.currentData())
+        self.mark_stale()
+
+    def _on_worst(self) -> None:
+        self.session.point_at(pair=None)
+        self.pointing.step(1)
+
+    def is_exact(self, subject: Subject) -> bool:
+        # A difference of rows tells nothing of a score that is not linear.
+        linear = subject.run is None or subject.weights is not None
+        return linear and super().is_exact(subject)
+
+    def held_out(self, run: ShownRun) -> bool:
+        return bool(self.pairs_combo.currentData())
+
+    # ------------------------------------------------------------- computing
+
+    def compute(self, subject: Subject, picture: Picture) -> object:
+        return find_pairs(subject, picture)
+
+    def extent(self, picture: Picture) -> Array:
+        cloud = picture.extra.cloud
+        trace = ellipse(cloud.delta, cloud.covariance, 2.0)
+        return np.vstack([picture.extra.frame, np.zeros(2), trace])
+
+    def busy(self) -> bool:
+        return super().busy() or self.panel.busy() or self.close_up.busy()
+
+    # ------------------------------------------------------------- drawing
+
+    def draw(self, subject: Subject, picture: Picture) -> str:
+        pairs, colour = picture.extra, _colour(subject)
+        if self.cloud.draw(pairs.cloud, pairs.penalised, colour):
+            self.close_up.follow(pairs.cloud, picture.sample.positive)
+        self.marked.draw(pairs.cloud, pairs.support, colour)
+        self._told = self.run_planes.draw(subject, picture, self.all_check.isChecked())
+        self._followed = None
+        return self._draw_errors(subject, picture)
+
+    def _draw_errors(self, subject: Subject, picture: Picture) -> str:
+        """Draw the misranked pairs, and give the sentence that counts them."""
+        band = self.session.plan.band
+        self.marked.draw_errors(*drawn_pairs(picture.extra, band))
+        self._verdict = " ".join(
+            filter(None, [*words.verdict(subject, picture, band), *self._told])
+        )
+        return self._sentence()
+
+    def follow(self) -> None:
+        assert self.subject is not None
+        assert self.picture is not None
+        focus = self.session.focus.row, self.session.focus.pair
+        # A threshold that is dragged in another view changes nothing here.
+        if focus != self._followed:
+            self._followed = focus
+            self.pointing.follow(self.subject, self.picture)
+            self._explain(self.subject, self.picture)
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Let a pair take the sentence's place where there is no height for both."""
+        alone = self.panel.isHidden()
+        self.plot.setMinimumHeight(_LEAST_PLOT if alone else _LEAST_BESIDE_PAIR)
+        self.sentence.setVisible(alone or self.height() >= _LEAST_FOR_BOTH)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _explain(self, subject: Subject, picture: Picture) -> None:
+        self.legend.clear()
+        self.run_planes.explain(self.legend)
+        self.marked.explain(self.legend)
+        self.pointing.explain(self.legend)
+        self.cloud.explain(self.legend, picture.extra.penalised is not None, _colour(subject))
+        self.legend.fit()
+
+    def refresh_band(self) -> None:
+        """Show which errors lie in the FPR range; all else stays."""
+        if self.picture is None or self.subject is None or not self.isVisible():
+            self.mark_stale()
+        else:
+            self.sentence.setText(self._draw_errors(self.subject, self.picture))
+            self._explain(self.subject, self.picture)
+
+    def forget(self) -> None:
+        self.close_up.follow(None, None)
+        self.pointing.forget()
+        self._make_room()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        live = self.run_planes.live
+        return live.line, *live.margins, live.shaft, live.head
+
+    def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
+        self.run_planes.move_live(live, normal)
+        if self.picture is not None:
+            self.sentence.setText(self._sentence())
+
+    def _sentence(self) -> str:
+        live = words.live_words(self.session.live, self.session.plan.band)
+        if live and not self.live_line.isVisible():
+            live += " Its hyperplane is not a straight line in this plane."
+        first = self.subject is not None and self.subject.run is None and bool(live)
+        # Before the first run has ended there is but one thing to say; later what moves is said
+        # first, as a small page cuts the end off.
+        return live if first else " ".join(filter(None, (live, self._verdict)))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.pointing.leave()
+
+    def _on_click(self, event: Any) -> None:
+        super()._on_click(event)
+        if not event.double():
+            self.pointing.click(event)
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        if self.picture is None:
+            return {}
+        return pair_columns(self.picture, self.session.plan.band)
+
+
+def _colour(subject: Subject) -> QColor:
+    theme = current_theme()
+    return (
+        QColor(theme.muted) if subject.run is None else run_colour(theme, subject.run.look.colour)
+    )

@@ -1,0 +1,136 @@
+"""What the picture knows of the pairs of one fit; worked out beside the window."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.scorers import KernelScorer
+from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.project.geometry.differences import (
+    SUPPORT_DRAWN,
+    PairCloud,
+    pair_cloud,
+    pair_frame,
+    penalised_covariance,
+    places_of,
+)
+from aucstudio.project.geometry.kernel_axis import kernel_features
+from aucstudio.project.geometry.pair_order import Misranked, PairOrder
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Band = tuple[float, float]
+
+NO_PAIRS: Index = np.empty((2, 0), dtype=np.intp)
+WORST = 500
+_WORST_DRAWN = 100
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs of the placed rows.
+
+    Attributes
+    ----------
+    cloud : PairCloud
+    frame : ndarray of shape (2, 2)
+        Corners of the rectangle that is shown at first.
+    order : PairOrder or None
+        None before a run has ended.
+    misranked : Misranked or None
+        The same.
+    worst : ndarray of int, shape (2, k)
+        Pairs of the lowest margins, the lowest first.
+    support : ndarray of int, shape (2, k)
+        Those support pairs that are drawn.
+    penalised : ndarray of shape (2, 2) or None
+        Σ(I + λΣ)⁻¹ in the plane, for a method that has it.
+    """
+
+    cloud: PairCloud
+    frame: Array
+    order: PairOrder | None = None
+    misranked: Misranked | None = None
+    worst: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
+    support: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
+    penalised: Array | None = None
+
+
+def find_pairs(subject: Subject, picture: Picture) -> Pairs:
+    """Gather what there is to know of a picture's pairs; not for the window's thread."""
+    sample = picture.sample
+    cloud = pair_cloud(picture.places, sample.positive)
+    frame = pair_frame(cloud, sample.positive)
+    if subject.split is None or subject.run is None or sample.scores is None:
+        return Pairs(cloud, frame)
+    order = PairOrder.of(sample.positive, sample.scores)
+    found, worst = order.misranked(), order.worst(WORST)
+    # An even sample may leave out the very pairs that one looks for.
+    extreme = worst[:, sample.scores[worst[0]] <= sample.scores[worst[1]]][:, :_WORST_DRAWN]
+    found = dataclasses.replace(found, rows=_together(found.rows, extreme))
+    support = NO_PAIRS
+    if not subject.held_out:
+        support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
+    return Pairs(cloud, frame, order, found, worst, support, _penalised(subject, picture))
+
+
+def _together(*lists: Index) -> Index:
+    """Make one list of pairs of several, each pair once."""
+    return np.unique(np.concatenate(lists, axis=1), axis=1)
+
+
+def _penalised(subject: Subject, picture: Picture) -> Array | None:
+    assert subject.run is not None
+    assert subject.split is not None
+    # Σ of the penalty is that of the training rows.
+    if subject.run.record.experiment.method != "sauc-svm" or subject.held_out:
+        return None
+    sample, plane = picture.sample, picture.plane
+    values, positive, directions = sample.X, sample.positive, plane.directions
+    scorer = subject.split.model.scorer
+    if isinstance(scorer, KernelScorer):
+        if not isinstance(plane.across, KernelScorer):
+            return None
+        values, positive, directions = kernel_features(sample, scorer, plane.across)
+    penalty = float(subject.split.model.params["structure"])
+    return penalised_covariance(values, positive, directions, penalty)
+
+
+def drawn_pairs(pairs: Pairs, band: Band) -> tuple[Index, Index]:
+    """Give the misranked pairs that are drawn, outside the FPR range and within it."""
+    if pairs.order is None or pairs.misranked is None:
+        return NO_PAIRS, NO_PAIRS
+    rows = pairs.misranked.rows
+    inside = np.isin(rows[1], pairs.order.band(*band))
+    return rows[:, ~inside], _together(rows[:, inside], pairs.order.misranked(band=band).rows)
+
+
+def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]:
+    """Give the drawn pairs as columns: their rows, places and what they are.
+
+    Rows are counted from 1, the header left out.
+    """
+    pairs: Pairs = picture.extra
+    kinds = [*drawn_pairs(pairs, band), pairs.support]
+    if pairs.cloud.rows is not None:
+        kinds.append(pairs.cloud.rows)
+    rows = _together(*kinds)
+    places = pairs.cloud.differences(rows)
+    sample = picture.sample
+    misranked = in_band = np.zeros(rows.shape[1], dtype=bool)
+    if pairs.order is not None and sample.scores is not None:
+        misranked = sample.scores[rows[0]] <= sample.scores[rows[1]]
+        in_band = np.isin(rows[1], pairs.order.band(*band))
+    support = {(i, j) for i, j in pairs.support.T.tolist()}
+    return {
+        "positive row": sample.numbers[rows[0]] + 1,
+        "negative row": sample.numbers[rows[1]] + 1,
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "misranked": misranked,
+        "in FPR range": in_band,
+        "support": np.array([(i, j) in support for i, j in rows.T.tolist()], dtype=bool),
+    }

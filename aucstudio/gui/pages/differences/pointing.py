@@ -1,0 +1,150 @@
+"""Pointing at pairs: hovering names them, a click or a key chooses one for all views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, Qt
+
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.differences.marked import MarkedPairs
+from aucstudio.gui.pages.differences.pair_panel import PairPanel
+from aucstudio.gui.pages.differences.pairs import NO_PAIRS, Pairs
+from aucstudio.gui.pages.differences.words import pair_words, row_name
+from aucstudio.gui.pages.planes.legend import Legend
+from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.gui.state.session import Session
+from aucstudio.project.geometry.differences import places_of
+
+Index = NDArray[np.intp]
+
+
+class Pointing:
+    """What is pointed at in one plot, kept in step with the session's focus."""
+
+    def __init__(
+        self, plot: pg.PlotWidget, marked: MarkedPairs, panel: PairPanel, session: Session
+    ) -> None:
+        self._plot, self._marked, self._panel, self._session = plot, marked, panel, session
+        self._picture: Picture | None = None
+        # The session points at rows of its table; those of a test file can only be hovered.
+        self._in_table = True
+        self._row_words = ""
+        self.hint = pg.TextItem()
+        self.hint.setZValue(30)
+        self.hint.setVisible(False)
+        plot.addItem(self.hint, ignoreBounds=True)
+        panel.stepped.connect(self.step)
+        panel.closed.connect(lambda: session.point_at(pair=None))
+        plot.scene().sigMouseMoved.connect(self.hover)
+
+    def forget(self) -> None:
+        """Have no picture to point at."""
+        self.hint.setVisible(False)
+        self._picture = None
+        self._marked.forget()
+        self._panel.show_nothing()
+
+    def follow(self, subject: Subject, picture: Picture) -> None:
+        """Mark the row and the pair that the session points at, and show the pair's rows."""
+        self._picture, self._in_table = picture, subject.in_table
+        self.hint.setVisible(False)
+        self._mark_row(picture)
+        pair, table = self._session.focus.pair, self._session.table
+        self._marked.choose(self._chosen(picture))
+        if pair is None or table is None or subject.split is None or not subject.in_table:
+            self._panel.show_nothing()
+        else:
+            self._panel.show_pair(table, subject.split.model, pair)
+
+    def _mark_row(self, picture: Picture) -> None:
+        pairs: Pairs = picture.extra
+        row, self._row_words = self._session.focus.row, ""
+        is_here = self._in_table and row in picture.sample.numbers
+        if row is None or pairs.order is None or not is_here:
+            self._marked.draw_row(NO_PAIRS)
+            return
+        place = int(np.flatnonzero(picture.sample.numbers == row)[0])
+        found = pairs.order.of_row(place, bool(picture.sample.positive[place]))
+        self._marked.draw_row(found.rows)
+        wrong = found.wrong + found.tied
+        self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} pairs misranked"
+
+    def explain(self, legend: Legend) -> None:
+        """Say in a legend which row's pairs are marked."""
+        if self._row_words:
+            legend.explain_mark(self._row_words, self._marked.of_row.marks)
+
+    # ------------------------------------------------------------- the pointer
+
+    def hover(self, position: QPointF) -> None:
+        """Ring and name the pair under the pointer."""
+        if self._picture is None:
+            return
+        rows = self._under(position)
+        self._marked.hover(rows)
+        if rows.size:
+            positive, negative = (int(place) for place in rows[:, 0])
+            self._hint(position, pair_words(self._picture, positive, negative))
+        else:
+            self.hint.setVisible(False)
+
+    def _hint(self, position: QPointF, words: str) -> None:
+        """Show words beside a place of the scene, on the side where there is room."""
+        theme, box = current_theme(), self._plot.getViewBox()
+        middle = box.sceneBoundingRect().center()
+        self.hint.setText(words, color=theme.text)
+        self.hint.fill, self.hint.border = pg.mkBrush(theme.field), pg.mkPen(theme.line)
+        right, below = position.x() > middle.x(), position.y() > middle.y()
+        self.hint.setAnchor((1.08 if right else -0.08, 1.15 if below else -0.15))
+        self.hint.setPos(box.mapSceneToView(position))
+        self.hint.setVisible(True)
+
+    def leave(self) -> None:
+        """Forget the pointer."""
+        self._marked.hover(NO_PAIRS)
+        self.hint.setVisible(False)
+
+    def click(self, event: Any) -> None:
+        """Choose the pair under the pointer, if there is one."""
+        if self._picture is None or not self._in_table:
+            return
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        rows = self._under(event.scenePos())
+        if rows.size:
+            self._choose(rows[:, 0])
+
+    def _under(self, position: QPointF) -> Index:
+        box = self._plot.getViewBox()
+        if not box.sceneBoundingRect().contains(position):
+            return NO_PAIRS
+        place = box.mapSceneToView(position)
+        return self._marked.nearest(place.x(), place.y(), box.viewPixelSize())
+
+    def _choose(self, places: Index) -> None:
+        assert self._picture is not None
+        positive, negative = self._picture.sample.numbers[places]
+        self._session.point_at(pair=(int(positive), int(negative)))
+
+    # ------------------------------------------------------------- the keyboard
+
+    def step(self, by: int) -> None:
+        """Choose the next (+1) or the previous (−1) of the worst pairs; at first the worst."""
+        if self._picture is None or not self._in_table:
+            return
+        worst: Index = self._picture.extra.worst
+        if not worst.size:
+            return
+        chosen = self._chosen(self._picture)
+        found = (worst == chosen).all(axis=0) if chosen.size else np.zeros(1, dtype=bool)
+        place = int(found.argmax()) + by if found.any() else 0
+        self._choose(worst[:, min(max(place, 0), worst.shape[1] - 1)])
+
+    def _chosen(self, picture: Picture) -> Index:
+        """Give the places of the pair that the session points at, if its rows are here."""
+        pair = self._session.focus.pair if self._in_table else None
+        return NO_PAIRS if pair is None else places_of(picture.sample, np.array(pair)[:, None])

@@ -1,0 +1,278 @@
+"""Feature space: prepared rows in a plane, with the decision boundaries of the checked runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.pages.features import words
+from aucstudio.gui.pages.features.boundaries import Boundaries
+from aucstudio.gui.pages.features.flight import Flight
+from aucstudio.gui.pages.features.mapping import Mapper, Shading
+from aucstudio.gui.pages.features.row_panel import RowPanel
+from aucstudio.gui.pages.features.rows import RowMarks, class_names, find_mistakes
+from aucstudio.gui.pages.features.supports import support_places
+from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
+from aucstudio.gui.pages.planes.subject import left_out_words, split_of
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
+
+Array = NDArray[np.float64]
+
+POINTS_DRAWN = 5_000
+_AIR = 0.75
+_REACH = 0.9  # share of the rows' scores whose distance from the threshold sets the shading
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Extra:
+    """What the page adds to the placed rows.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        Of the rows, which lines and maps are cut through.
+    supports : (ndarray of shape (k, 2), str) or None
+        Places of the rows that the fit rests on, and what they are.
+    """
+
+    mean: Array
+    supports: tuple[Array, str] | None
+
+
+class FeatureView(PlaneView):
+    """The rows by class, in a plane, with the decision boundaries of the checked runs."""
+
+    planes: ClassVar = {
+        SCORE: "Score × spread",
+        FEATURES: "Two features",
+        COMPONENTS: "Principal components",
+    }
+    prefix: ClassVar = "feature_"
+    of_pairs: ClassVar = False
+    busy_words: ClassVar = "placing rows…"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "feature_view", "Feature space")
+        self.shading = Shading(self.plot)
+        self.marks = RowMarks(self.plot, POINTS_DRAWN, self._choose_row)
+        self.supports = self.add_marks("d", 12, 4)
+        self.boundaries = Boundaries(self.plot, session)
+        self.mapper = Mapper(self.plot)
+        self.mapper.mapped.connect(self._on_map)
+        self.flight = Flight(self.plot, self.mapper.frame)
+        self.panel = RowPanel()
+        self.panel.closed.connect(lambda: session.point_at(row=None))
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.sentence), self.panel)
+
+    def _make_controls(self) -> None:
+        super()._make_controls()
+        self.rows_combo = self.add_combo("rows_combo", "&Rows", "Which rows are drawn")
+        self.rows_combo.addItem("Held-out", True)
+        self.rows_combo.addItem("Training", False)
+        self.rows_combo.currentIndexChanged.connect(self.mark_stale)
+        self.shade_check = self._add_check(
+            "S&hading", "feature_shade_check", "Shade the plane by the chosen run's score"
+        )
+        self.support_check = self._add_check(
+            "S&upport", "feature_support_check", "Mark the training rows that the fit rests on"
+        )
+
+    def _add_check(self, text: str, name: str, tip: str) -> QCheckBox:
+        check = named(QCheckBox(text), name, text.replace("&", ""))
+        plain_tooltip(check, tip)
+        check.setChecked(True)
+        check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(check)
+        return check
+
+    def busy(self) -> bool:
+        return super().busy() or self.mapper.busy()
+
+    def held_out(self, _run: ShownRun) -> bool:
+        return bool(self.rows_combo.currentData())
+
+    # ------------------------------------------------------------- computing
+
+    def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
+        chosen, numbers = super().wanted_features(subject), len(subject.preparation.numbers)
+        if chosen is not None or subject.weights is None or numbers < 2:
+            return chosen
+        # Levels put all rows into four places: they are seen only if they are asked for.
+        first, second = np.argsort(-np.abs(subject.weights[:numbers]), kind="stable")[:2]
+        return int(first), int(second)
+
+    def compute(self, subject: Subject, picture: Picture) -> object:
+        table, split = self.session.table, subject.split
+        supports = None
+        if split is not None and table is not None:
+            supports = support_places(split, table, picture.plane)
+        return Extra(picture.sample.X.mean(axis=0), supports)
+
+    def extent(self, picture: Picture) -> Array:
+        """Give the places, far-off ones pulled in: a few must not crowd all others together."""
+        low, high = np.quantile(picture.places, (0.01, 0.99), axis=0)
+        return np.clip(picture.places, low - _AIR * (high - low), high + _AIR * (high - low))
+
+    def level(self, plane: Plane, weights: Array, intercept: float) -> float:
+        assert self.picture is not None
+        return plane.level(weights, intercept, self.picture.extra.mean)
+
+    # ------------------------------------------------------------- drawing
+
+    def draw(self, subject: Subject, picture: Picture) -> str:
+        self.marks.most = POINTS_DRAWN
+        self.marks.draw(subject, picture)
+        supports = picture.extra.supports
+        self.support_check.setVisible(supports is not None)
+        shown = supports is not None and self.support_check.isChecked()
+        places = supports[0] if shown else np.empty((0, 2))
+        self.supports.setData(pos=places, pen=pen(current_theme().text, 1.2), brush=None)
+        self.shade_check.setVisible(subject.run is not None and picture.plane.is_straight)
+        self.boundaries.draw(subject, picture, picture.extra.mean)
+        self.mapper.show_surfaces(self._wanted_surfaces())
+        for key in self.mapper.maps:
+            self._on_map(key)
+        return ""
+
+    def follow(self) -> None:
+        subject, picture = self.subject, self.picture
+        if subject is None or picture is None:
+            return
+        focus, band = self.session.focus, self.session.plan.band
+        found = find_mistakes(picture.sample, focus.threshold, band)
+        self.marks.mark(found, focus.row if subject.in_table else None)
+        if subject.run is not None:
+            self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
+            self._on_map(subject.run.record.id)
+        self._explain(picture)
+        self._show_row(subject, picture)
+        self.sentence.setText(" ".join(self._sentence(subject, picture)))
+
+    def _wanted_surfaces(self) -> list[Any]:
+        """Give what must be mapped: a line needs no map unless it is shaded about."""
+        lines = {key for key, one in self.boundaries.drawn.items() if one.is_line}
+        shaded = self.shade_check.isChecked()
+        return [s for s in self.boundaries.surfaces if shaded or s.key not in lines]
+
+    def _on_map(self, key: str) -> None:
+        picture, found = self.picture, self.mapper.maps.get(key)
+        if picture is None or found is None or self.subject is None:
+            return
+        self.boundaries.show_map(key, found)
+        scores = picture.sample.scores
+        if self.subject.run is None or key != self.subject.run.record.id or scores is None:
+            return
+        if self.shade_check.isChecked():
+            threshold = self.session.focus.threshold
+            reach = float(np.quantile(np.abs(scores - threshold), _REACH))
+            self.shading.show(found, threshold, reach or 1.0)
+
+    def _explain(self, picture: Picture) -> None:
+        self.legend.clear()
+        self.marks.explain(self.legend)
+        if len(self.supports.data):
+            self.explain_mark(picture.extra.supports[1], self.supports)
+        self.boundaries.explain(self.legend)
+        self.legend.fit()
+
+    def _choose_row(self, row: int | None) -> None:
+        # The session points at rows of its table; those of a test file can only be hovered.
+        if self.subject is not None and self.subject.in_table:
+            self.session.point_at(row=row)
+
+    def _show_row(self, subject: Subject, picture: Picture) -> None:
+        row, table = self.session.focus.row, self.session.table
+        if row is None or table is None or not (subject.in_table and 0 <= row < table.rows):
+            self.panel.hide()
+            return
+        heading, sample = f"Row {row + 1:,}", picture.sample
+        here = np.flatnonzero(sample.numbers == row)
+        if not len(here):
+            heading += ", not among the rows drawn"
+        else:
+            heading += f", {class_names(subject)[0 if sample.positive[here[0]] else 1]}"
+            if sample.scores is not None:
+                heading += f", score {float(sample.scores[here[0]]):.4g}".replace("-", "−")
+        self.panel.show_row(table, row, heading)
+
+    def _sentence(self, subject: Subject, picture: Picture) -> list[str]:
+        sample, threshold = picture.sample, self.session.focus.threshold
+        if subject.run is None or sample.scores is None:
+            rows = len(sample.positive)
+            return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
+        found = find_mistakes(sample, threshold, self.session.plan.band)
+        curved = any(not one.is_line for one in self.boundaries.drawn.values())
+        told = [
+            words.verdict(subject.name, sample, found, subject.held_out, threshold == 0),
+            self._compared_words(subject, sample),
+            words.lost_words(found, self.session.plan.band),
+            left_out_words(subject, "the boundary is that"),
+            words.held_words(subject, picture, curved or self.shading.image.isVisible()),
+        ]
+        told += words.remarks(picture, self.extent(picture), self.marks.drawn)
+        return [one for one in told if one]
+
+    def _compared_words(self, subject: Subject, sample: Sample) -> str:
+        """Say how many of the rows the compared run has on the wrong side of its threshold."""
+        other = self.session.run(self.session.compared)
+        if other is None or subject.run is None or other.record.id == subject.run.record.id:
+            return ""
+        split = other.record.splits[split_of(other, self.session)]
+        part = "test" if subject.held_out else "train"
+        scores, rows = getattr(split, f"{part}_scores"), getattr(split, f"{part}_rows")
+        if not np.array_equal(rows, sample.numbers):
+            return ""
+        wrong = int(((scores > 0) != sample.positive).sum())
+        return f"{other.look.name} has {wrong:,} of them on the wrong side of its own."
+
+    # ------------------------------------------------------------- the rest
+
+    def forget(self) -> None:
+        self.marks.forget()
+        self.boundaries.clear()
+        self.mapper.show_surfaces([])
+        self.shading.hide()
+        self.flight.hide()
+        self.panel.hide()
+
+    def _show_items(self, shown: bool) -> None:
+        super()._show_items(shown)
+        self.shading.hide()
+
+    def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
+        if live is None or normal is not None or self.picture is None or self.subject is None:
+            self.flight.hide()
+        else:
+            self.flight.follow(live, self.subject, self.picture, self.picture.extra.mean)
+
+    def _on_click(self, event: Any) -> None:
+        super()._on_click(event)
+        if not event.double():
+            self.marks.click(event)
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        if self.picture is None or self.subject is None:
+            return {}
+        sample, places = self.picture.sample, self.picture.places
+        names = class_names(self.subject)
+        scores = sample.scores
+        return {
+            "row": sample.numbers + 1,
+            "class": [names[0 if positive else 1] for positive in sample.positive],
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "score": np.full(len(places), np.nan) if scores is None else scores,
+        }

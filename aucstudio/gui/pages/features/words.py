@@ -1,0 +1,67 @@
+"""What the sentence under the page Feature space says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aucstudio.gui.pages.features.rows import Mistakes
+from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.project.geometry.planes import SCORE, Sample
+from aucstudio.project.runs.experiment import Band
+
+
+def verdict(name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool) -> str:
+    """Count the rows on the wrong side of the threshold; ``own`` if it is the model's."""
+    rows, wrong = "held-out" if held_out else "training", found.wrong
+    side = f"on the wrong side of {'its' if own else 'this'} threshold"
+    missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
+    false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
+    if not missed + false:
+        return f"{name} puts none of {m + n:,} {rows} rows {side}."
+    alarms = "a false alarm" if false == 1 else "false alarms"
+    return (
+        f"{name} puts {missed + false:,} of {m + n:,} {rows} rows "
+        f"({100 * (missed + false) / (m + n):.1f} %) {side}: {missed:,} of {m:,} positives "
+        f"missed, {false:,} of {n:,} negatives {alarms}."
+    )
+
+
+def lost_words(found: Mistakes, band: Band) -> str:
+    """Count the positives that the band loses; empty where there are none."""
+    lost = int(found.lost.sum())
+    if not lost:
+        return ""
+    return (
+        f"{lost:,} positive{'' if lost == 1 else 's'} below all negatives of the FPR range "
+        f"{band[0]:g} … {band[1]:g} add{'s' if lost == 1 else ''} nothing to its area."
+    )
+
+
+def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
+    """Say what a boundary in the plane leaves out; empty where it is exact."""
+    plane, features = picture.plane, len(subject.preparation.feature_names)
+    if not plane.is_straight:
+        return ""
+    if features <= 2:
+        return "There is no other feature: the boundaries are exact."
+    if plane.kind == SCORE and not curved:
+        return ""
+    what = "Lines" if not curved else "Boundaries"
+    return f"{what}: all other features at their means."
+
+
+def remarks(picture: Picture, extent: np.ndarray, drawn: int) -> list[str]:
+    """Say what the picture leaves out or makes up."""
+    sample, words = picture.sample, []
+    if sample.gaps:
+        words.append(f"{_counted(sample.gaps, 'gap')} at the training median.")
+    outside = int((picture.places != extent).any(axis=1).sum())
+    if outside:
+        words.append(f"{_counted(outside, 'far-off row')} outside the frame: zoom out.")
+    if drawn < len(sample.positive):
+        words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn.")
+    return words
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,128 @@
+"""What an ensemble of trees asks: how often each column, and what its questions are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.trees import FeatureUse, feature_use
+from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
+
+_ROWS = 2_000
+
+
+class FeatureUsePart(Part):
+    """Dots are mean shares of the trees' variance over the splits, whiskers their range."""
+
+    key: ClassVar = "use"
+    title: ClassVar = "Feature use"
+    tip: ClassVar = "What the trees ask, and what the answers are worth"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chart = WhiskerChart("model_use_plot", "% of the variance of the trees' outputs")
+        self.plot = self.chart.plot
+        self.box.addWidget(self.chart)
+        self.found: list[FeatureUse] = []
+        self._asked: tuple[Any, ...] = ()
+        self._work = Background(self, self._land)
+
+    def suits(self, run: ShownRun) -> bool:
+        return all(_trees(split.model.scorer) > 1 for split in run.record.splits)
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def leave(self) -> None:
+        self._work.drop()
+        self._asked = ()
+
+    def show_subject(self, subject: Subject) -> None:
+        self.subject = subject
+        record, table = subject.run.record, subject.table
+        if table is None:
+            self.found, self._asked = [], ()
+            self.chart.show_rows([], subject.run.look)
+            self.told.emit("Open the table of this run to see what its trees are worth.")
+        elif self._asked == (record.id, record.created):
+            self._draw()
+        else:
+            self._asked, self.found = (record.id, record.created), []
+            self._work.start(lambda post: _use(record, table, post))
+            if self._work.busy:
+                self.told.emit(f"Sending the training rows through the trees of {subject.name}…")
+
+    def _land(self, job: Job[None, list[FeatureUse]]) -> None:
+        if job.error is not None:
+            self.told.emit(describe_failure(job.error)[0])
+        elif job.result is not None:
+            self.found = job.result
+            self._draw()
+
+    def _draw(self) -> None:
+        subject = self.subject
+        if subject is None or not self.found:
+            return
+        gain = 100 * np.array([use.gain for use in self.found])
+        asked = np.array([use.splits for use in self.found]).mean(axis=0)
+        columns, mean, several = self.found[0].columns, gain.mean(axis=0), len(gain) > 1
+        rows = [
+            Whisker(
+                columns[c],
+                float(mean[c]),
+                float(gain[:, c].min()) if several else np.nan,
+                float(gain[:, c].max()) if several else np.nan,
+                f"{columns[c]}\n{mean[c]:.1f} % of the variance\nasked {asked[c]:,.0f} times",
+            )
+            for c in np.argsort(-mean, kind="stable")
+        ]
+        self.chart.show_rows(rows, subject.run.look)
+        first = columns.index(rows[0].name)
+        idle = _idle_words(int((asked == 0).sum()), len(columns))
+        self.told.emit(
+            f"{rows[0].name} does most in the trees of {subject.name}: {mean[first]:.0f} % of the "
+            f"variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
+            f"{' a split' if several else ''}. {idle} "
+            "Measured on training rows: Importance says what it is worth on held-out ones."
+        )
+
+    def data(self) -> Columns:
+        columns = self.found[0].columns if self.found else ()
+        return {
+            "column": list(columns) * len(self.found),
+            "split": np.repeat(np.arange(1, len(self.found) + 1), len(columns)),
+            "questions": [int(count) for use in self.found for count in use.splits],
+            "variance_share": [float(share) for use in self.found for share in use.gain],
+        }
+
+
+def _trees(scorer: object) -> int:
+    return len(scorer.roots) if isinstance(scorer, EnsembleScorer) else 0
+
+
+def _use(record: RunRecord, table: Table, post: Callable[[None], bool]) -> list[FeatureUse]:
+    found = []
+    for split in record.splits:
+        scorer, preparation = split.model.scorer, split.model.preparation
+        assert isinstance(scorer, EnsembleScorer)
+        rows = split.train_rows[thinned(split.train_positive, _ROWS)]
+        found.append(feature_use(scorer, preparation, preparation.apply(table, rows)))
+        if post(None):
+            break
+    return found
+
+
+def _idle_words(idle: int, columns: int) -> str:
+    if not idle:
+        return "Every column is asked."
+    return f"{idle:,} of {columns:,} columns {'is' if idle == 1 else 'are'} never asked."

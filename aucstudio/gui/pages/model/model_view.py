@@ -1,0 +1,236 @@
+"""The chosen run's model: weights, importance, score curves, trees; whichever it has."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import pyqtgraph as pg
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGraphicsItem,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+)
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import follow_check, hint_label, named
+from aucstudio.gui.pages.model.feature_use import FeatureUsePart
+from aucstudio.gui.pages.model.flight import is_linear
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.permuting import ImportancePart
+from aucstudio.gui.pages.model.shapes import ShapesPart
+from aucstudio.gui.pages.model.tree import TreePart
+from aucstudio.gui.pages.model.weights import WeightsPart
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+
+
+class ModelView(View):
+    """One picture at a time of what the chosen run's model makes of the columns.
+
+    Attributes
+    ----------
+    picture_combo : QComboBox
+        Offers the pictures that mean something for the run.
+    follow_check : QCheckBox
+    parts : list of Part
+    part : Part
+        The one that is seen.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "model_view", "Model")
+        self.weights = WeightsPart()
+        self.parts: list[Part] = [
+            self.weights,
+            ImportancePart(),
+            ShapesPart(),
+            FeatureUsePart(),
+            TreePart(),
+        ]
+        self.part = self.parts[0]
+        self._wanted = ""
+        self._flying: LiveRun | None = None
+        self._make_controls()
+        self.stack = QStackedWidget()
+        self.hint = hint_label("model_hint")
+        self.stack.addWidget(self.hint)
+        for part in self.parts:
+            self.stack.addWidget(part)
+            part.told.connect(lambda words, part=part: self._hear(part, words))
+        self.body.addWidget(self.stack)
+        session.focus_changed.connect(self.mark_stale)
+
+    def _make_controls(self) -> None:
+        self.picture_combo = named(QComboBox(), "model_picture_combo", "Picture")
+        plain_tooltip(self.picture_combo, "What to see of the model")
+        self.picture_combo.activated.connect(self._on_picture)
+        self.picture_label = PlainLabel("P&icture")
+        self.picture_label.setBuddy(self.picture_combo)
+        self.split_combo = named(QComboBox(), "model_split_combo", "Split")
+        plain_tooltip(self.split_combo, "Which fit of the run")
+        self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
+        self.split_label = PlainLabel("S&plit")
+        self.split_label.setBuddy(self.split_combo)
+        self.follow_check = follow_check("model_follow_check")
+        self.follow_check.toggled.connect(self.mark_stale)
+        for widget in (
+            self.picture_label,
+            self.picture_combo,
+            self.split_label,
+            self.split_combo,
+            self.follow_check,
+        ):
+            self.controls.addWidget(widget)
+        self.controls.addStretch(1)
+        # A row of their own: the centre may be narrow.
+        row, layout = QHBoxLayout(), self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertLayout(1, row)
+        for part in self.parts:
+            part.bar.setVisible(False)
+            row.addWidget(part.bar)
+        row.addStretch(0)
+
+    def figure(self) -> pg.PlotWidget:
+        return self.part.plot
+
+    def plots(self) -> list[pg.PlotWidget]:
+        return [part.plot for part in self.parts]
+
+    def figure_data(self) -> Columns:
+        return self.part.data() if self._flying or self._run() else {}
+
+    def busy(self) -> bool:
+        return self.part.busy()
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        live, run = self._followed(), self._run()
+        self.follow_check.setVisible(self._is_offered(self.session.live))
+        self.weights.flight.leave()
+        self._flying = live
+        if live is not None:
+            self._turn_to_flight(live)
+            return
+        for widget in (self.picture_label, self.picture_combo):
+            widget.setVisible(run is not None)
+        if run is None:
+            self._show_nothing()
+            return
+        self._offer_pictures(run)
+        table = self.session.table
+        if table is not None and table.sha256 != run.record.experiment.data.sha256:
+            table = None
+        index = min(self.session.focus.split, len(run.record.splits) - 1)
+        self._offer_splits(len(run.record.splits), index)
+        self.stack.setCurrentWidget(self.part)
+        for part in self.parts:
+            part.bar.setVisible(part is self.part)
+        self.part.show_subject(Subject(run, index, table, self.session.plan.band))
+
+    def refresh_live(self) -> None:
+        live = self._followed()
+        self.follow_check.setVisible(self._is_offered(self.session.live))
+        if live is not self._flying:
+            self.refresh()
+        elif live is not None:
+            self.weights.show_live(live)
+            self.keep_still()
+        elif self._run() is None:
+            self._show_nothing()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return (self.weights.chart.dots,)
+
+    def _followed(self) -> LiveRun | None:
+        """Give the run in flight if it is what is to be seen: wished, and linear."""
+        live = self.session.live
+        return live if self._is_offered(live) and self.follow_check.isChecked() else None
+
+    def _is_offered(self, live: LiveRun | None) -> bool:
+        """Tell whether the weights of the run in flight can be seen where a person looks."""
+        if live is None or (self._run() is not None and self._wanted not in ("", self.weights.key)):
+            return False
+        # Between two fits there is no scorer: the weights of the one before stay.
+        return is_linear(live) or (live is self._flying and live.picture is None)
+
+    def _turn_to_flight(self, live: LiveRun) -> None:
+        """Show the weights of the run in flight, which has no other pictures and no splits yet."""
+        for widget in (self.picture_label, self.picture_combo, self.split_label, self.split_combo):
+            widget.setVisible(False)
+        for part in self.parts:
+            part.bar.setVisible(False)
+        if self.part is not self.weights:
+            self.part.leave()
+            self.part = self.weights
+        self.stack.setCurrentWidget(self.weights)
+        self.weights.show_live(live)
+
+    def _run(self) -> ShownRun | None:
+        run = self.session.run(self.session.selected)
+        return run if run is not None and run.record.splits else None
+
+    def _show_nothing(self) -> None:
+        for widget in (self.split_label, self.split_combo, *(part.bar for part in self.parts)):
+            widget.setVisible(False)
+        for part in self.parts:
+            part.leave()
+        self.stack.setCurrentWidget(self.hint)
+        self.hint.setText("No model yet")
+        self.sentence.setText(
+            self.why_empty(
+                self.session.run(self.session.selected),
+                "model",
+                "what its model makes of the columns appears when it ends",
+                "what its model makes of the columns",
+            )
+        )
+
+    def _offer_pictures(self, run: ShownRun) -> None:
+        """List the pictures that suit a run; what was chosen stays if it is among them."""
+        suited = [part for part in self.parts if part.suits(run)]
+        keys = [part.key for part in suited]
+        if keys != [self.picture_combo.itemData(k) for k in range(self.picture_combo.count())]:
+            with QSignalBlocker(self.picture_combo):
+                self.picture_combo.clear()
+                for part in suited:
+                    self.picture_combo.addItem(part.title, part.key)
+        self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
+
+    def _turn_to(self, part: Part) -> None:
+        if part is not self.part:
+            self.part.leave()
+            self.part = part
+        with QSignalBlocker(self.picture_combo):
+            self.picture_combo.setCurrentIndex(self.picture_combo.findData(part.key))
+        plain_tooltip(self.picture_combo, part.tip)
+
+    def _offer_splits(self, count: int, index: int) -> None:
+        shown = count > 1 and self.part.of_one_split
+        for widget in (self.split_label, self.split_combo):
+            widget.setVisible(shown)
+        with QSignalBlocker(self.split_combo):
+            if self.split_combo.count() != count:
+                self.split_combo.clear()
+                self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
+            self.split_combo.setCurrentIndex(index)
+
+    def _on_picture(self, index: int) -> None:
+        self._wanted = str(self.picture_combo.itemData(index))
+        self.refresh()
+
+    def _hear(self, part: Part, words: str) -> None:
+        if part is not self.part or not (self._flying or self._run()):
+            return
+        self.sentence.setText(words)
+        if self._flying is None:
+            # A picture that is only just turned to keeps the height of the sentence before.
+            layout = self.layout()
+            assert layout is not None
+            layout.invalidate()
+            layout.activate()

@@ -1,0 +1,110 @@
+"""The frame of one picture of the page Model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.plain import PlainLabel
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import SplitResult
+
+Columns = Mapping[str, Sequence[object] | NDArray[Any]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Subject:
+    """The run that the page is about.
+
+    Attributes
+    ----------
+    run : ShownRun
+    index : int
+        The split that is pointed at.
+    table : Table or None
+        None where the table of the run is not open.
+    band : (float, float)
+    """
+
+    run: ShownRun
+    index: int
+    table: Table | None
+    band: Band
+
+    @property
+    def split(self) -> SplitResult:
+        return self.run.record.splits[self.index]
+
+    @property
+    def name(self) -> str:
+        return self.run.look.name
+
+
+class Part(QWidget):
+    """One picture: its plot, its controls and its sentence.
+
+    Attributes
+    ----------
+    key, title, tip : str
+        Class attributes: its name in the chooser.
+    of_one_split : bool
+        Class attribute: whether it shows one split, so that there is one to choose.
+    plot : PlotWidget
+    bar : QWidget
+        Its controls, for the row above the picture.
+    """
+
+    told = Signal(str)
+    key: ClassVar[str]
+    title: ClassVar[str]
+    tip: ClassVar[str]
+    of_one_split: ClassVar[bool] = False
+
+    plot: pg.PlotWidget
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.subject: Subject | None = None
+        self.bar = QWidget()
+        self._controls = QHBoxLayout(self.bar)
+        self._controls.setContentsMargins(0, 0, 0, 0)
+        self._controls.setSpacing(8)
+        self.box = QVBoxLayout(self)
+        self.box.setContentsMargins(0, 0, 0, 0)
+
+    def add_control(self, control: QWidget, words: str = "") -> QLabel | None:
+        """Add a control, with its label where there is one, to the row above the picture."""
+        made = None
+        if words:
+            made = PlainLabel(words)
+            made.setBuddy(control)
+            self._controls.addWidget(made)
+        self._controls.addWidget(control)
+        return made
+
+    def suits(self, run: ShownRun) -> bool:
+        """Tell whether the picture means something for a run."""
+        raise TypeError(f"{type(self).__name__} does not say which runs it suits")
+
+    def show_subject(self, subject: Subject) -> None:
+        """Draw, now or when the numbers are there."""
+        raise TypeError(f"{type(self).__name__} does not say how it is drawn")
+
+    def data(self) -> Columns:
+        """Give the numbers behind the picture."""
+        return {}
+
+    def leave(self) -> None:
+        """Stop what is no longer looked at."""
+
+    def busy(self) -> bool:
+        """Tell whether numbers are still being worked out."""
+        return False

@@ -1,0 +1,240 @@
+"""Permutation importance: what the run loses on held-out rows without a column's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from PySide6.QtWidgets import QComboBox, QProgressBar, QPushButton, QSpinBox
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.common.widgets import FIELD_MARGINS, named
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.explain.importance import (
+    MEASURES,
+    REPEATS,
+    Importance,
+    permutation_importance,
+)
+from aucstudio.project.runs.planning import read_test_table
+from aucstudio.project.words import figure_words, interval_words
+from aucstudio.project.work.job import Job, describe_failure
+
+_WORDS = {"auc": "AUC", "pauc": "partial AUC"}
+_REMEMBERED = 8
+_PAUSE = 250  # ms; a band that is dragged is waited for
+
+
+class ImportancePart(Part):
+    """Works in the background with progress; a stop keeps the permutations that are finished."""
+
+    key: ClassVar = "importance"
+    title: ClassVar = "Importance"
+    tip: ClassVar = "What ranking the run loses when a column is shuffled"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chart = WhiskerChart("model_importance_plot", "Loss of AUC")
+        self.plot = self.chart.plot
+        self.box.addWidget(self.chart)
+        self.found: Importance | None = None
+        self._known: dict[tuple[Any, ...], Importance] = {}
+        self._asked: tuple[Any, ...] = ()
+        self._work = Background(self, self._land, self._hear)
+        self._soon = delayed(self, _PAUSE, self._start)
+        self._make_controls()
+
+    def _make_controls(self) -> None:
+        self.measure_combo = named(QComboBox(), "model_measure_combo", "Measure")
+        plain_tooltip(self.measure_combo, "The area whose loss is shown")
+        for key in MEASURES:
+            self.measure_combo.addItem(_WORDS[key], key)
+        self.measure_combo.currentIndexChanged.connect(self._draw)
+        self.repeats_box = named(QSpinBox(), "model_repeats_box", "Permutations")
+        self.repeats_box.setRange(1, 200)
+        self.repeats_box.setValue(REPEATS)
+        self.repeats_box.setKeyboardTracking(False)
+        plain_tooltip(self.repeats_box, "How often each column is shuffled in each split")
+        self.repeats_box.valueChanged.connect(lambda _value: self._ask())
+        self.stop_button = named(QPushButton("S&top"), "model_stop_button", "Stop permuting")
+        plain_tooltip(self.stop_button, "Keep the permutations that are finished")
+        self.stop_button.clicked.connect(self._on_stop)
+        self.again_button = named(QPushButton("&Go on"), "model_again_button", "Permute to the end")
+        plain_tooltip(self.again_button, "Make the permutations that the stop left out")
+        self.again_button.clicked.connect(self._on_again)
+        self.bar_done = named(QProgressBar(), "model_progress", "Progress")
+        self.bar_done.setTextVisible(False)
+        self.bar_done.setFixedWidth(64)
+        # The words are in the fields: labels would not fit into a narrow centre.
+        self.repeats_box.setSuffix(" permutations")
+        self.repeats_box.lineEdit().setTextMargins(*FIELD_MARGINS)
+        for control in (self.measure_combo, self.repeats_box, self.bar_done):
+            self.add_control(control)
+        self.add_control(self.stop_button)
+        self.add_control(self.again_button)
+        self._show_state()
+
+    def suits(self, run: ShownRun) -> bool:
+        return True
+
+    def busy(self) -> bool:
+        return self._work.busy or self._soon.isActive()
+
+    def leave(self) -> None:
+        self._soon.stop()
+        self._work.drop()
+        self._asked = ()
+
+    # ------------------------------------------------------------- computing
+
+    def show_subject(self, subject: Subject) -> None:
+        self.subject = subject
+        self._ask()
+
+    def _ask(self) -> None:
+        subject = self.subject
+        if subject is None:
+            return
+        record = subject.run.record
+        asked = (record.id, record.created, subject.band, self.repeats_box.value())
+        if asked in self._known:
+            self._work.drop()
+            self._soon.stop()
+            self._asked, self.found = asked, self._known[asked]
+            self._draw()
+        elif subject.table is None and record.experiment.validation.scheme != "file":
+            self._show_none("Open the table of this run to permute its held-out rows.")
+        elif asked != self._asked:
+            same_run = self._asked[:2] == asked[:2]
+            self._asked = asked
+            if same_run:
+                self._soon.start()
+            else:
+                self._start()
+        else:
+            self._draw()
+
+    def _start(self) -> None:
+        subject = self.subject
+        if subject is None:
+            return
+        record, table = subject.run.record, subject.table
+        band, repeats = subject.band, self.repeats_box.value()
+
+        def work(post: Callable[[float], bool]) -> Importance:
+            rows = read_test_table(record.experiment) or table
+            assert rows is not None
+            return permutation_importance(record, rows, band, repeats=repeats, listen=post)
+
+        self.found = None
+        self.bar_done.setValue(0)
+        self._work.start(work)
+        if self._work.busy:
+            self.chart.show_rows([], subject.run.look)
+            self.told.emit(f"Shuffling each column of the held-out rows of {subject.name}…")
+        self._show_state()
+
+    def _hear(self, fraction: float) -> None:
+        self.bar_done.setValue(round(100 * fraction))
+
+    def _on_stop(self) -> None:
+        self._work.stop()
+
+    def _on_again(self) -> None:
+        self._known.pop(self._asked, None)
+        self._start()
+
+    def _land(self, job: Job[float, Importance]) -> None:
+        if isinstance(job.error, Stopped):
+            self._show_none("Stopped before each column was shuffled once.")
+            self.again_button.setVisible(True)
+        elif job.error is not None:
+            self._show_none(describe_failure(job.error)[0])
+        elif job.result is not None:
+            self.found = job.result
+            if len(self._known) >= _REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[self._asked] = job.result
+            self._draw()
+
+    # ------------------------------------------------------------- drawing
+
+    def _show_none(self, sentence: str) -> None:
+        self.found = None
+        if self.subject is not None:
+            self.chart.show_rows([], self.subject.run.look)
+        self._show_state()
+        self.told.emit(sentence)
+
+    def _show_state(self) -> None:
+        busy = self._work.busy
+        self.bar_done.setVisible(busy)
+        self.stop_button.setVisible(busy)
+        self.again_button.setVisible(self.found is not None and not self.found.complete)
+
+    def _draw(self) -> None:
+        self._show_state()
+        found, subject = self.found, self.subject
+        if found is None or subject is None:
+            return
+        measure = str(self.measure_combo.currentData())
+        value, low, high = found.summary(measure)
+        alpha, beta = subject.band
+        of_band = f", FPR {alpha:g} … {beta:g}" if measure == "pauc" else ""
+        self.plot.setLabel("bottom", f"Loss of {_WORDS[measure]}{of_band}")
+        order = np.argsort(-value, kind="stable")
+        rows = [
+            Whisker(
+                found.columns[c],
+                float(value[c]),
+                float(low[c]),
+                float(high[c]),
+                f"{found.columns[c]}\nloss of {_WORDS[measure]}: {figure_words(float(value[c]))}\n"
+                f"95 %: {interval_words(float(low[c]), float(high[c]))}",
+            )
+            for c in order
+        ]
+        self.chart.show_rows(rows, subject.run.look)
+        self.told.emit(_sentence(subject, found, measure, rows))
+
+    def data(self) -> Columns:
+        found = self.found
+        if found is None:
+            return {}
+        splits, repeats, columns, _ = found.drops.shape
+        return {
+            "column": list(found.columns) * (splits * repeats),
+            "split": np.repeat(np.arange(1, splits + 1), repeats * columns),
+            "permutation": np.tile(np.repeat(np.arange(1, repeats + 1), columns), splits),
+            "auc_loss": found.drops[..., 0].ravel(),
+            "pauc_loss": found.drops[..., 1].ravel(),
+        }
+
+
+def _sentence(subject: Subject, found: Importance, measure: str, rows: list[Whisker]) -> str:
+    first = rows[0]
+    what = _WORDS[measure]
+    if first.value <= 0:
+        words = f"No column carries {subject.name}: shuffling any of them costs no {what}."
+    else:
+        words = (
+            f"{first.name} carries most of {subject.name}: shuffling it costs "
+            f"{figure_words(first.value)} {what} (95 % {interval_words(first.low, first.high)})."
+        )
+    idle = sum(not row.low > 0 for row in rows)
+    if 0 < idle < len(rows) and not np.isnan(first.low):
+        words += f" The loss of {idle} of {len(rows)} columns cannot be told from none."
+    shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"
+    if len(found.areas) == 1:
+        words += f" Over {shuffles} of one split: only repeats tell how it varies with the rows."
+    else:
+        words += f" Means over {found.splits} splits, {shuffles} each."
+    if found.rows < found.of_rows:
+        words += f" {found.rows:,} of {found.of_rows:,} held-out rows of each split were scored."
+    return words if found.complete else f"{words} Stopped before the end."

@@ -1,0 +1,276 @@
+"""Score curves: how the score moves with one column, in every split."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QColor, QFontMetrics
+from PySide6.QtWidgets import QComboBox
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
+from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.effects import ROWS, ScoreCurve, rough_spans, score_curve
+from aucstudio.project.explain.trees import plain_number
+from aucstudio.project.geometry.planes import thinned
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.work.job import Job, describe_failure
+
+_ROWS = 2_000  # of which quantiles and dependences are taken
+_MOST_LEVELS = 12
+_FAINT = 90
+_NAME_WIDTH = 96
+_COLUMN_LETTERS = 18
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shapes:
+    """What the picture shows.
+
+    Attributes
+    ----------
+    spans : dict
+        How far each column moves the score, roughly.
+    column : str
+    curves : list of ScoreCurve
+        One a split.
+    deciles : ndarray
+        Of the column in the training rows of the split that is pointed at; empty for a category.
+    """
+
+    spans: dict[str, float]
+    column: str
+    curves: list[ScoreCurve]
+    deciles: NDArray[np.float64]
+
+
+class ShapesPart(Part):
+    """The curve of the split that is pointed at, the others faintly behind it."""
+
+    key: ClassVar = "curves"
+    title: ClassVar = "Score curves"
+    tip: ClassVar = (
+        "How the score moves with one column: its term, where the score is a sum of such, else "
+        "the partial dependence, a mean over training rows with this column alone changed. Its "
+        "level means nothing, its course does"
+    )
+    of_one_split: ClassVar = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plot = make_plot("model_curves_plot", "Column", "Score")
+        self.box.addWidget(self.plot)
+        self.marks = pg.ScatterPlotItem(symbol="|", size=10)
+        self.found: Shapes | None = None
+        self._spans: tuple[tuple[Any, ...], dict[str, float]] = ((), {})
+        self._asked: tuple[Any, ...] = ()
+        self._work = Background(self, self._land)
+        self.column_combo = named(QComboBox(), "model_column_combo", "Column")
+        plain_tooltip(self.column_combo, "Columns that move the score most come first")
+        self.column_combo.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.column_combo.setMinimumContentsLength(_COLUMN_LETTERS)
+        self.column_combo.setMaximumWidth(320)
+        self.column_combo.currentIndexChanged.connect(self._ask)
+        self.add_control(self.column_combo, "C&olumn")
+
+    def suits(self, run: ShownRun) -> bool:
+        return any(split.coef is None for split in run.record.splits)
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def leave(self) -> None:
+        self._work.drop()
+        self._asked = ()
+
+    # ------------------------------------------------------------- computing
+
+    def show_subject(self, subject: Subject) -> None:
+        self.subject = subject
+        self._ask()
+
+    def _ask(self) -> None:
+        subject = self.subject
+        if subject is None:
+            return
+        if subject.table is None:
+            self._show_none("Open the table of this run to see how its score moves.")
+            return
+        of_split = (subject.run.record.id, subject.run.record.created, subject.index)
+        same_run = self._spans[0][:2] == of_split[:2]
+        spans = self._spans[1] if self._spans[0] == of_split else {}
+        column = self.column_combo.currentData() if same_run else None
+        asked = (*of_split, column)
+        if asked == self._asked:
+            self._draw()
+            return
+        self._asked = asked
+        record, index, table = subject.run.record, subject.index, subject.table
+
+        def work(post: Callable[[None], bool]) -> Shapes:
+            return _shapes(record, index, table, spans, column, post)
+
+        self._work.start(work)
+        if self._work.busy:
+            self.told.emit(f"Working out how the score of {subject.name} moves…")
+
+    def _land(self, job: Job[None, Shapes]) -> None:
+        if job.error is not None:
+            self._show_none(describe_failure(job.error)[0])
+            return
+        self.found = job.result
+        if self.found is not None:
+            of_split = self._asked[:3]
+            self._spans = of_split, self.found.spans
+            self._asked = (*of_split, self.found.column)
+            self._fill_columns(self.found)
+            self._draw()
+
+    def _fill_columns(self, found: Shapes) -> None:
+        names = sorted(found.spans, key=lambda name: -found.spans[name])
+        listed = [self.column_combo.itemData(k) for k in range(self.column_combo.count())]
+        with QSignalBlocker(self.column_combo):
+            if set(listed) != set(names):
+                self.column_combo.clear()
+                for name in names:
+                    self.column_combo.addItem(name, name)
+            self.column_combo.setCurrentIndex(self.column_combo.findData(found.column))
+
+    # ------------------------------------------------------------- drawing
+
+    def _show_none(self, sentence: str) -> None:
+        self.found = None
+        self._asked = ()
+        self.plot.clear()
+        self.told.emit(sentence)
+
+    def _draw(self) -> None:
+        found, subject = self.found, self.subject
+        if found is None or subject is None:
+            return
+        self.plot.clear()
+        own, theme = found.curves[subject.index], current_theme()
+        look = subject.run.look
+        colour = run_colour(theme, look.colour)
+        for curve in found.curves:
+            if curve is not own:
+                self._add(curve, own, faded(colour, _FAINT), 1.0, look)
+        self._add(own, own, colour, 2.5, look)
+        y = np.concatenate([curve.y for curve in found.curves])
+        low, high = finite_range(y)
+        if len(found.deciles):
+            self.marks.setData(found.deciles, np.full(len(found.deciles), low))
+            self.marks.setPen(pen(theme.muted, 1.5))
+            self.plot.addItem(self.marks)
+        shown = min(len(own.levels), _MOST_LEVELS)
+        self._name_levels(own.levels[:shown])
+        x_range = (-0.5, shown - 0.5) if shown else finite_range(own.x, 0.02)
+        self.plot.setRange(xRange=x_range, yRange=(low, high), padding=0)
+        ticks = " (marks: deciles)" if len(found.deciles) else ""
+        self.plot.setLabel("bottom", found.column + ticks)
+        what = "Term of the score" if own.exact else f"Mean score over {ROWS} rows"
+        self.plot.setLabel("left", what)
+        self.told.emit(_sentence(subject, found, own))
+
+    def _add(
+        self, curve: ScoreCurve, own: ScoreCurve, colour: QColor, width: float, look: RunLook
+    ) -> None:
+        if not curve.levels:
+            drawn = pen(colour, width, run_dash(look.colour))
+            self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
+            return
+        # Levels have no order to draw a line along, and other splits may list them otherwise.
+        place = {level: k for k, level in enumerate(own.levels[:_MOST_LEVELS])}
+        at = [
+            (place[level], y)
+            for level, y in zip(curve.levels, curve.y, strict=True)
+            if level in place
+        ]
+        size = 11 if curve is own else 6
+        symbol, edge = run_symbol(look.colour), pen(colour, 0.5)
+        self.plot.addItem(
+            pg.ScatterPlotItem(pos=np.array(at), size=size, symbol=symbol, brush=colour, pen=edge)
+        )
+
+    def _name_levels(self, levels: tuple[str, ...]) -> None:
+        axis, metrics = self.plot.getAxis("bottom"), QFontMetrics(self.font())
+        names = [elided(level, _NAME_WIDTH, metrics.horizontalAdvance) for level in levels]
+        axis.setTicks([list(enumerate(names))] if levels else None)
+
+    def data(self) -> Columns:
+        found = self.found
+        if found is None:
+            return {}
+        sizes = [len(curve.x) for curve in found.curves]
+        x: list[object] = []
+        for curve in found.curves:
+            x += list(curve.levels) if curve.levels else list(curve.x)
+        return {
+            "column": [found.column] * sum(sizes),
+            "split": np.repeat(np.arange(1, len(sizes) + 1), sizes),
+            "value": x,
+            "score": np.concatenate([curve.y for curve in found.curves]),
+        }
+
+
+def _shapes(
+    record: RunRecord,
+    index: int,
+    table: Table,
+    spans: dict[str, float],
+    column: str | None,
+    post: Callable[[None], bool],
+) -> Shapes:
+    def pulse(_what: str, _fraction: float) -> None:
+        if post(None):
+            raise Stopped("curves")
+
+    prepared = []
+    for split in record.splits:
+        rows = split.train_rows[thinned(split.train_positive, _ROWS)]
+        prepared.append(split.model.preparation.apply(table, rows))
+        pulse("rows", 0.0)
+    model = record.splits[index].model
+    spans = spans or rough_spans(model, prepared[index], pulse)
+    column = column or max(spans, key=lambda name: spans[name])
+    curves = [
+        score_curve(split.model, X, column, pulse=pulse)
+        for split, X in zip(record.splits, prepared, strict=True)
+    ]
+    deciles = np.empty(0)
+    if column in model.preparation.numbers:
+        k = model.preparation.numbers.index(column)
+        cells = prepared[index][:, k] * model.preparation.scales[k] + model.preparation.means[k]
+        known = cells[~np.isnan(cells)]
+        deciles = np.quantile(known, np.arange(1, 10) / 10) if len(known) else deciles
+    return Shapes(spans, column, curves, deciles)
+
+
+def _sentence(subject: Subject, found: Shapes, own: ScoreCurve) -> str:
+    if own.span == 0:
+        return f"The score of {subject.name} does not move with {found.column}."
+    low, high = int(own.y.argmin()), int(own.y.argmax())
+    at = [own.levels[k] if own.levels else plain_number(float(own.x[k]), 3) for k in (low, high)]
+    words = (
+        f"With {found.column} the score of {subject.name} moves by {plain_number(own.span, 3)}: "
+        f"it is lowest at {at[0]} and highest at {at[1]}."
+    )
+    if len(own.levels) > _MOST_LEVELS:
+        words += f" The {_MOST_LEVELS} most frequent of {len(own.levels)} levels are drawn."
+    return words

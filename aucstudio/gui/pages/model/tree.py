@@ -1,0 +1,275 @@
+"""A decision tree drawn from left to right, with its questions, counts and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QSpinBox
+
+from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import make_plot, pen
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import FIELD_MARGINS, named
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.tree_layout import Placed, all_nodes, ends_at, place
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.explain.trees import Node, plain_number, read_tree
+from aucstudio.project.work.job import Job, describe_failure
+
+_SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
+_MOST_LEAVES = 400  # drawn at once
+_TINT = 0.14
+
+
+class TreePart(Part):
+    """The tree of the split that is pointed at, to as many levels as fit or are asked for."""
+
+    key: ClassVar = "tree"
+    title: ClassVar = "Tree"
+    tip: ClassVar = "The questions of a tree, and who ends where"
+    of_one_split: ClassVar = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plot = make_plot("model_tree_plot", "", "")
+        self.plot.showGrid(x=False, y=False)
+        self.plot.hideAxis("left")
+        self.plot.hideAxis("bottom")
+        self.plot.invertY(True)
+        self.box.addWidget(self.plot)
+        self.root: Node | None = None
+        self.placed: Placed | None = None
+        self._asked: tuple[Any, ...] = ()
+        self._work = Background(self, self._land)
+        self._again = delayed(self, 50, self._draw)
+        self.tree_box = named(QSpinBox(), "model_tree_box", "Tree")
+        plain_tooltip(self.tree_box, "Which tree of the ensemble")
+        self.tree_box.setKeyboardTracking(False)
+        self.tree_box.valueChanged.connect(self._ask)
+        self.tree_label = self.add_control(self.tree_box, "Tr&ee")
+        self.levels_box = named(QSpinBox(), "model_levels_box", "Levels")
+        plain_tooltip(self.levels_box, "How many questions deep the tree is drawn")
+        self.levels_box.setRange(0, 99)
+        self.levels_box.setSpecialValueText("as fit")
+        self.levels_box.valueChanged.connect(self._draw)
+        self.add_control(self.levels_box, "Le&vels")
+        for box in (self.tree_box, self.levels_box):
+            box.lineEdit().setTextMargins(*FIELD_MARGINS)
+
+    def suits(self, run: ShownRun) -> bool:
+        return all(isinstance(split.model.scorer, EnsembleScorer) for split in run.record.splits)
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def leave(self) -> None:
+        self._work.drop()
+        self._asked = ()
+
+    # ------------------------------------------------------------- computing
+
+    def show_subject(self, subject: Subject) -> None:
+        self.subject = subject
+        scorer = subject.split.model.scorer
+        assert isinstance(scorer, EnsembleScorer)
+        several = len(scorer.roots) > 1
+        self.tree_box.setVisible(several)
+        if self.tree_label is not None:
+            self.tree_label.setVisible(several)
+        with QSignalBlocker(self.tree_box):
+            self.tree_box.setRange(1, len(scorer.roots))
+            self.tree_box.setSuffix(f" of {len(scorer.roots)}")
+        self._ask()
+
+    def _ask(self) -> None:
+        subject = self.subject
+        if subject is None:
+            return
+        table, split, tree = subject.table, subject.split, self.tree_box.value() - 1
+        if table is None:
+            self._asked, self.root, self.placed = (), None, None
+            self.plot.clear()
+            self.told.emit("Open the table of this run to see who ends in which leaf.")
+            return
+        asked = (subject.run.record.id, subject.run.record.created, subject.index, tree)
+        if asked == self._asked:
+            self._draw()
+            return
+        self._asked = asked
+
+        def work(_post: Callable[[None], bool]) -> Node:
+            scorer, preparation = split.model.scorer, split.model.preparation
+            assert isinstance(scorer, EnsembleScorer)
+            rows = preparation.apply(table, split.train_rows)
+            return read_tree(scorer, tree, preparation, rows, split.train_positive)
+
+        self._work.start(work)
+        if self._work.busy:
+            self.told.emit("Sending the training rows through the tree…")
+
+    def _land(self, job: Job[None, Node]) -> None:
+        if job.error is not None:
+            self.told.emit(describe_failure(job.error)[0])
+            return
+        self.root = job.result
+        self._draw()
+
+    # ------------------------------------------------------------- drawing
+
+    def levels_that_fit(self) -> int:
+        """Give how many levels can be read in the space there is."""
+        assert self.root is not None
+        deepest = max(1, int(self.plot.width()) // _COLUMN - 1)
+        slots = max(4, int(self.plot.height()) // _SLOT)
+        levels = 1
+        while levels < deepest and ends_at(self.root, levels + 1) <= slots:
+            levels += 1
+        return levels
+
+    def _draw(self) -> None:
+        if self.root is None or self.subject is None:
+            return
+        levels = self.levels_box.value() or self.levels_that_fit()
+        while levels > 1 and ends_at(self.root, levels) > _MOST_LEAVES:
+            levels -= 1
+        self.placed = place(self.root, levels)
+        self.plot.clear()
+        self._draw_branches(self.placed)
+        leaves = ends_at(self.root, levels)
+        depth = max(placed.x for placed in self.placed.walk())
+        room = max(80, int(self.plot.width() / (depth + 1.05)) - 12)
+        for placed in self.placed.walk():
+            self._draw_node(placed, room)
+        seen = min(leaves, max(4, int(self.plot.height()) // _SLOT))
+        self.plot.setRange(xRange=(-0.05, depth + 1), yRange=(-0.6, seen - 0.4), padding=0)
+        self.told.emit(_sentence(self.subject, self.root, levels))
+
+    def _draw_branches(self, placed: Placed) -> None:
+        ends = [
+            (parent.x, parent.y, child.x, child.y)
+            for parent in placed.walk()
+            for child in parent.children
+        ]
+        x = [v for px, _, cx, _ in ends for v in (px, px, px, cx)]
+        y = [v for _, py, _, cy in ends for v in (py, cy, cy, cy)]
+        line = pen(current_theme().neutral, 1.2)
+        self.plot.addItem(pg.PlotDataItem(x, y, pen=line, connect="pairs"))
+        # Said once, at the root; it is the same everywhere.
+        for child, words, side in zip(placed.children, ("yes", "no"), (1, 0), strict=False):
+            answer = pg.TextItem(words, color=current_theme().muted, anchor=(0, side))
+            answer.setPos(placed.x, child.y)
+            self.plot.addItem(answer)
+
+    def _draw_node(self, placed: Placed, room: int) -> None:
+        theme, node = current_theme(), placed.node
+        m, n = node.positives, node.negatives
+        first, full = self._words(placed)
+        width = QFontMetrics(self.font()).horizontalAdvance
+        words = f"{_fitted(first, room, width)}\n{m:,} of {m + n:,} positive"
+        end = not placed.children
+        side = theme.positive if m * self._negatives() > n * self._positives() else theme.negative
+        item = pg.TextItem(
+            words,
+            color=theme.text,
+            anchor=(0, 0.5),
+            border=pen(side if end else theme.neutral, 1.0),
+            # Not see-through: a branch must not show under its end.
+            fill=_blended(theme.card, side, _TINT) if end else theme.card,
+        )
+        plain_tooltip(item, full)
+        item.setPos(placed.x, placed.y)
+        item.setZValue(5)
+        self.plot.addItem(item)
+
+    def _words(self, placed: Placed) -> tuple[str, str]:
+        """Give a node's first line, and what it says when it is pointed at."""
+        node = placed.node
+        if placed.folded:
+            return f"… {node.leaves:,} leaves", f"{node.condition}\n{node.leaves:,} leaves under it"
+        if node.is_leaf:
+            assert self.subject is not None
+            scorer = self.subject.split.model.scorer
+            assert isinstance(scorer, EnsembleScorer)
+            if len(scorer.roots) > 1:
+                words = f"adds {plain_number(node.value, 3)}"
+            else:
+                words = f"score {plain_number(node.value + scorer.base, 3)}"
+            return words, words
+        gaps = "yes" if node.gaps_left else "no"
+        return (
+            node.condition + "?",
+            f"{node.condition}?\nyes: up, no: down; unknown counts as {gaps}",
+        )
+
+    def _depth(self) -> float:
+        assert self.placed is not None
+        return max(placed.x for placed in self.placed.walk())
+
+    def _positives(self) -> int:
+        return self.root.positives if self.root else 0
+
+    def _negatives(self) -> int:
+        return self.root.negatives if self.root else 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._again.start()
+
+    def data(self) -> Columns:
+        if self.root is None:
+            return {}
+        nodes = all_nodes(self.root)
+        return {
+            "node": [node.index for node in nodes],
+            "depth": [node.depth for node in nodes],
+            "question": [node.condition for node in nodes],
+            "yes": [node.left.index if node.left else None for node in nodes],
+            "no": [node.right.index if node.right else None for node in nodes],
+            "positives": [node.positives for node in nodes],
+            "negatives": [node.negatives for node in nodes],
+            "value": [node.value for node in nodes],
+        }
+
+
+def _fitted(words: str, room: int, width: Callable[[str], int]) -> str:
+    """Cut the name of a question's column, and never what it is compared with."""
+    name, sign, rest = words.partition(" ≤ ")
+    if not sign:
+        name, sign, rest = words.partition(" ≠ ")
+    return elided(name, max(24, room - width(sign + rest)), width) + sign + rest
+
+
+def _blended(under: str, over: str, share: float) -> Any:
+    low, high = pg.mkColor(under), pg.mkColor(over)
+    parts = zip(low.getRgb()[:3], high.getRgb()[:3], strict=True)
+    return pg.mkColor([round((1 - share) * a + share * b) for a, b in parts])
+
+
+def _sentence(subject: Subject, root: Node, levels: int) -> str:
+    nodes = all_nodes(root)
+    if len(nodes) == 1:
+        return f"This tree of {subject.name} asks nothing: all rows get the same value."
+    leaves = [node for node in nodes if node.is_leaf]
+    best = max(leaves, key=lambda node: node.value)
+    deep = max(node.depth for node in nodes)
+    words = (
+        f"The tree has {len(leaves):,} leaves and asks up to {deep} questions, the first being "
+        f"{root.condition}; a yes goes up. Its best leaf holds {best.positives:,} of "
+        f"{root.positives:,} positives and {best.negatives:,} of {root.negatives:,} negatives of "
+        "the training rows."
+    )
+    if levels < deep:
+        words += f" {levels} of {deep} levels are drawn."
+    small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
+    if small:
+        words += f" {small:,} leaves rest on fewer than five rows."
+    return words

@@ -1,0 +1,139 @@
+"""The weights of a linear scorer, largest first, with their spread over the splits."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
+from aucstudio.gui.pages.model.flight import MOST_ROWS, Flight
+from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.explain.effects import Coefficients, coefficients
+from aucstudio.project.explain.trees import plain_number
+
+
+class WeightsPart(Part):
+    """Dots are means over the splits, whiskers run from the least to the largest.
+
+    Of a run in flight, the dots are the weights as they stand.
+    """
+
+    key: ClassVar = "coefficients"
+    title: ClassVar = "Coefficients"
+    tip: ClassVar = (
+        "What each feature adds to a linear score. Features that go together share their weight: "
+        "a small one need not mean that a feature is useless"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chart = WhiskerChart(
+            "model_weights_plot", "Weight for one standard deviation, or for a level"
+        )
+        self.plot = self.chart.plot
+        self.box.addWidget(self.chart)
+        self.flight = Flight(self.chart)
+        self.found: Coefficients | None = None
+        self._first_split = 0
+
+    def suits(self, run: ShownRun) -> bool:
+        return all(split.coef is not None for split in run.record.splits)
+
+    def show_subject(self, subject: Subject) -> None:
+        self.flight.leave()
+        self.subject = subject
+        self.found = found = coefficients(subject.run.record.splits)
+        self._first_split = 0
+        if found is None:
+            return
+        low, high = np.nanmin(found.weights, axis=0), np.nanmax(found.weights, axis=0)
+        several = len(found.weights) > 1
+        rows = [
+            Whisker(
+                name,
+                float(found.mean[k]),
+                float(low[k]) if several else np.nan,
+                float(high[k]) if several else np.nan,
+                _tip(found, k),
+            )
+            for k, name in enumerate(found.names)
+        ]
+        self.chart.show_rows(rows, subject.run.look)
+        self.told.emit(_sentence(subject, found))
+
+    def show_live(self, live: LiveRun) -> None:
+        """Draw the weights of the run in flight, unless they are drawn already."""
+        found = self.flight.follow(live)
+        if found is not None:
+            self.found, self._first_split = found, live.split
+            self.told.emit(_live_sentence(live, found))
+
+    def data(self) -> Columns:
+        found = self.found
+        if found is None:
+            return {}
+        splits, features = found.weights.shape
+        return {
+            "feature": list(found.names) * splits,
+            "split": np.repeat(np.arange(1, splits + 1) + self._first_split, features),
+            "weight_per_sd": found.weights.ravel(),
+            "weight_per_unit": (found.weights / found.scales).ravel(),
+        }
+
+
+def _tip(found: Coefficients, k: int) -> str:
+    mean, scale = float(found.mean[k]), float(found.scales[k])
+    lines = [found.names[k], f"{plain_number(mean)} on average"]
+    if not found.is_level[k]:
+        lines.append(
+            f"{plain_number(mean / scale)} for one unit of the column (standard deviation "
+            f"{plain_number(scale)})"
+        )
+    if len(found.weights) > 1:
+        low, high = np.nanmin(found.weights[:, k]), np.nanmax(found.weights[:, k])
+        lines.append(f"{plain_number(float(low))} … {plain_number(float(high))} over the splits")
+        lines.append(f"the same sign in {100 * found.same_sign[k]:.0f} % of them")
+    return "\n".join(lines)
+
+
+def _sentence(subject: Subject, found: Coefficients) -> str:
+    total, k = float(np.abs(found.mean).sum()), len(found.weights)
+    if total == 0:
+        return f"All weights of {subject.name} are 0: every row gets the same score."
+    words = _strongest(found, f"in {subject.name}")
+    if k == 1:
+        return f"{words} One split: only repeats tell how far the weights vary."
+    turning = int((found.same_sign < 1).sum())
+    return (
+        f"{words} Of {len(found.names)} weights {turning or 'none'} "
+        f"{'changes' if turning in (0, 1) else 'change'} sign between the {k} splits."
+    )
+
+
+def _live_sentence(live: LiveRun, found: Coefficients) -> str:
+    verb = "is stopping" if live.stopping else "is training"
+    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
+    words = f"{live.look.name} {verb}{split}: its weights as they stand."
+    if not found.mean.any():
+        return f"{words} All are still 0."
+    words = f"{words} {_strongest(found, 'so far')}"
+    count = len(found.names)
+    if count > MOST_ROWS:
+        words += f" Of {count:,} weights the {MOST_ROWS} that were largest lately are drawn."
+    return words
+
+
+def _strongest(found: Coefficients, where: str) -> str:
+    """Say what the largest weight does to the score."""
+    mean = found.mean
+    k = int(np.abs(mean).argmax())
+    share = 100 * abs(mean[k]) / float(np.abs(mean).sum())
+    side = "up" if mean[k] > 0 else "down"
+    unit = "this level" if found.is_level[k] else "one standard deviation more"
+    return (
+        f"{found.names[k]} weighs most {where}: {unit} moves the score {side} by "
+        f"{plain_number(abs(float(mean[k])), 3)}, {share:.0f} % of all weights together."
+    )

@@ -1,0 +1,171 @@
+"""The controls of a picture in a plane: which plane, which features, which split."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QLabel
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import ElidedCombo, named
+from aucstudio.gui.pages.planes.subject import Subject, split_of
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.geometry.planes import FEATURES, Plane
+
+_LABELLED = 440  # pixels
+
+
+class PlaneControls(View):
+    """A page with a plane to choose; the split is what the whole session points at.
+
+    A subclass names the planes that it has, and the prefix of its controls' names.
+    """
+
+    planes: ClassVar[dict[str, str]]
+    prefix: ClassVar[str]
+
+    def __init__(self, session: Session, name: str, title: str) -> None:
+        super().__init__(session, name, title)
+        self._labels: dict[str, QLabel] = {}
+        self._wanted: tuple[str, str] | None = None
+        self._chosen_for: str | None = None
+        self._make_controls()
+        self.controls.addStretch(0)
+
+    def _make_controls(self) -> None:
+        self.plane_combo = self.add_combo("plane_combo", "&Plane", "Where the rows are seen from")
+        for kind, words in self.planes.items():
+            self.plane_combo.addItem(words, kind)
+        self.x_feature, self.y_feature = (
+            self.add_combo(f"{axis}_feature", words, f"The feature that runs {where}", elided=True)
+            for axis, words, where in (("x", "Right", "right"), ("y", "Up", "upwards"))
+        )
+        self.split_combo = self.add_combo(
+            "split", "Split", "Which fit of the run: each has its own training rows"
+        )
+        self.plane_combo.currentIndexChanged.connect(self._on_plane)
+        self.split_combo.currentIndexChanged.connect(self._on_split)
+        self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
+        self.y_feature.currentIndexChanged.connect(lambda: self._on_feature(1))
+
+    def add_combo(self, name: str, words: str, tip: str, *, elided: bool = False) -> QComboBox:
+        """Add a choice with its label to the controls; ``elided`` if its texts may be long."""
+        combo = named(
+            ElidedCombo() if elided else QComboBox(), self.prefix + name, words.replace("&", "")
+        )
+        plain_tooltip(combo, tip)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setMinimumWidth(80)
+        combo.setMaximumWidth(320)
+        label = self._labels[combo.objectName()] = PlainLabel(words)
+        label.setBuddy(combo)
+        self.controls.addWidget(label)
+        self.controls.addWidget(combo)
+        return combo
+
+    def show_control(self, combo: QComboBox, shown: bool) -> None:
+        """Show a choice with its label only where it means something."""
+        combo.setVisible(shown)
+        self._labels[combo.objectName()].setVisible(shown and self.width() >= _LABELLED)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Where there is no room for words and choices, the choices say enough.
+        for combo in self.findChildren(QComboBox):
+            if combo.objectName() in self._labels:
+                self.show_control(combo, not combo.isHidden())
+
+    def _on_plane(self) -> None:
+        # What is chosen for one table means little on another.
+        self._chosen_for = self._table_key()
+        self.mark_stale()
+
+    def _table_key(self) -> str:
+        return "" if self.session.table is None else self.session.table.sha256
+
+    def is_exact(self, subject: Subject) -> bool:
+        """Tell whether the plane of two features leaves nothing out."""
+        return is_whole_plane(subject.preparation)
+
+    def _turn_to_default(self, subject: Subject) -> None:
+        """Show the features themselves where there are just two, unless a plane was chosen."""
+        if self._chosen_for != self._table_key():
+            kind = FEATURES if self.is_exact(subject) else next(iter(self.planes))
+            with QSignalBlocker(self.plane_combo):
+                self.plane_combo.setCurrentIndex(self.plane_combo.findData(kind))
+
+    def _on_split(self, index: int) -> None:
+        self.session.point_at(split=index)
+        self.mark_stale()
+
+    def _on_feature(self, axis: int) -> None:
+        x, y = self.x_feature.currentText(), self.y_feature.currentText()
+        shown = self.shown_plane()
+        if x == y and shown is not None and shown.features is not None:
+            # The same feature twice is no plane: the two change places.
+            other = self.y_feature if axis == 0 else self.x_feature
+            with QSignalBlocker(other):
+                other.setCurrentIndex(shown.features[axis])
+        self._wanted = self.x_feature.currentText(), self.y_feature.currentText()
+        self.mark_stale()
+
+    def shown_plane(self) -> Plane | None:
+        """Give the plane that is seen at this moment."""
+        raise TypeError(f"{type(self).__name__} does not tell its plane")
+
+    def _fill_controls(self, subject: Subject | None) -> None:
+        if subject is not None:
+            self._turn_to_default(subject)
+        kind = self.plane_combo.currentData()
+        names = [] if subject is None else subject.preparation.feature_names
+        for combo in (self.x_feature, self.y_feature):
+            self.show_control(combo, kind == FEATURES and len(names) > 1)
+            fill_combo(combo, [(name, name) for name in names])
+        if len(names) > 1 and self.x_feature.currentIndex() == self.y_feature.currentIndex():
+            with QSignalBlocker(self.y_feature):
+                self.y_feature.setCurrentIndex(int(not self.x_feature.currentIndex()))
+        run = self.session.run(self.session.selected)
+        splits = 0 if run is None else len(run.record.splits)
+        self.show_control(self.split_combo, splits > 1)
+        fill_combo(self.split_combo, [(f"{k + 1} of {splits}", k) for k in range(splits)])
+        if run is not None and splits:
+            with QSignalBlocker(self.split_combo):
+                self.split_combo.setCurrentIndex(split_of(run, self.session))
+
+    def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
+        """Give the features that were chosen, if the subject has them; if it has two, these."""
+        names = subject.preparation.feature_names
+        if self._wanted is None or not set(self._wanted) <= set(names):
+            return (0, 1) if is_whole_plane(subject.preparation) else None
+        return names.index(self._wanted[0]), names.index(self._wanted[1])
+
+    def show_features(self, plane: Plane) -> None:
+        """Let the choices say which features a plane shows."""
+        if plane.features is not None:
+            for combo, feature in zip(
+                (self.x_feature, self.y_feature), plane.features, strict=True
+            ):
+                with QSignalBlocker(combo):
+                    combo.setCurrentIndex(feature)
+
+
+def is_whole_plane(preparation: Preparation) -> bool:
+    """Tell whether two numbers are all the features, so that their plane leaves nothing out."""
+    return len(preparation.numbers) == 2 == len(preparation.feature_names)
+
+
+def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
+    """Give a combo these items; what was chosen stays chosen if it is among them."""
+    if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
+        return
+    chosen = combo.currentData()
+    with QSignalBlocker(combo):
+        combo.clear()
+        for words, value in items:
+            combo.addItem(words, value)
+        combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)

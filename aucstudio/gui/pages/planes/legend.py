@@ -1,0 +1,95 @@
+"""A legend above a plot, where it covers nothing, in as many columns as fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPen
+from PySide6.QtWidgets import QSizePolicy
+
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain import plain_tooltip, rich
+
+_COLUMNS = 8
+_AXIS_WIDTH = 64
+_LEAST_HEIGHT = 200
+_MOST_SHARE = 0.3  # of the plot's height
+_LETTERS = 36
+
+
+Told = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
+
+
+class _Sample(pg.ItemSample):
+    """A legend's sample that does not hide what it stands for when it is clicked."""
+
+    def mouseClickEvent(self, event: Any) -> None:
+        event.ignore()
+
+
+class Legend(pg.LegendItem):
+    """A legend above a plot, in as many columns as fit."""
+
+    def __init__(self, plot: pg.PlotWidget) -> None:
+        super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
+        self._plot = plot
+        self._told: Told = []
+        self._shown: tuple[Told, int, int] = ([], 0, 0)
+        self.layout.setContentsMargins(0, 0, 0, 4)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        place = plot.getPlotItem()
+        place.layout.removeItem(place.titleLabel)
+        place.layout.addItem(self, 0, 1)
+
+    def updateSize(self) -> None:
+        # The plot's layout places it, not its own arithmetic.
+        self.updateGeometry()
+
+    def clear(self) -> None:
+        """Begin anew; what is to be seen then is told, and ``fit`` shows it."""
+        self._told = []
+
+    def explain_line(self, words: str, drawn: QPen) -> None:
+        """Say what lines of a pen are."""
+        self._told.append((words, drawn))
+
+    def explain_mark(self, words: str, marks: pg.ScatterPlotItem | pg.PlotDataItem) -> None:
+        """Say what marks, or a line with marks, are as they are drawn at this moment."""
+        self._told.append((words, marks))
+
+    def fit(self) -> None:
+        """Show what was told, in the most columns that stay within the plot's width.
+
+        In a low plot the picture goes first: the lines are left out, whose runs stand in the list
+        too, or else everything.
+        """
+        width, height = self._plot.width() - _AXIS_WIDTH, self._plot.height()
+        if (self._told, width, height) == self._shown:
+            # Making it anew takes longer than all else that follows a drag.
+            for sample, _label in self.items:
+                sample.update()
+            return
+        self._shown = list(self._told), width, height
+        marks = [told for told in self._told if not isinstance(told[1], QPen)]
+        for told in (self._told, marks) if height >= _LEAST_HEIGHT else ():
+            self._list(told, width)
+            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).height() <= _MOST_SHARE * height:
+                break
+        else:
+            self._list([], width)
+        # Now, not at the next turn of the event loop: the picture may be painted before.
+        self.layout.activate()
+        self._plot.getPlotItem().layout.activate()
+
+    def _list(self, told: Told, width: int) -> None:
+        super().clear()
+        for words, drawn in told:
+            sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn
+            self.addItem(sample, rich("{}", elided(words, _LETTERS, len)))
+            plain_tooltip(self.items[-1][1], words)
+        for columns in range(_COLUMNS, 0, -1):
+            self.setColumnCount(columns)
+            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
+                break

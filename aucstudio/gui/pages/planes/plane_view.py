@@ -1,0 +1,278 @@
+"""The frame of every picture in a plane: rows are placed on another thread, then drawn here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container
+from typing import Any, ClassVar
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtGui import QPen, QResizeEvent
+from PySide6.QtWidgets import QGraphicsItem
+
+from aucstudio.engine.roc import equal_error_threshold
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.planes.axes import axis_words
+from aucstudio.gui.pages.planes.controls import PlaneControls, fill_combo
+from aucstudio.gui.pages.planes.legend import Legend
+from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
+from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, live_key
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_plane
+from aucstudio.project.runs.watch import Look
+from aucstudio.project.work.job import Job, describe_failure
+
+__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "fill_combo", "place_line"]
+
+Array = NDArray[np.float64]
+
+
+class PlaneView(PlaneControls):
+    """A picture of prepared rows, or of their differences, in a plane that can be chosen.
+
+    A subclass names the planes, may ``compute`` more from the placed rows on another thread,
+    draws ``picture`` of ``subject``, and may ``follow`` what the session points at.
+    """
+
+    of_pairs: ClassVar[bool]
+    busy_words: ClassVar[str]
+
+    def __init__(self, session: Session, name: str, title: str) -> None:
+        super().__init__(session, name, title)
+        self.plot = make_plot(f"{name}_plot", "", "")
+        self.body.addWidget(self.plot)
+        self.legend = Legend(self.plot)
+        self.live_line = self.add_line(15)
+        self.picture: Picture | None = None
+        self.subject: Subject | None = None
+        self._look: Look | None = None
+        self._request: tuple[object, ...] = ()
+        self._work = Background(self, self._land)
+        self.plot.scene().sigMouseClicked.connect(self._on_click)
+        session.focus_changed.connect(self._on_focus)
+        self.retheme()
+
+    def figure(self) -> pg.PlotWidget:
+        return self.plot
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def shown_plane(self) -> Plane | None:
+        return None if self.picture is None else self.picture.plane
+
+    # ------------------------------------------------------------- what a subclass gives
+
+    def compute(self, subject: Subject, picture: Picture) -> object:
+        """Work out what the page adds to the placed rows; called on another thread."""
+
+    def extent(self, picture: Picture) -> Array:
+        """Give places that the picture has to hold, shape (k, 2)."""
+        return picture.places
+
+    def draw(self, subject: Subject, picture: Picture) -> str:
+        """Draw, and give the sentence."""
+        raise TypeError(f"{type(self).__name__} does not say how it is drawn")
+
+    def follow(self) -> None:
+        """Show the threshold, row and pair that are pointed at; there is a picture."""
+
+    def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
+        """Show what else moves with the run in flight; ``normal`` is that of its line here."""
+
+    def forget(self) -> None:
+        """Take away what is not an item of the plot; there is no picture any more."""
+
+    def held_out(self, _run: ShownRun) -> bool:
+        """Tell whether to show the rows that the run was tested on."""
+        return False
+
+    def level(self, plane: Plane, weights: Array, intercept: float) -> float:
+        """Give the level at which a line a·c = level is drawn."""
+        return 0.0
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        found = find_subject(self.session, self.held_out)
+        if isinstance(found, str):
+            self._fill_controls(None)
+            self._show_nothing(found)
+            return
+        self._fill_controls(found)
+        self._take_places()
+        kind, features = self.plane_combo.currentData(), self.wanted_features(found)
+        request = (*found.key, kind, features if kind == FEATURES else None)
+        self.subject = found
+        if request != self._request:
+            self._request = request
+            self._start(found, kind, features)
+        elif self.picture is not None:
+            self._draw()
+
+    def _show_nothing(self, sentence: str) -> None:
+        self._work.drop()
+        self.subject = self.picture = None
+        self._request = ()
+        self.legend.clear()
+        self.legend.fit()
+        self._show_items(False)
+        # Axes without a picture would look like one.
+        self.plot.getPlotItem().setVisible(False)
+        self.forget()
+        self.sentence.setText(sentence)
+
+    def _start(self, subject: Subject, kind: str, features: tuple[int, int] | None) -> None:
+        def work(_post: object) -> Picture:
+            sample = subject.sample()
+            scorer = None if subject.split is None else subject.split.model.scorer
+            plane = choose_plane(sample, subject.weights, kind, features, self.of_pairs, scorer)
+            picture = Picture(sample, plane, plane.place(sample))
+            return dataclasses.replace(picture, extra=self.compute(subject, picture))
+
+        self.picture = None
+        self._work.start(work)
+        if self._work.busy:
+            self.sentence.setText(self.busy_words)
+
+    def _land(self, job: Job[None, Picture]) -> None:
+        if job.error is not None:
+            self._show_nothing(describe_failure(job.error)[0])
+        elif job.result is not None:
+            self.picture = job.result
+            self._name_axes()
+            self.reset_range()
+            self._draw()
+
+    def _draw(self) -> None:
+        assert self.subject is not None
+        assert self.picture is not None
+        self.legend.clear()
+        self.plot.getPlotItem().setVisible(True)
+        self._show_items(True)
+        self.sentence.setText(self.draw(self.subject, self.picture))
+        self.follow()
+        self.legend.fit()
+        self._move_live_line()
+        self._take_places()
+
+    def _take_places(self) -> None:
+        """Lay out what came, went or has other words now, before anything is painted."""
+        layout = self.layout()
+        assert layout is not None
+        # A list that was given another choice does not ask for the room that its words need.
+        self.controls.invalidate()
+        layout.activate()
+
+    def _name_axes(self) -> None:
+        assert self.subject is not None
+        assert self.picture is not None
+        for axis, side in enumerate(("bottom", "left")):
+            words, tip = axis_words(self.subject, self.picture.plane, axis, self.of_pairs)
+            self.plot.setLabel(side, words, color=current_theme().muted)
+            plain_tooltip(self.plot.getAxis(side), tip)
+        self.show_features(self.picture.plane)
+
+    def _show_items(self, shown: bool) -> None:
+        for item in self.plot.getPlotItem().items:
+            item.setVisible(shown and item is not self.live_line)
+
+    def reset_range(self) -> None:
+        """Show the whole picture."""
+        if self.picture is not None:
+            places = self.extent(self.picture)
+            self.plot.setRange(
+                xRange=finite_range(places[:, 0]), yRange=finite_range(places[:, 1]), padding=0.0
+            )
+
+    def _on_click(self, event: Any) -> None:
+        if event.double():
+            self.reset_range()
+
+    def _on_focus(self) -> None:
+        if not self.isVisible():
+            self.mark_stale()
+        elif self.session.focus.split != self.split_combo.currentIndex():
+            # With one split, or none, there is nothing to choose: refreshing is harmless.
+            self.mark_stale()
+        elif self.picture is not None:
+            self.follow()
+
+    # ------------------------------------------------------------- lines and marks
+
+    def add_line(self, z: float) -> pg.InfiniteLine:
+        """Add a line that is not shown yet."""
+        return add_line(self.plot, z)
+
+    def add_marks(self, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
+        """Add marks that stand nowhere yet."""
+        return add_marks(self.plot, symbol, size, z)
+
+    def explain_line(self, words: str, drawn: QPen) -> None:
+        """Add a line to the legend."""
+        self.legend.explain_line(words, drawn)
+
+    def explain_mark(self, words: str, marks: pg.ScatterPlotItem) -> None:
+        """Add marks, as they are drawn at this moment, to the legend."""
+        self.legend.explain_mark(words, marks)
+
+    def carried(self, weights: Array, b: float, source: Preparation) -> tuple[Array, float] | None:
+        """Write a linear function of another preparation on the features of the picture."""
+        assert self.subject is not None
+        return carried(weights, b, source, self.subject.preparation)
+
+    def refresh_live(self) -> None:
+        live = self.session.live
+        if (self.subject is None or self.subject.run is None) and (
+            self.subject is None or self.subject.key != live_key(live)
+        ):
+            self.refresh()
+        look = None if live is None else live.picture
+        # Steps without a look at the scorer move nothing here.
+        if look is not self._look or live is None:
+            self._look = look
+            self._move_live_line()
+            self.keep_still()
+
+    def _move_live_line(self) -> None:
+        live = self.session.live
+        self.live_line.setVisible(False)
+        moved = None if live is None or self.picture is None else self._live_direction(live)
+        normal = None
+        if live is not None and self.picture is not None and moved is not None:
+            normal = self.picture.plane.normal(moved[0])
+            if normal is not None:
+                self.live_line.setPen(run_pen(live.look, 2.5))
+                place_line(self.live_line, normal, self.level(self.picture.plane, *moved))
+        self.live_moved(live, normal)
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return (self.live_line,)
+
+    def _live_direction(self, live: LiveRun) -> tuple[Array, float] | None:
+        """Give the run in flight as a linear function of the picture's features, if it is one."""
+        if live.picture is None or live.preparation is None:
+            return None
+        scorer = live.picture.scorer
+        if not isinstance(scorer, LinearScorer):
+            return None
+        b = 0.0  # differences of rows have no constant
+        if not self.of_pairs:
+            b = -equal_error_threshold(live.picture.positive, live.picture.scores)
+        return self.carried(scorer.weights, b, live.preparation)
+
+    def retheme(self) -> None:
+        self.legend.setLabelTextColor(current_theme().text)
+        super().retheme()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.legend.fit()

@@ -1,0 +1,160 @@
+"""What a picture in a plane is about: a split of the chosen run, or the run in flight."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.geometry.planes import Plane, Sample, labelled_sample, split_sample
+from aucstudio.project.runs.planning import read_test_table
+from aucstudio.project.runs.record import SplitResult
+
+Array = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Subject:
+    """What a picture is about: a split of the chosen run, or the run in flight without one.
+
+    Attributes
+    ----------
+    key : tuple
+        Equal keys mean the same rows.
+    name : str
+    preparation : Preparation
+    weights : ndarray or None
+        Of a linear scorer.
+    sample : callable
+        Prepares the rows; not for the window's thread.
+    run : ShownRun or None
+    split : SplitResult or None
+    held_out : bool
+        Whether the rows are those that the run was tested on, not those it was trained on.
+    in_table : bool
+        Whether the rows are those of the session's table, not of a test file.
+    """
+
+    key: tuple[object, ...]
+    name: str
+    preparation: Preparation
+    weights: Array | None
+    sample: Callable[[], Sample]
+    run: ShownRun | None = None
+    split: SplitResult | None = None
+    held_out: bool = False
+    in_table: bool = True
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Picture:
+    """Rows in a plane.
+
+    Attributes
+    ----------
+    sample : Sample
+    plane : Plane
+    places : ndarray of shape (N, 2)
+    extra : object
+        What the page adds.
+    """
+
+    sample: Sample
+    plane: Plane
+    places: Array
+    extra: Any = None
+
+
+def find_subject(session: Session, held_out: Callable[[ShownRun], bool]) -> Subject | str:
+    """Give the subject of a session, or the sentence that says why there is none.
+
+    ``held_out`` tells of a run whether the rows that it was tested on are shown.
+    """
+    run, live = session.run(session.selected), session.live
+    if session.table is None:
+        return (
+            "The table of these runs is not open: open the project with its table in place "
+            "to see their rows."
+            if run is not None
+            else "Open a table and run a method to see its rows here."
+        )
+    if run is not None and run.record.splits:
+        if run.record.experiment.data.sha256 != session.table.sha256:
+            return f"{run.look.name} was trained on another table; its rows are not here."
+        return _finished_subject(run, session, session.table, held_out(run))
+    if live is not None and live.preparation is not None:
+        return _live_subject(live, session.table, live.preparation)
+    if run is not None:
+        why = f": {run.record.error}" if run.record.error else ""
+        return f"{run.look.name} has nothing to show{why}".rstrip(".") + "."
+    return "No run yet: choose a method and press Run."
+
+
+def left_out_words(subject: Subject, what: str) -> str:
+    """Say that scores are of other fits than the one that is drawn; empty where they are not."""
+    run = subject.run
+    if run is None or run.record.experiment.validation.scheme != "leave-pair-out":
+        return ""
+    if not subject.held_out:
+        return ""
+    return f"Scores are of fits without the rows that they rank; {what} of the fit to all rows."
+
+
+def split_of(run: ShownRun, session: Session) -> int:
+    """Give the split of a run that is pointed at, or its last one if it has not so many."""
+    return min(max(session.focus.split, 0), len(run.record.splits) - 1)
+
+
+def live_key(live: LiveRun | None) -> tuple[object, ...]:
+    """Give the key of the subject that a run in flight is."""
+    return () if live is None else (live.experiment.id, live.split)
+
+
+def _finished_subject(run: ShownRun, session: Session, table: Table, held_out: bool) -> Subject:
+    index = split_of(run, session)
+    split, experiment = run.record.splits[index], run.record.experiment
+    in_file = held_out and experiment.validation.scheme == "file"
+    return Subject(
+        (run.record.id, index, held_out),
+        run.look.name,
+        split.model.preparation,
+        split.coef,
+        lambda: split_sample(_test_table(run, split) if in_file else table, split, held_out),
+        run,
+        split,
+        held_out,
+        not in_file,
+    )
+
+
+def _test_table(run: ShownRun, split: SplitResult) -> Table:
+    """Read the test file of a run, which must still hold the rows that it was tested on."""
+    table = read_test_table(run.record.experiment)
+    assert table is not None
+    rows = np.flatnonzero(table.labelled())
+    same = np.array_equal(rows, split.test_rows)
+    if not same or not np.array_equal(table.is_positive(), split.test_positive):
+        raise InputError(
+            f"{table.path.name} has changed since {run.look.name} was tested on it: run it again "
+            "to see its rows",
+            file=str(table.path),
+        )
+    return table
+
+
+def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subject:
+    return Subject(
+        live_key(live),
+        live.look.name,
+        preparation,
+        None,
+        lambda: labelled_sample(table, preparation),
+    )

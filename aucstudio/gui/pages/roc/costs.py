@@ -1,0 +1,230 @@
+"""Prior and cost: the line of equal cost that touches the chosen curve, and the best point."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference import Interval, cost_threshold_interval
+from aucstudio.gui.common.curves import Trace
+from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.roc.cost_panel import CostPanel
+from aucstudio.gui.pages.roc.operating_point import Point
+from aucstudio.gui.pages.roc.places import bent, line_places
+from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.results.operating import (
+    amount_words,
+    data_prior,
+    draws_for,
+    expected_cost,
+    share_words,
+)
+from aucstudio.project.work.job import Job
+
+Array = NDArray[np.float64]
+
+_REST_MILLISECONDS = 250  # of the sliders, before resampling begins
+
+
+@dataclasses.dataclass(frozen=True)
+class Best:
+    """The cheapest point of a line, and what else costs what.
+
+    Attributes
+    ----------
+    fpr, tpr : float
+    cost, nobody, everybody : float
+        Expected cost of 10,000 cases there, and of calling none or all positive.
+    """
+
+    fpr: float
+    tpr: float
+    cost: float
+    nobody: float
+    everybody: float
+
+    @classmethod
+    def of(cls, fpr: Array, tpr: Array, prior: float, miss: float) -> Best:
+        """Find it among the vertices of a hull; of equally cheap ones that of the lowest FPR."""
+        costs = expected_cost(tpr, fpr, prior, miss)
+        k = int(costs.argmin())
+        ends = float(costs[0]), float(costs[-1])
+        return cls(float(fpr[k]), float(tpr[k]), float(costs[k]), *ends)
+
+
+class CostLayer(QObject):
+    """The convex hull of the chosen curve, where it costs least, and the line of that cost.
+
+    Attributes
+    ----------
+    enabled : bool
+    panel : CostPanel
+        To be shown beside the plot while the layer is on.
+    best : Best or None
+    words : str
+        What it adds to the sentence.
+    """
+
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.panel = CostPanel(session)
+        self.best: Best | None = None
+        self.words = ""
+        self._session = session
+        self._point: Point | None = None
+        self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
+        self._weighed: tuple[object, ...] = ()
+        self._work = Background(self, self._land)
+        self._soon = delayed(self, _REST_MILLISECONDS, self._resample)
+        self.hull = pg.PlotCurveItem(antialias=True)
+        self.line = pg.PlotCurveItem(antialias=True)
+        self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
+        for depth, item in enumerate((self.hull, self.line, self.mark)):
+            item.setZValue(40 + depth)
+            plot.addItem(item, ignoreBounds=True)
+        self.panel.best_button.clicked.connect(self.go_to_best)
+        self.dress()
+
+    def show(self, scene: Scene) -> None:
+        self._point = Point.of(scene) if self.enabled and scene.face == "roc" else None
+        seen = self._point is not None
+        self.panel.setVisible(seen)
+        for item in (self.hull, self.line, self.mark):
+            item.setVisible(seen)
+        self.words = ""
+        if self._point is not None:
+            self._show_point(scene, self._point)
+        else:
+            self._soon.stop()
+            self._work.drop()
+            self._weighed = ()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the best threshold is still being resampled."""
+        return self._work.busy or self._soon.isActive()
+
+    def prior(self) -> float:
+        """Give the prior in force."""
+        point, stakes = self._point, self._session.stakes
+        if stakes.prior is not None or point is None:
+            return stakes.prior or 0.5
+        return data_prior(point.run.record, self._session.table)
+
+    def _show_point(self, scene: Scene, point: Point) -> None:
+        prior, miss = self.prior(), self._session.stakes.miss
+        if self._outline[0] is not point.trace:
+            self._outline = (point.trace, *hull_of(point.trace))
+        self.best = Best.of(*self._outline[1:], prior, miss)
+        here = float(expected_cost(point.tpr, point.fpr, prior, miss))
+        self._draw(scene, point, self.best)
+        best = self.best
+        self.panel.show_stakes(prior)
+        self.panel.show_costs(
+            best=best.cost, point=here, nobody=best.nobody, everybody=best.everybody
+        )
+        alarms = "one false alarm" if miss == 1 else f"{miss:g} false alarms"
+        self.words = (
+            f"At {share_words(prior)} positives and {alarms} for a miss, FPR {best.fpr:.3g} and "
+            f"TPR {best.tpr:.3f} cost least: {amount_words(best.cost)} in 10,000 cases, the "
+            f"operating point {amount_words(here)}."
+        )
+        weighed = (point.run.record, point.split, prior, miss)
+        if weighed != self._weighed:
+            self._weighed = weighed
+            self.panel.sure.setText(f"{self._threshold_words()}: resampling…")
+            self._work.drop()
+            self._soon.start()
+
+    def _draw(self, scene: Scene, point: Point, best: Best) -> None:
+        prior, miss = self.prior(), self._session.stakes.miss
+        self.hull.setData(*bent(scene, *self._outline[1:]))
+        line = roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss)
+        self.line.setData(*line_places(scene, line))
+        self.mark.setData(
+            scene.x.forward(np.array([best.fpr])), scene.y.forward(np.array([best.tpr]))
+        )
+
+    def dress(self) -> None:
+        theme = current_theme()
+        self.hull.setPen(pen(theme.muted, 1.0, (3.0, 3.0)))
+        self.line.setPen(pen(theme.text, 1.5, (10.0, 4.0)))
+        self.mark.setPen(pen(theme.card, 1.0))
+        self.mark.setBrush(theme.text)
+
+    # ------------------------------------------------------------- the best threshold
+
+    def best_threshold(self) -> float:
+        """Give the threshold of the focused split at the best point."""
+        assert self._point is not None
+        assert self.best is not None
+        return self._point.cut_for(self.best.fpr)
+
+    def go_to_best(self) -> None:
+        """Move the operating point there."""
+        if self._point is not None:
+            self._session.point_at(threshold=self.best_threshold())
+
+    def _threshold_words(self, digits: str = ".3g") -> str:
+        point = self._point
+        of = f"Split {point.split + 1}: best" if point and point.trace.splits > 1 else "Best"
+        return f"{of} threshold {_number(self.best_threshold(), digits)}"
+
+    def _resample(self) -> None:
+        point = self._point
+        if point is None:
+            return
+        split = point.run.record.splits[point.split]
+        prior, miss = self.prior(), self._session.stakes.miss
+        data, costs = (split.test_positive, split.test_scores), (1.0, miss, prior)
+        draws = draws_for(len(split.test_rows))
+        self._work.start(
+            lambda post: cost_threshold_interval(*data, *costs, draws=draws, progress=post)
+        )
+
+    def _land(self, job: Job[Any, Interval]) -> None:
+        found = job.result
+        if self._point is None or found is None:
+            return
+        digits = _digits(found.high - found.low)
+        bounds = f"{_number(found.low, digits)} … {_number(found.high, digits)}"
+        known = f"{100 * found.level:.0f} % {bounds}; {found.method}"
+        self.panel.sure.setText(f"{self._threshold_words(digits)} ({known})")
+
+
+def hull_of(trace: Trace) -> tuple[Array, Array]:
+    """Give the vertices of a line's upper convex hull, from (0, 0) to (1, 1)."""
+    if trace.curve is not None:
+        outline = roc.hull(trace.curve)
+        return outline.fpr, outline.tpr
+    x, y = trace.x, trace.y
+    while True:
+        dx, dy = np.diff(x), np.diff(y)
+        bends_down = dx[:-1] * dy[1:] - dy[:-1] * dx[1:] < 0
+        kept = np.concatenate([[True], bends_down, [True]])
+        if kept.all():
+            return x, y
+        x, y = x[kept], y[kept]
+
+
+def _digits(width: float) -> str:
+    """Give the format that shows an interval of a width with three digits of it."""
+    if not (math.isfinite(width) and width > 0):
+        return ".3g"
+    return f".{max(0, 2 - math.floor(math.log10(width)))}f"
+
+
+def _number(value: float, digits: str) -> str:
+    return f"{value:{digits}}".replace("-", "−")

@@ -1,0 +1,211 @@
+"""The region between the chosen and the compared curve, who leads where, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QGraphicsPathItem
+
+from aucstudio.gui.common.curves import Trace, band_words
+from aucstudio.gui.common.plotting import faded, pen
+from aucstudio.gui.common.theme import current_theme, run_colour
+from aucstudio.gui.pages.roc.places import trace_of
+from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.results.comparison import AUC, PAUC, PairComparison, compare_runs
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.words import figure_words, interval_words, p_words
+from aucstudio.project.work.job import Job
+
+Array = NDArray[np.float64]
+
+_HATCH = 5.0  # pixels between the lines over where the compared run leads
+_REST_MILLISECONDS = 150  # of a dragged band, before the test begins
+_SAMPLES = 400  # places across the window at which the region is drawn
+
+
+class DifferenceLayer(QObject):
+    """What lies between two curves: filled in the leader's colour, hatched for the compared run.
+
+    Attributes
+    ----------
+    changed : Signal
+        The tests have landed; ``words`` is another.
+    enabled : bool
+    words : str
+        What it adds to the sentence.
+    fills : (QGraphicsPathItem, QGraphicsPathItem)
+        Where the chosen run leads, and where the compared one does.
+    hatch : PlotCurveItem
+    """
+
+    changed = Signal()
+
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+        super().__init__(plot)
+        self.enabled = False
+        self.words = ""
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self._session = session
+        self._pair: tuple[ShownRun, ShownRun] | None = None
+        self._band: Band = (0.0, 1.0)
+        self._tested: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
+        self._work = Background(self, self._land)
+        self._soon = delayed(self, _REST_MILLISECONDS, self._test)
+        self.fills = QGraphicsPathItem(), QGraphicsPathItem()
+        self.hatch = pg.PlotCurveItem(connect="pairs")
+        for item in (*self.fills, self.hatch):
+            item.setZValue(1)
+            plot.addItem(item, ignoreBounds=True)
+        for fill in self.fills:
+            fill.setPen(Qt.PenStyle.NoPen)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the tests are still under way."""
+        return self._work.busy or self._soon.isActive()
+
+    def show(self, scene: Scene) -> None:
+        traces = trace_of(scene, scene.chosen), trace_of(scene, scene.compared)
+        drawn = self.enabled and scene.face == "roc" and traces[0] is not traces[1]
+        self._pair = None
+        if drawn and scene.chosen is not None and scene.compared is not None:
+            self._pair = scene.chosen, scene.compared
+        for item in (*self.fills, self.hatch):
+            item.setVisible(self._pair is not None)
+        if self._pair is None or traces[0] is None or traces[1] is None:
+            self._rest()
+            return
+        self._draw(scene, traces[0], traces[1])
+        self.dress()
+        self._band = scene.band
+        tested = (*(run.record for run in self._pair), self._band)
+        if tested != self._tested:
+            self._tested = tested
+            self.words = ""
+            self._work.drop()
+            self._soon.start()
+
+    def _rest(self) -> None:
+        """Draw and test nothing."""
+        asked = self.enabled and self._session.compared is None
+        self.words = (
+            "To shade a difference, choose Compare with this run on a second run of the list."
+            if asked
+            else ""
+        )
+        self._tested = ()
+        self._soon.stop()
+        self._work.drop()
+
+    def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:
+        drawn = (a, b, scene.x, scene.y, scene.window)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        fpr, of_a, of_b = between(scene, a, b)
+        x, y_a, y_b = scene.x.forward(fpr), scene.y.forward(of_a), scene.y.forward(of_b)
+        top = np.maximum(y_a, y_b)
+        for fill, low in zip(self.fills, (y_b, y_a), strict=True):
+            fill.setPath(
+                pg.functions.arrayToQPath(np.append(x, x[::-1]), np.append(top, low[::-1]))
+            )
+        across = self._box.viewPixelSize()[0]
+        left, right = max(scene.window[0], float(x[0])), min(scene.window[1], float(x[-1]))
+        at = np.arange(left, right, _HATCH * across)
+        ends = np.interp(at, x, y_a), np.interp(at, x, top)
+        kept = ends[1] > ends[0]
+        self.hatch.setData(np.repeat(at[kept], 2), np.column_stack(ends)[kept].ravel())
+
+    def dress(self) -> None:
+        if self._pair is None:
+            return
+        theme = current_theme()
+        colours = [run_colour(theme, run.look.colour) for run in self._pair]
+        for fill, colour in zip(self.fills, colours, strict=True):
+            fill.setBrush(faded(colour, 70))
+        self.hatch.setPen(pen(faded(colours[1], 200), 1.0))
+
+    # ------------------------------------------------------------- the tests
+
+    def _test(self) -> None:
+        pair, band = self._pair, self._band
+        if pair is None:
+            return
+        named = [(run.look.name, run.record) for run in pair]
+        self._work.start(lambda _post: [compare_runs(named, band, of)[0] for of in (AUC, PAUC)])
+
+    def _land(self, job: Job[Any, list[PairComparison]]) -> None:
+        if self._pair is None or job.result is None:
+            return
+        whole, part = job.result
+        self.words = difference_words(whole, part, self._band, len(self._pair[0].record.splits))
+        self.changed.emit()
+
+
+def between(scene: Scene, a: Trace, b: Trace) -> tuple[Array, Array, Array]:
+    """Give FPRs across the window, ascending, and the heights of two lines there.
+
+    Where a line jumps and where the lines cross, an FPR occurs twice or more, so that straight
+    lines between the points are the lines themselves.
+    """
+    left, right = scene.window[:2]
+    even = np.clip(scene.x.backward(np.linspace(left, right, _SAMPLES)), 0.0, 1.0)
+    low, high = float(even[0]), float(even[-1])
+    bends = np.concatenate([line.corners[0] for line in (a, b)])
+    fpr = np.unique(np.concatenate([even, bends[(bends >= low) & (bends <= high)]]))
+    heights = [_limits(*line.corners, fpr) for line in (a, b)]
+    x = np.repeat(fpr, 2)
+    of_a, of_b = heights
+    return _with_crossings(x, of_a, of_b)
+
+
+def _limits(x: Array, y: Array, at: Array) -> Array:
+    """Give a line's heights on either side of each FPR, one after the other."""
+    below = np.searchsorted(x, at, "left")
+    above = np.searchsorted(x, at, "right") - 1
+    between = np.interp(at, x, y)
+    hit = below <= above
+    lower = np.where(hit, y[np.minimum(below, len(y) - 1)], between)
+    upper = np.where(hit, y[above], between)
+    return np.column_stack([lower, upper]).ravel()
+
+
+def _with_crossings(x: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Add the points in which two lines over the same x cross."""
+    gap = a - b
+    k = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[k] / (gap[k] - gap[k + 1])
+    places = [np.insert(of, k + 1, of[k] + share * (of[k + 1] - of[k])) for of in (x, a, b)]
+    places[2][k + 1 + np.arange(len(k))] = places[1][k + 1 + np.arange(len(k))]
+    return places[0], places[1], places[2]
+
+
+def difference_words(whole: PairComparison, part: PairComparison, band: Band, splits: int) -> str:
+    """Say who leads in the band and over the whole curve, with areas and p-values."""
+    if whole.refused:
+        return f"{whole.a} and {whole.b} cannot be tested: {whole.refused}."
+    test = "DeLong" if splits == 1 else "corrected t over the splits"
+    sure = f"no test: {whole.reason}" if whole.reason else f"{test}, {p_words(whole.p)}"
+    lead = f"{whole.better} by {figure_words(abs(whole.difference))} ({sure})"
+    if band == (0.0, 1.0):
+        return f"Between {whole.a} and {whole.b}: AUC favours {lead}."
+    area = part.difference * (band[1] - band[0])
+    interval = f"95 % {interval_words(part.low, part.high)}, paired {p_words(part.p)}"
+    return (
+        f"{part.a} against {part.b} in FPR {band_words(band)}: net area between them "
+        f"{figure_words(area, '+') if abs(area) >= 5e-4 else _small(area)}, mean TPR "
+        f"{figure_words(part.difference, '+')} "
+        f"({f'no test: {part.reason}' if part.reason else interval}); whole curve: {lead}."
+    )
+
+
+def _small(area: float) -> str:
+    return f"{area:+.1e}".replace("-", "−")

@@ -1,0 +1,144 @@
+"""The lines of the picture: drawn thinned, found by pointing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyqtgraph as pg
+
+from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.plotting import run_pen
+from aucstudio.gui.pages.roc.axes import draw
+from aucstudio.gui.pages.roc.curve_item import CurveItem
+from aucstudio.gui.pages.roc.faces import Face, Points, Shape, Shapes
+from aucstudio.gui.pages.roc.scene import Axis
+from aucstudio.gui.pages.roc.thinning import Line, Window
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.record import RunRecord
+
+_known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
+
+
+def shapes_of(record: RunRecord, face: Face) -> Shapes:
+    """Give the lines of a record in a face; made once a record."""
+    faces = _known.setdefault(record, {})
+    if face.key not in faces:
+        faces[face.key] = Shapes(face, run_curves(record))
+    return faces[face.key]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Drawn:
+    """A line of the picture with what it stands for."""
+
+    run: ShownRun
+    shape: Shape
+    along: Axis
+    up: Axis
+    item: Any
+
+    @cached_property
+    def line(self) -> Line:
+        """The line as places."""
+        return Line(*draw(*self.shape.path, self.along, self.up))
+
+    @cached_property
+    def points(self) -> Points:
+        """What can be pointed at, as places."""
+        x, y = self.shape.points
+        return self.along.forward(x), self.up.forward(y)
+
+    def nearest(self, x: float, y: float, pixel: tuple[float, float]) -> tuple[float, int]:
+        """Give the squared distance in pixels of the nearest point, and which it is."""
+        across, upward = self.points
+        # No farther along than what is known to be there; long lines are not searched whole.
+        at = int(np.clip(np.searchsorted(across, x), 1, len(across) - 1))
+        reach = min(
+            np.hypot((across[k] - x) / pixel[0], (upward[k] - y) / pixel[1]) for k in (at - 1, at)
+        )
+        first = int(np.searchsorted(across, x - reach * pixel[0], "left"))
+        last = int(np.searchsorted(across, x + reach * pixel[0], "right"))
+        part = slice(max(min(first, at - 1), 0), max(last, at + 1))
+        distance = ((across[part] - x) / pixel[0]) ** 2 + ((upward[part] - y) / pixel[1]) ** 2
+        vertex = int(distance.argmin())
+        return float(distance[vertex]), part.start + vertex
+
+    def show(self, window: Window, pixels: tuple[int, int]) -> None:
+        """Draw what can be seen through a window of so many device pixels."""
+        self.item.setData(*self.line.seen(window, pixels))
+
+
+class Lines:
+    """All lines of finished runs.
+
+    Attributes
+    ----------
+    drawn : list of Drawn
+    """
+
+    def __init__(self, plot: pg.PlotWidget) -> None:
+        self._plot = plot
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self.drawn: list[Drawn] = []
+
+    def draw(
+        self,
+        runs: list[ShownRun],
+        face: Face,
+        every: bool,
+        axes: tuple[Axis, Axis],
+        selected: str | None,
+    ) -> None:
+        """Draw these runs in place of all others."""
+        for drawn in self.drawn:
+            self._plot.removeItem(drawn.item)
+        self.drawn = []
+        for run in runs:
+            shapes = shapes_of(run.record, face)
+            fine = every and len(shapes.known.curves) > 1
+            for shape in shapes.every if fine else [shapes.average]:
+                item = CurveItem(pen=run_pen(run.look, 1.0 if fine else 2.0), antialias=True)
+                item.setZValue(30 if run.record.id == selected else 10)
+                item.setOpacity(0.65 if fine else 1.0)
+                self._plot.addItem(item, ignoreBounds=True)
+                self.drawn.append(Drawn(run, shape, *axes, item))
+        self.thin()
+
+    def thin(self) -> None:
+        """Draw each line for the window that is seen."""
+        window, pixels = self.window(), self.pixels()
+        for drawn in self.drawn:
+            drawn.show(window, pixels)
+
+    def window(self) -> Window:
+        """Left, right, bottom and top of what is seen."""
+        (left, right), (bottom, top) = self._box.viewRange()
+        return left, right, bottom, top
+
+    def pixels(self) -> tuple[int, int]:
+        """Columns and rows of the screen's own pixels in the window."""
+        ratio = self._plot.devicePixelRatioF()
+        area = self._box.rect()
+        return max(round(area.width() * ratio), 1), max(round(area.height() * ratio), 1)
+
+    def runs(self) -> list[ShownRun]:
+        """List the runs that are drawn."""
+        return list({d.run.record.id: d.run for d in self.drawn}.values())
+
+    def of(self, run: str | None) -> Iterator[Drawn]:
+        """List the lines of a run."""
+        return (drawn for drawn in self.drawn if drawn.run.record.id == run)
+
+    def nearest(self, x: float, y: float) -> tuple[Drawn, int] | None:
+        """Find the line and its point nearest to a place."""
+        pixel = self._box.viewPixelSize()
+        found = [(*drawn.nearest(x, y, pixel), drawn) for drawn in self.drawn]
+        if not found:
+            return None
+        _, vertex, drawn = min(found, key=lambda one: one[0])
+        return drawn, vertex

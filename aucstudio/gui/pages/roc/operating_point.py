@@ -1,0 +1,302 @@
+"""The operating point: slides along the chosen run's curve and counts what it gets wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from aucstudio.engine import roc
+from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.gui.common.confusion import ConfusionCard
+from aucstudio.gui.common.curves import Trace, run_curves
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.pages.roc.places import height, nearest, trace_of
+from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating import binomial_interval, data_prior, vertex_of
+
+Array = NDArray[np.float64]
+
+_REACH = 14.0  # pixels from the curve within which a click places the point
+_STRIDE = 10  # vertices that an arrow key passes with Shift
+_STEPS = {
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Up: 1,
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Down: -1,
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Point:
+    """Where the focused threshold lies.
+
+    Attributes
+    ----------
+    run : ShownRun
+    trace : Trace
+        The line that it lies on.
+    split : int
+        Whose threshold it is.
+    curve : Curve
+        Of that split.
+    vertex : int
+        Of ``curve``.
+    threshold : float
+    """
+
+    run: ShownRun
+    trace: Trace
+    split: int
+    curve: roc.Curve
+    vertex: int
+    threshold: float
+
+    @classmethod
+    def of(cls, scene: Scene) -> Point | None:
+        """Find it; None where the chosen run is not drawn."""
+        run, trace = scene.chosen, trace_of(scene, scene.chosen)
+        if run is None or trace is None:
+            return None
+        curves = run_curves(run.record).curves
+        split = min(scene.focus.split, len(curves) - 1)
+        vertex = vertex_of(curves[split], scene.focus.threshold)
+        return cls(run, trace, split, curves[split], vertex, scene.focus.threshold)
+
+    @property
+    def fpr(self) -> float:
+        return float(self.curve.fpr[self.vertex])
+
+    @property
+    def tpr(self) -> float:
+        """Height of the line there: of an average, the mean TPR of all splits."""
+        if self.trace.curve is not None:
+            return float(self.curve.tpr[self.vertex])
+        return height(self.trace, self.fpr)
+
+    @property
+    def counts(self) -> Confusion:
+        tp, fp = int(self.curve.tp[self.vertex]), int(self.curve.fp[self.vertex])
+        return Confusion(tp, self.curve.positives - tp, fp, self.curve.negatives - fp)
+
+    def cut_for(self, fpr: float) -> float:
+        """Give the threshold of this split that reaches at most an FPR, with all it can."""
+        return cut_at(self.curve, int(np.searchsorted(self.curve.fpr, fpr, "right")) - 1)
+
+    def words(self) -> str:
+        """Say what it does in a sentence."""
+        counts = self.counts
+        where = f" of split {self.split + 1}" if self.trace.splits > 1 else ""
+        value = f"{self.threshold:.4g}".replace("-", "−")
+        precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
+        return (
+            f"At threshold {value}{where} {self.run.look.name} has TPR {counts.tpr:.3f} and FPR "
+            f"{counts.fpr:.3f}{precise}: {counts.fn:,} missed, {counts.fp:,} false alarms."
+        )
+
+
+class _Handle(pg.ScatterPlotItem):
+    """The point itself; tells where it is dragged to."""
+
+    dragged = Signal(float, float)
+
+    def __init__(self) -> None:
+        super().__init__(size=15, antialias=True)
+        self.setCursor(Qt.CursorShape.OpenHandCursor)
+        plain_tooltip(self, "Operating point: drag it, click on the curve, or use the arrow keys")
+
+    def mouseDragEvent(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        event.accept()
+        self.dragged.emit(event.pos().x(), event.pos().y())
+
+
+class OperatingPanel(QWidget):
+    """The point in figures, beside the plot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "operating_panel", "Operating point")
+        self.title = label("", "muted", name="operating_title")
+        self.card = ConfusionCard("operating_confusion")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(label("OPERATING POINT", "heading"))
+        layout.addWidget(self.title)
+        layout.addWidget(self.card)
+
+
+class OperatingPointLayer(QObject):
+    """The focused threshold of the chosen run as a point of its curve.
+
+    Attributes
+    ----------
+    enabled, with_panel : bool
+        Whether the point is drawn; whether its figures are shown too.
+    panel : OperatingPanel
+        Goes beside the plot.
+    point : Point or None
+    words : str
+        What it adds to the sentence.
+    """
+
+    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+        super().__init__(plot)
+        self.enabled = True
+        self.with_panel = False
+        self.panel = OperatingPanel()
+        self.point: Point | None = None
+        self.words = ""
+        self._session, self._plot = session, plot
+        self._box: Any = plot.getPlotItem().getViewBox()
+        self._scene: Scene | None = None
+        self._placed: tuple[object, Array, Array] | None = None
+        self.guides = pg.PlotCurveItem(antialias=True)
+        self._told: tuple[object, ...] = ()
+        self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
+        self.handle = _Handle()
+        for depth, item in enumerate((self.guides, self.whiskers, self.handle)):
+            item.setZValue(60 + depth)
+            plot.addItem(item, ignoreBounds=True)
+        self.handle.dragged.connect(self._slide)
+        plot.scene().sigMouseClicked.connect(self._on_click)
+        plot.installEventFilter(self)
+        self.dress()
+
+    def show(self, scene: Scene) -> None:
+        session = self._session
+        shown = scene.chosen, scene.focus, scene.face, scene.x, scene.y, session.stakes
+        told = *shown, session.table, self.enabled, self.with_panel
+        self._scene = scene
+        if told == self._told and self.point is not None:
+            # Another part of the same picture is seen.
+            self._draw(scene, self.point)
+            return
+        self._told = told
+        self.point = Point.of(scene) if self.enabled and scene.face == "roc" else None
+        # At its own threshold a model is not pointed at.
+        pointed = self.point is not None and self.point.threshold != 0.0
+        self.words = self.point.words() if self.point is not None and pointed else ""
+        self.panel.setVisible(self.point is not None and self.with_panel)
+        for item in (self.guides, self.whiskers, self.handle):
+            item.setVisible(self.point is not None)
+        if self.point is not None:
+            self._draw(scene, self.point)
+            self._fill_panel(self.point)
+            self.dress()
+
+    def _draw(self, scene: Scene, point: Point) -> None:
+        x, y = self._place(scene, point.fpr, point.tpr)
+        left, bottom = scene.window[0], scene.window[2]
+        self.handle.setData([x], [y])
+        self.guides.setData([left, x, x], [y, y, bottom])
+        # The counts are those of one split; an average has no such interval.
+        if point.trace.curve is None:
+            self.whiskers.setData([], [])
+            return
+        counts = point.counts
+        m, n = counts.tp + counts.fn, counts.fp + counts.tn
+        across, up = binomial_interval(counts.fp, n), binomial_interval(counts.tp, m)
+        ends = [self._place(scene, *at) for at in zip(across, up, strict=True)]
+        self.whiskers.setData([ends[0][0], ends[1][0], x, x], [y, y, ends[0][1], ends[1][1]])
+
+    @staticmethod
+    def _place(scene: Scene, fpr: float, tpr: float) -> tuple[float, float]:
+        x, y = scene.x.forward(np.array([fpr])), scene.y.forward(np.array([tpr]))
+        return float(x[0]), float(y[0])
+
+    def _fill_panel(self, point: Point) -> None:
+        record, stakes = point.run.record, self._session.stakes
+        count = len(record.splits)
+        several = f", split {point.split + 1} of {count}" if count > 1 else ""
+        name = point.run.look.name
+        self.panel.title.setText(f"{name if len(name) <= 24 else name[:23] + '…'}{several}")
+        plain_tooltip(self.panel.title, name)
+        model = record.splits[point.split].model
+        self.panel.card.name_classes(model.positive, model.negative)
+        prior = stakes.prior or data_prior(record, self._session.table)
+        self.panel.card.show_counts(point.counts, prior, stakes.prior is not None)
+
+    def dress(self) -> None:
+        theme = current_theme()
+        focused = self._plot.hasFocus()
+        self.handle.setPen(pen(theme.accent if focused else theme.text, 2.5 if focused else 1.5))
+        if self.point is not None:
+            look = self.point.run.look
+            self.handle.setBrush(run_colour(theme, look.colour))
+            self.handle.setSymbol(run_symbol(look.colour))
+        self.guides.setPen(pen(theme.muted, 1.0, (2.0, 3.0)))
+        self.whiskers.setPen(pen(theme.text, 1.2))
+
+    # ------------------------------------------------------------- moving
+
+    def move_to(self, fpr: float) -> None:
+        """Put the threshold where the focused split reaches an FPR."""
+        if self.point is not None:
+            self._session.point_at(threshold=self.point.cut_for(fpr))
+
+    def step(self, vertices: int) -> None:
+        """Move along the focused split's curve."""
+        if self.point is not None:
+            last = len(self.point.curve.thresholds) - 1
+            vertex = min(max(self.point.vertex + vertices, 0), last)
+            self._session.point_at(threshold=cut_at(self.point.curve, vertex))
+
+    def _slide(self, x: float, y: float) -> None:
+        """Move to the vertex nearest to a place."""
+        self._go(self._nearest(x, y)[1])
+
+    def _go(self, vertex: int) -> None:
+        point = self.point
+        if point is None:
+            return
+        if point.trace.curve is None:
+            self.move_to(float(point.trace.x[vertex]))
+        else:
+            self._session.point_at(threshold=cut_at(point.curve, vertex))
+
+    def _nearest(self, x: float, y: float) -> tuple[float, int]:
+        """Give the distance in pixels of the line's nearest vertex, and which it is."""
+        scene, point = self._scene, self.point
+        if scene is None or point is None:
+            return math.inf, 0
+        key = (point.trace, scene.x, scene.y)
+        if self._placed is None or self._placed[0] != key:
+            places = scene.x.forward(point.trace.x), scene.y.forward(point.trace.y)
+            self._placed = (key, *places)
+        return nearest(self._placed[1:], (x, y), self._box.viewPixelSize())
+
+    def _on_click(self, event: Any) -> None:
+        if event.double() or event.isAccepted() or event.button() != Qt.MouseButton.LeftButton:
+            return
+        place = self._box.mapSceneToView(event.scenePos())
+        distance, vertex = self._nearest(place.x(), place.y())
+        if distance <= _REACH:
+            self._go(vertex)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self.point is not None:
+            if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+                self.dress()
+            elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+                step = _STEPS.get(Qt.Key(event.key()), 0)
+                shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+                if step:
+                    self.step(step * (_STRIDE if shift else 1))
+                    return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,87 @@
+"""How the FPR range is set: by dragging it, by its fields, and how the picture zooms to it."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker
+
+from aucstudio.gui.common import curves
+from aucstudio.gui.pages.roc.axes import place
+from aucstudio.gui.pages.roc.canvas import Canvas
+from aucstudio.gui.pages.roc.controls import RocControls
+from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.state.session import Session
+
+_LEAST = 0.001 - 1e-9
+_ROUNDING = 6e-5
+
+
+class RangeControl:
+    """Keeps the range in the picture, its fields and the plan the same."""
+
+    def __init__(
+        self, session: Session, choices: RocControls, canvas: Canvas, lines: Lines
+    ) -> None:
+        self._session, self._choices = session, choices
+        self._canvas, self._lines = canvas, lines
+        self._zoomed = False
+        choices.band_low.valueChanged.connect(self._on_low)
+        choices.band_high.valueChanged.connect(self._on_high)
+        choices.zoom_button.clicked.connect(lambda: self.zoom(not self._zoomed))
+        canvas.band_item.sigRegionChanged.connect(self._on_drag)
+        canvas.band_item.sigRegionChangeFinished.connect(self._on_drag)
+
+    def show(self) -> None:
+        """Show the plan's range."""
+        band, choices, item = self._session.plan.band, self._choices, self._canvas.band_item
+        with QSignalBlocker(choices.band_low), QSignalBlocker(choices.band_high):
+            choices.band_low.setValue(band[0])
+            choices.band_high.setValue(band[1])
+        # A band being dragged may differ by rounding; moving it then would fight the hand.
+        if np.abs(np.subtract(item.band(), band)).max() > _ROUNDING:
+            item.show_band(band)
+
+    def zoom(self, to_band: bool) -> None:
+        """Show the range alone, or the whole curve."""
+        self._zoomed = to_band
+        self._choices.zoom_button.setText("&Zoom out" if to_band else "&Zoom in")
+        if to_band:
+            self._canvas.show_part(*self.places())
+        else:
+            self._canvas.show_whole()
+
+    def heights(self) -> tuple[float, float]:
+        """Give the lowest and the highest TPR of the drawn curves within the range."""
+        band = self._session.plan.band
+        parts = [curves.within_band(d.shape.trace, band)[1] for d in self._lines.drawn]
+        if not parts:
+            return 0.0, 1.0
+        return min(float(y[0]) for y in parts), max(float(y[-1]) for y in parts)
+
+    def places(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Give the stretch of either axis that holds the drawn curves within the range."""
+        along, up = self._canvas.along, self._canvas.up
+        (low, high), (bottom, top) = self._session.plan.band, self.heights()
+        across = _stretch(place(along, low), place(along, high))
+        return across, _stretch(place(up, bottom), place(up, top))
+
+    def _on_drag(self) -> None:
+        low, high = self._canvas.band_item.band()
+        self._session.set_band(*curves.fit_band(low, high, self._session.plan.band))
+
+    def _on_low(self, low: float) -> None:
+        old_low, high = self._session.plan.band
+        if high - low < _LEAST:
+            high = min(low + high - old_low, 1.0)
+        self._session.set_band(low, round(high, 4))
+
+    def _on_high(self, high: float) -> None:
+        low, old_high = self._session.plan.band
+        if high - low < _LEAST:
+            low = max(high - (old_high - low), 0.0)
+        self._session.set_band(round(low, 4), high)
+
+
+def _stretch(low: float, high: float) -> tuple[float, float]:
+    """Keep two places apart, which on a bent axis may be one."""
+    return low, max(high, low + 1e-6)

@@ -1,0 +1,139 @@
+"""The numbers of the ROC picture in words: at the pointer, in the legend, and in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aucstudio.engine import inference
+from aucstudio.gui.common.curves import area_words, band_words, run_curves, vertex_words
+from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.plain import Markup, joined, rich
+from aucstudio.gui.pages.roc.faces import Face, Shape
+from aucstudio.gui.pages.roc.legend import LegendRow
+from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
+from aucstudio.gui.pages.roc.sentences import trained_elsewhere
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import figure_words, interval_words
+
+ELSEWHERE = "†"
+
+
+def point_words(face: Face, drawn: Drawn, vertex: int) -> str:
+    """Say what is at a point of a line."""
+    words = _shape_words(face, drawn.shape, vertex)
+    return f"{shortened(drawn.run.look.name)}   {words}"
+
+
+def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
+    if face.key == "roc":
+        return vertex_words(shape.trace, vertex)
+    x, y = (float(values[vertex]) for values in shape.points)
+    if shape.spread is not None:
+        spread = f"± {shape.spread[vertex]:.3f} (sd of {shape.trace.splits} splits)"
+        return f"{face.x_title.lower()} {x:.3f}   mean {face.y_title.lower()} {y:.3f} {spread}"
+    at = f"{face.x_title.lower()} {x:.3f}   {face.y_title.lower()} {y:.3f}"
+    if not shape.counted:
+        return at
+    known = vertex_words(shape.trace, vertex)
+    return known if face.key == "precision" else f"{at}   {known}"
+
+
+def legend_row(face: Face, run: ShownRun, band: Band, scale: str) -> LegendRow:
+    """Give a run's line of the legend: in the ROC face with its partial area."""
+    name, known = shortened(run.look.name), run_curves(run.record)
+    if face.key != "roc":
+        value, interval = _figure(face, run.record)
+        return LegendRow(run.look, (name, figure_words(value), interval, ""))
+    interval = interval_words(known.auc.low, known.auc.high)
+    area = area_words(known.area(band, scale), scale)
+    mark = f" {ELSEWHERE}" if trained_elsewhere(run.record, band) else ""
+    return LegendRow(run.look, (f"{name}{mark}", figure_words(known.auc.value), interval, area))
+
+
+def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
+    """Give the face's number with its interval, which only several splits tell."""
+    values = shapes_of(record, face).figures
+    if len(values) < 2:
+        return values[0], ""
+    first = record.splits[0]
+    fraction = len(first.test_rows) / (len(first.train_rows) + len(first.test_rows))
+    top = np.inf if face.key == "lift" else 1.0
+    once = record.experiment.validation.disjoint
+    found = inference.splits_interval(values, LEVEL, fraction, bounds=(0.0, top), disjoint=once)
+    return found.value, interval_words(found.low, found.high)
+
+
+def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> list[str]:
+    """Give the small print under the legend."""
+    if face.key != "roc" or not runs:
+        return []
+    areas = [area for run in runs for area in run_curves(run.record).areas(band)]
+    least = min(areas, key=lambda area: area.of_negatives)
+    of = f" of {least.of_negatives:,}" if least.of_negatives > 1 else ""
+    several = any(len(run.record.splits) > 1 for run in runs)
+    coverage = f"{least.coverage()}{of}{' in a split' if several else ''}"
+    told = [] if band == (0.0, 1.0) else [coverage]
+    if any(trained_elsewhere(run.record, band) for run in runs):
+        told.append(f"{ELSEWHERE} trained for another FPR range")
+    if confidence:
+        told.append(f"Band: {confidence}")
+    return told
+
+
+def area_table(runs: Sequence[ShownRun], band: Band) -> Markup:
+    """Write the partial areas on every scale, with what chance and a perfect ranking give."""
+    if not runs:
+        return joined("", ())
+    rows = [_area_cells(run, band) for run in runs]
+    limits = run_curves(runs[0].record).areas(band)[0]
+    chance, best = limits.chance, limits.maximum
+    rows.append(["chance", area_words(chance, "raw"), f"{chance / best:.3f}", "0.500", ""])
+    rows.append(["perfect", area_words(best, "raw"), "1.000", "1.000", ""])
+    heads = ["", "raw", "normalised", "McClish", "negatives"]
+    lines = [_html_row(cells) for cells in (heads, *rows)]
+    title = f"Partial AUC in FPR {band_words(band)}"
+    return rich("<b>{}</b><table cellspacing=6>{}</table>", title, joined("", lines))
+
+
+def _area_cells(run: ShownRun, band: Band) -> list[str]:
+    known = run_curves(run.record)
+    raw, normal, standard = (known.area(band, s) for s in ("raw", "normalized", "mcclish"))
+    deciding = f"{known.negatives(band):,}"
+    figures = area_words(raw, "raw"), figure_words(normal), figure_words(standard)
+    return [shortened(run.look.name), *figures, deciding]
+
+
+def _html_row(cells: Sequence[str]) -> Markup:
+    name, *numbers = cells
+    cut = joined("", (rich("<td align=right>{}</td>", number) for number in numbers))
+    return rich("<tr><td>{}</td>{}</tr>", name, cut)
+
+
+def line_columns(face: Face, lines: Sequence[Drawn]) -> dict[str, list[object]]:
+    """Give the points of the lines in long form; an average is of all splits, 0."""
+    across, up = face.names
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("run", "split", across, up, "threshold")
+    }
+    for drawn in lines:
+        shape, curve = drawn.shape, drawn.shape.trace.curve
+        x, y = shape.points
+        averaged = shape.spread is not None and shape.trace.splits > 1
+        cuts = (
+            curve.thresholds
+            if curve is not None
+            and len(x) == len(curve.thresholds)
+            and (shape.counted or face.key == "roc")
+            else np.full(len(x), np.nan)
+        )
+        columns["run"] += [drawn.run.look.name] * len(x)
+        columns["split"] += [0 if averaged else shape.trace.split + 1] * len(x)
+        columns[across] += x.tolist()
+        columns[up] += y.tolist()
+        columns["threshold"] += np.asarray(cuts, dtype=np.float64).tolist()
+    return columns

@@ -1,0 +1,343 @@
+"""The ROC picture: the checked runs over each other, the FPR band, and what it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+
+from aucstudio.gui.common import curves
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import named
+from aucstudio.gui.pages.roc import bands, reading, sentences
+from aucstudio.gui.pages.roc.axes import make_axes, rate_words
+from aucstudio.gui.pages.roc.canvas import Canvas
+from aucstudio.gui.pages.roc.controls import RocControls
+from aucstudio.gui.pages.roc.faces import FACES, Face
+from aucstudio.gui.pages.roc.flight import Flight
+from aucstudio.gui.pages.roc.inset import Magnified
+from aucstudio.gui.pages.roc.layers import Layers
+from aucstudio.gui.pages.roc.legend import LegendRow
+from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.pages.roc.range_control import RangeControl
+from aucstudio.gui.pages.roc.saying import Saying
+from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.training_range import TrainingRange
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.timers import delayed
+
+_HINT = "Point at a curve to read threshold, rates and counts."
+_CRAMPED = "There is no room for the inset: make the page larger."
+_STILL_MILLISECONDS = 60
+
+
+class RocView(View):
+    """ROC curves of the checked runs and of the run in flight.
+
+    Attributes
+    ----------
+    choices : RocControls
+    canvas : Canvas
+        The plot with the FPR range, the legend and the inset.
+    lines : Lines
+        The curves of finished runs.
+    layers : Layers
+        What can be drawn over the curves.
+    readout : QLabel
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "roc_view", "ROC")
+        self.choices = RocControls(self.controls)
+        self.canvas = Canvas(session.plan.band)
+        self.plot = self.canvas.plot
+        self.lines = Lines(self.plot)
+        self.flight = Flight(self.canvas.live_item)
+        self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
+        self.saying = Saying(self, self._tell)
+        self.training_range = TrainingRange(session, self.choices.train_action)
+        self._told = ""
+        self._cramped = False
+        self._rows: list[LegendRow] = []
+        self._notes: list[str] = []
+        self.range = RangeControl(session, self.choices, self.canvas, self.lines)
+        self._lay_out()
+        self.layers = Layers(
+            self.plot,
+            session,
+            self.choices.show_menu,
+            self._tell_layers,
+            lambda place: self.canvas.crowd(place, self.lines),
+        )
+        self.body.addWidget(self.layers.side)
+        self.body.setSpacing(16)
+        self._connect()
+        self.canvas.dress()
+        self._show_axes([])
+
+    # ------------------------------------------------------------- making
+
+    def _lay_out(self) -> None:
+        self.readout = PlainLabel()
+        named(self.readout, "roc_readout", "Curve at the pointer")
+        self.readout.setProperty("role", "muted")
+        self.readout.setWordWrap(True)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(self.readout)
+        column.addWidget(self.plot, stretch=1)
+        self.body.addLayout(column, stretch=1)
+        self.clear_readout()
+
+    def _connect(self) -> None:
+        self._stands_still = delayed(self, _STILL_MILLISECONDS, self._on_still)
+        session, choices, canvas = self.session, self.choices, self.canvas
+        session.band_changed.connect(self.refresh_band)
+        session.focus_changed.connect(self._tell_layers)
+        session.plan_changed.connect(self._tell)
+        for combo in (choices.face_combo, choices.axis_combo, choices.curve_combo):
+            combo.currentIndexChanged.connect(self.mark_stale)
+        choices.on_area(self.refresh_band)
+        choices.on_confidence(self.refresh_band)
+        choices.inset_action.toggled.connect(self.refresh_band)
+        canvas.box.sigRangeChanged.connect(self._on_range)
+        canvas.box.sigResized.connect(self._on_resized)
+        canvas.on_pointing(self.point_at, self.clear_readout)
+        self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        self.plot.viewport().installEventFilter(self)
+
+    def figure(self) -> pg.PlotWidget:
+        return self.plot
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        return reading.line_columns(self._face(), self.lines.drawn)
+
+    def busy(self) -> bool:
+        return self.confidence.busy or self.saying.busy or self.layers.busy
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        runs = self.session.checked_runs()
+        self._fit_controls(runs)
+        self.canvas.dress()
+        self.layers.dress()
+        self._show_axes(runs)
+        axes = self.canvas.along, self.canvas.up
+        self.lines.draw(runs, self._face(), self.choices.every, axes, self.session.selected)
+        self.clear_readout()
+        self._show_live()
+        self._show_band()
+
+    def refresh_band(self) -> None:
+        """Show the FPR range and the areas in it; the curves stay."""
+        if self.isVisible():
+            self._show_band()
+        else:
+            self.mark_stale()
+
+    def refresh_live(self) -> None:
+        if self.flight.is_behind(self.session.live):
+            self._show_live()
+            self._show_rows()
+            self.keep_still()
+        if not self.lines.drawn:
+            self._tell()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        return self.canvas.live_item, self.canvas.legend
+
+    def _face(self) -> Face:
+        return FACES[self.choices.face]
+
+    def _fit_controls(self, runs: list[ShownRun]) -> None:
+        self.choices.fit(any(len(run.record.splits) > 1 for run in runs), self.width())
+
+    def let_controls_shrink(self) -> None:
+        """Leave the lists their width: what has no room is left out whole."""
+
+    def _show_axes(self, runs: list[ShownRun]) -> None:
+        """Stand on the chosen axes, as long as the runs need them; whole where they are others."""
+        known = [c for run in runs for c in curves.run_curves(run.record).curves]
+        positives = max((curve.positives for curve in known), default=500)
+        negatives = max((curve.negatives for curve in known), default=500)
+        face = self._face()
+        axes = make_axes(self.choices.axis if face.key == "roc" else "linear", positives, negatives)
+        share = sentences.positives_share(runs[0].record) if runs else 0.5
+        top = {"lift": 1 / share, "cost": 0.5}.get(face.key, 1.0)
+        if self.canvas.show_axes(face, axes, top, share, self.session.plan.band):
+            self.range.zoom(False)
+
+    def _show_band(self) -> None:
+        band = self.session.plan.band
+        self.range.show()
+        self.training_range.show()
+        self._shade(band)
+        self._show_confidence()
+        self._show_inset(band)
+        self._fill_legend()
+        self._tell_layers()
+        self._tell()
+
+    def _shade(self, band: tuple[float, float]) -> None:
+        drawn = next(self.lines.of(self.session.selected), None)
+        if drawn is None or self._face().key != "roc":
+            self.canvas.shade(None, 0)
+        else:
+            average = curves.run_curves(drawn.run.record).average
+            self.canvas.shade(curves.within_band(average, band), drawn.run.look.colour)
+        self.canvas.thin(self.lines.window(), self.lines.pixels())
+
+    def _show_confidence(self) -> None:
+        """Draw the bands of all runs where they are few, else of the chosen one."""
+        runs = self.lines.runs() if self._face().key == "roc" else []
+        if len(runs) > bands.MOST_RUNS:
+            runs = [run for run in runs if run.record.id == self.session.selected]
+        self.confidence.show(runs, self.choices.confidence, self.canvas.along, self.canvas.up)
+
+    def _show_inset(self, band: tuple[float, float]) -> None:
+        shown = self.choices.inset_action.isChecked() and self._face().key == "roc"
+        roomy = self.canvas.inset.fits(self.canvas.box.rect())
+        self._cramped = shown and not roomy
+        if not shown or not roomy or not self.lines.drawn:
+            self.canvas.inset.hide()
+            return
+        along, up = self.canvas.along, self.canvas.up
+        bottom, top = self.range.heights()
+        x, y = self.range.places()
+        words = [rate_words(along, band[0]), rate_words(along, band[1])]
+        words += [rate_words(up, round(bottom, 3)), rate_words(up, round(top, 3))]
+        lines = [Magnified(d.line, d.item.opts["pen"]) for d in self.lines.drawn]
+        self.canvas.inset.show_lines((*x, *y), lines, (words[0], words[1], words[2], words[3]))
+
+    def _show_live(self) -> None:
+        self.flight.show(
+            self.session.live, self._face(), self.canvas, self.lines.window(), self.lines.pixels()
+        )
+
+    def _tell(self) -> None:
+        runs = self.session.checked_runs()
+        empty = "" if runs else sentences.what_next(self.session)
+        face = self._face()
+        if empty:
+            told = empty
+        elif face.key == "roc":
+            told = self.saying.words(runs, self.session.plan.band)
+        else:
+            told = sentences.face_sentence(face, runs)
+        self._told = told
+        self._say()
+        self.training_range.show()
+        self.canvas.hint.setText(empty)
+        self.canvas.hint.setVisible(bool(empty) and self.flight.curve is None)
+
+    def _fill_legend(self) -> None:
+        face, band, scale = self._face(), self.session.plan.band, self.choices.area
+        runs = self.lines.runs()
+        self._rows = [reading.legend_row(face, run, band, scale) for run in runs]
+        self._notes = reading.notes(face, runs, band, self.confidence.words)
+        table = reading.area_table(runs, band) if face.key == "roc" else ""
+        plain_tooltip(self.canvas.legend, table)
+        self._show_rows()
+        self._place_cards()
+
+    def _place_cards(self) -> None:
+        self.canvas.place_cards(self.lines)
+        self.layers.isometrics.labels.place()
+
+    def _show_rows(self) -> None:
+        """Show the legend; only the row of the run in flight is made anew."""
+        face, band, scale = self._face(), self.session.plan.band, self.choices.area
+        rows, legend = list(self._rows), self.canvas.legend
+        if (row := self.flight.row(face, band, scale)) is not None:
+            rows.append(row)
+        area = curves.SCALES[scale] if face.key == "roc" else ""
+        size = legend.boundingRect().size()
+        legend.show_rows(("", face.figure_title, "95 %", area), rows, self._notes)
+        if legend.boundingRect().size() != size:
+            self._place_cards()
+
+    # ------------------------------------------------------------- layers
+
+    def scene(self) -> Scene:
+        """Give what the picture shows, as the layers are told."""
+        runs, session = self.lines.runs(), self.session
+        by_id = {run.record.id: run for run in runs}
+        return Scene(
+            tuple(runs),
+            tuple(curves.run_curves(run.record).average for run in runs),
+            by_id.get(session.selected or ""),
+            by_id.get(session.compared or ""),
+            session.focus,
+            session.plan.band,
+            self.canvas.along,
+            self.canvas.up,
+            self.lines.window(),
+            self._face().key,
+        )
+
+    def _tell_layers(self) -> None:
+        if self.isVisible():
+            self.layers.show(self.scene())
+            self._say()
+        else:
+            self.mark_stale()
+
+    def _say(self) -> None:
+        cramped = _CRAMPED if self._cramped else ""
+        self.sentence.setText(" ".join(filter(None, (self._told, self.layers.words, cramped))))
+
+    def _on_range(self) -> None:
+        self.lines.thin()
+        self.canvas.thin(self.lines.window(), self.lines.pixels())
+        self._show_live()
+        # Cards and labels find their place again when the picture stands still.
+        self._stands_still.start()
+
+    def _on_resized(self) -> None:
+        self._on_range()
+        self._on_still()
+
+    def _on_still(self) -> None:
+        self._show_inset(self.session.plan.band)
+        self._place_cards()
+        self._tell_layers()
+
+    # ------------------------------------------------------------- pointing
+
+    def _on_mouse_clicked(self, event: Any) -> None:
+        if event.double():
+            self.range.zoom(False)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self.clear_readout()
+        return super().eventFilter(watched, event)
+
+    def point_at(self, x: float, y: float) -> None:
+        """Read out the point of a curve nearest to a place of the plot."""
+        found = self.lines.nearest(x, y)
+        if found is None:
+            return
+        drawn, vertex = found
+        across, up = drawn.points
+        self.canvas.mark((float(across[vertex]), float(up[vertex])), drawn.run.look.colour)
+        self.readout.setText(reading.point_words(self._face(), drawn, vertex))
+
+    def clear_readout(self) -> None:
+        """Read out nothing."""
+        self.canvas.mark(None)
+        self.readout.setText(_HINT if self.lines.drawn else "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_controls(self.lines.runs())
+        # One line where it fits, else two; never a height that depends on what is pointed at.
+        line = self.readout.fontMetrics().lineSpacing()
+        self.readout.setFixedHeight(line + 2 if self.width() > 780 else 2 * line + 2)

@@ -1,0 +1,64 @@
+"""The sentence about the curves, worked out once; beside the window where that takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from aucstudio.gui.pages.roc.sentences import roc_sentence
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.work.job import Job
+
+_LONG = 20_000  # held-out scores of all runs, which are compared in some 20 ms
+_SEVERAL = 3  # runs whose pairs are all compared take longer than a window can wait
+_WAIT = "Comparing the runs…"
+
+
+class Saying:
+    """Keeps the sentence about some runs and an FPR range.
+
+    Parameters
+    ----------
+    parent : QObject
+        Lives as long as sentences are worked out.
+    landed : callable
+        Called when one has come.
+    """
+
+    def __init__(self, parent: QObject, landed: Callable[[], object]) -> None:
+        self._background = Background(parent, self._land)
+        self._landed = landed
+        self._about: tuple[object, ...] = ()
+        self._text = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a sentence is being worked out."""
+        return self._background.busy
+
+    def words(self, runs: list[ShownRun], band: Band) -> str:
+        """Give the sentence, or say that it is under way."""
+        about = (tuple((run.record, run.look.name) for run in runs), band)
+        if about != self._about:
+            self._about = about
+            self._begin(runs, band)
+        return self._text
+
+    def _begin(self, runs: list[ShownRun], band: Band) -> None:
+        rows = sum(len(split.test_scores) for run in runs for split in run.record.splits)
+        if rows <= _LONG and len(runs) < _SEVERAL:
+            self._background.drop()
+            self._text = roc_sentence(runs, band)
+        else:
+            self._text = _WAIT
+            self._background.start(lambda _post: roc_sentence(runs, band))
+
+    def _land(self, job: Job[Any, str]) -> None:
+        if job.error is not None:
+            raise job.error
+        self._text = job.result or ""
+        self._landed()

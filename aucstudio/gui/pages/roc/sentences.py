@@ -1,0 +1,193 @@
+"""The sentence under the ROC picture: who ranks best, how sure that is, and what decides it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.gui.common.curves import band_words, run_curves
+from aucstudio.gui.pages.roc.faces import Face
+from aucstudio.gui.pages.roc.lines import shapes_of
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import figure_words, interval_words, p_words
+
+FEW_NEGATIVES = 20
+_MOST_NAMES = 2
+
+
+def trained_range(record: RunRecord) -> Band | None:
+    """Give the FPR range that a run was trained for, where its method takes one."""
+    declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
+    if declared is None:
+        return None
+    low, high = record.params.get("fpr_range", declared.default)
+    return float(low), float(high)
+
+
+def trained_elsewhere(record: RunRecord, band: Band) -> bool:
+    """Tell whether a run was trained for another FPR range than this one."""
+    trained = trained_range(record)
+    return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
+
+
+def what_next(session: Session) -> str:
+    """Say what to do for a curve to appear."""
+    if session.live is not None:
+        return f"{session.live.look.name} is training; its ROC curve moves as it learns."
+    if any(run.record.splits for run in session.shown_runs()):
+        return "No run is checked: tick a run in the list, and its ROC curve appears here."
+    if session.table is None:
+        return "Open a table first; the ROC curves of its runs appear here."
+    title = METHODS[session.plan.method].title
+    return f"Press Run to train {title}; its ROC curve appears here."
+
+
+def face_sentence(face: Face, runs: list[ShownRun]) -> str:
+    """Say whose number of a face is best, what the next one's is, and what chance gives."""
+    if not runs:
+        return ""
+    figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
+    ranked = sorted(runs, key=lambda run: -face.better * figures[run])
+    best = ranked[0]
+    superlative = "highest" if face.better > 0 else "lowest"
+    shown = figure_words(figures[best])
+    told = f"{best.look.name} has the {superlative} {face.figure_words}, {shown}"
+    if len(runs) == 1:
+        told = f"{best.look.name}: {face.figure_words} {shown}"
+    elif shown == figure_words(figures[ranked[1]]):
+        told = f"{best.look.name} and {ranked[1].look.name} have the {superlative} "
+        told += f"{face.figure_words}, {shown}"
+    else:
+        told += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
+    if any(len(run.record.splits) > 1 for run in ranked[:2]):
+        told += " (means over splits)"
+    return f"{told}. {_chance_words(face, best.record)}"
+
+
+def _chance_words(face: Face, record: RunRecord) -> str:
+    share = positives_share(record)
+    return {
+        "precision": f"Chance gives {share:.3f}, the share of positives.",
+        "gain": "Chance finds 0.100 of the positives there.",
+        "lift": f"Chance gives 1, and no ranking more than {min(1 / share, 10):.3g} there.",
+        "cost": "Without knowledge it is 0.250.",
+    }.get(face.key, "")
+
+
+def positives_share(record: RunRecord) -> float:
+    """Give the share of positives among the held-out rows, over all splits."""
+    return float(np.mean([split.test_positive.mean() for split in record.splits]))
+
+
+def roc_sentence(runs: list[ShownRun], band: Band) -> str:
+    """Say who ranks best in the band, how sure that is, and what decides it."""
+    if not runs:
+        return ""
+    ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
+    told = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
+    flags = [*_wrong_way(runs), *_trained_words(runs, band)]
+    return " ".join([told, _deciding(ranked[:2], band), *flags])
+
+
+def _one_run(run: ShownRun, band: Band) -> str:
+    area = run_curves(run.record).auc
+    words = f"{run.look.name}: AUC {_with_interval(area)}"
+    if band != (0.0, 1.0):
+        part = pauc_summary(run.record, band)
+        words += f"; normalised pAUC {_with_interval(part)} in FPR {band_words(band)}"
+    if len(run.record.splits) > 1:
+        words += f"; means of {len(run.record.splits)} splits"
+    return f"{words}."
+
+
+def _with_interval(summary: Summary) -> str:
+    why = f": {summary.reason}" if summary.reason else ""
+    known = np.isfinite(summary.low)
+    interval = f"95 % {interval_words(summary.low, summary.high)}" if known else f"no interval{why}"
+    return f"{figure_words(summary.value)} ({interval})"
+
+
+def _best_two(runs: list[ShownRun], band: Band) -> str:
+    best, second = runs[:2]
+    where = "Over the whole curve" if band == (0.0, 1.0) else f"In FPR {band_words(band)}"
+    names = best.look.name, second.look.name
+    if not same_rows(best.record, second.record):
+        a, b = (run_curves(run.record).area(band) for run in (best, second))
+        return (
+            f"{where}, {names[0]} has a normalised pAUC of {figure_words(a)} and {names[1]} of "
+            f"{figure_words(b)}, on "
+            "different test rows: not comparable pair by pair."
+        )
+    difference, sure, settled = _compared(runs, band)
+    verdict = "settled" if settled else "not settled"
+    if figure_words(difference) == "0.000":
+        return f"{where}, {names[0]} and {names[1]} are level ({sure}): {verdict}."
+    lead = figure_words(difference)
+    return f"{where}, {names[0]} leads {names[1]} by {lead} ({sure}): {verdict}."
+
+
+def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
+    """Give by how much the first run leads the second, how sure that is, and the verdict.
+
+    The two are the best of all that are shown, so p is corrected for all their pairs, as on the
+    Compare page.
+    """
+    named = [(run.look.name, run.record) for run in runs]
+    pairs = compare_runs(named, band, PAUC)
+    pair, tests = pairs[0], sum(not math.isnan(pair.p) for pair in pairs)
+    splits = len(runs[0].record.splits)
+    mean = f"mean of {splits} splits, " if splits > 1 else ""
+    if pair.reason:
+        return pair.difference, f"{mean}no test: {pair.reason}", pair.settled
+    after = f" after Holm over {tests} pairs" if tests > 1 else ""
+    sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}"
+    return pair.difference, sure, pair.settled
+
+
+def _bounds(low: float, high: float) -> str:
+    if not np.isfinite(low):
+        return "too few rows for an interval"
+    return f"95 % {interval_words(low, high)}"
+
+
+def _deciding(runs: list[ShownRun], band: Band) -> str:
+    count = min(run_curves(run.record).negatives(band) for run in runs)
+    several = any(len(run.record.splits) > 1 for run in runs)
+    words = f"{count:,} negative{'' if count == 1 else 's'} decide{'s' if count == 1 else ''}"
+    words += f" this band{' in the smallest split' if several else ''}"
+    few = ": the area rests on few negatives" if count < FEW_NEGATIVES else ""
+    return f"{words}{few}."
+
+
+def _wrong_way(runs: list[ShownRun]) -> list[str]:
+    """Warn of scores that rank worse than chance."""
+    found = [
+        f"{run.look.name} (AUC {figure_words(area)})"
+        for run in runs
+        if (area := run_curves(run.record).auc.value) < 0.5
+    ]
+    if not found:
+        return []
+    verb = "ranks" if len(found) == 1 else "rank"
+    return [
+        f"{', '.join(found)} {verb} the wrong way round: check which class is the positive one."
+    ]
+
+
+def _trained_words(runs: list[ShownRun], band: Band) -> list[str]:
+    """Tell of runs that were trained for another range than the one shown."""
+    found = [run for run in runs if trained_elsewhere(run.record, band)]
+    if not found:
+        return []
+    trained = {run.look.name: trained_range(run.record) for run in found[:_MOST_NAMES]}
+    words = [f"{name} was trained for FPR {band_words(b)}" for name, b in trained.items() if b]
+    more = len(found) - len(trained)
+    rest = f", {more} more for other ranges" if more else ""
+    return [f"{', '.join(words)}{rest}: not the range shown."]

@@ -1,0 +1,301 @@
+"""Scores: how both classes score on the held-out rows, and what a threshold gets wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from aucstudio.engine import roc
+from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.common.plain import plot_title
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import hint_label
+from aucstudio.gui.pages.scores.controls import ScoreControls
+from aucstudio.gui.pages.scores.plot import ScorePlot
+from aucstudio.gui.pages.scores.words import (
+    band_sentence,
+    key_words,
+    score_columns,
+    threshold_sentence,
+)
+from aucstudio.gui.pages.scores.worst import WorstRows
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.distribution import Confusion, Distribution
+from aucstudio.project.results.operating import data_prior
+from aucstudio.project.runs.record import SplitResult
+
+_WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
+
+
+class ScoresView(View):
+    """Score distributions of the chosen run, or of the one in flight, and a threshold to drag.
+
+    The split, the threshold and the row are those of the session's focus.
+
+    Attributes
+    ----------
+    picture : ScorePlot
+    readout : ConfusionCard
+    worst : WorstRows
+    distribution : Distribution or None
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "scores_view", "Scores")
+        self.distribution: Distribution | None = None
+        self._names = ("", "")
+        self._dressed: tuple[str, ...] = ()
+        self._subject: tuple[object, ...] = ()
+        self._decided = False
+        self._band_ends = (-math.inf, math.inf)
+        self.over = ScoreControls(self.controls)
+        self.picture = ScorePlot("scores_plot")
+        self.plot, self.line = self.picture.plot, self.picture.line
+        self.curves = self.picture.curves
+        self.readout = ConfusionCard()
+        self.worst = WorstRows()
+        self._lay_out()
+        self._connect()
+        self.picture.dress()
+
+    # ------------------------------------------------------------- making
+
+    def _lay_out(self) -> None:
+        self.hint = hint_label("scores_hint")
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        column.addWidget(self.hint, stretch=1)
+        column.addWidget(self.plot, stretch=3)
+        self.side = QWidget()
+        self.side.setFixedWidth(CARD_WIDTH)
+        beside = QVBoxLayout(self.side)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(12)
+        beside.addWidget(self.readout)
+        beside.addWidget(self.worst, stretch=1)
+        line = QHBoxLayout()
+        line.setSpacing(16)
+        line.addLayout(column, stretch=1)
+        line.addWidget(self.side)
+        self.body.addLayout(line)
+
+    def _connect(self) -> None:
+        session = self.session
+        session.plan_changed.connect(self.mark_stale)
+        session.focus_changed.connect(self._on_focus)
+        session.stakes_changed.connect(self._on_focus)
+        over = self.over
+        over.split_combo.currentIndexChanged.connect(lambda k: session.point_at(split=k))
+        over.threshold_box.valueChanged.connect(self.set_threshold)
+        over.own_button.clicked.connect(lambda: self.set_threshold(0.0))
+        over.scale_combo.currentIndexChanged.connect(self._on_scale)
+        over.follow_check.toggled.connect(self.mark_stale)
+        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
+        self.plot.scene().sigMouseClicked.connect(self._on_click)
+        self.worst.pointed.connect(lambda row: session.point_at(row=row))
+
+    def figure(self) -> pg.PlotWidget:
+        return self.plot
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        run = self.session.run(self.session.selected)
+        return {} if run is None else score_columns(run)
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        live, run = self._followed(), self.session.run(self.session.selected)
+        self.over.follow_check.setVisible(self.session.live is not None)
+        self.picture.dress()
+        if live is not None:
+            self._show_live(live)
+        elif run is not None and run.record.splits:
+            self._show_run(run)
+        else:
+            self._show_nothing(run)
+
+    def refresh_live(self) -> None:
+        live = self._followed()
+        picture = () if live is None else (live, live.picture)
+        was_live = bool(self._subject) and isinstance(self._subject[0], LiveRun)
+        if (live is not None or was_live) and picture != self._subject:
+            self.refresh()
+        self.over.follow_check.setVisible(self.session.live is not None)
+
+    def refresh_band(self) -> None:
+        """Shade the scores of the FPR range; all else stays."""
+        if self.isVisible() and self._split() is not None:
+            self._show_band()
+            self._tell(self._counts())
+        else:
+            self.mark_stale()
+
+    def _followed(self) -> LiveRun | None:
+        """Give the run in flight if it is what is to be seen: wished, and with a scorer."""
+        live = self.session.live
+        if live is None or live.picture is None or not self.over.follow_check.isChecked():
+            return None
+        return live
+
+    def _split(self) -> SplitResult | None:
+        """Give the split that is drawn; None where none, or no longer the right one, is."""
+        run, focus = self.session.run(self.session.selected), self.session.focus
+        if run is None or not run.record.splits or self._followed() is not None:
+            return None
+        k = min(focus.split, len(run.record.splits) - 1)
+        return run.record.splits[k] if self._subject == (run.record.id, k) else None
+
+    def _show_run(self, run: ShownRun) -> None:
+        splits = run.record.splits
+        k = min(self.session.focus.split, len(splits) - 1)
+        self.over.offer_splits(len(splits), k)
+        split = splits[k]
+        self._names = (run.record.experiment.data.positive, split.model.negative)
+        if self._subject != (run.record.id, k):
+            self._subject = (run.record.id, k)
+            self._draw(Distribution.of(split.test_positive, split.test_scores))
+            self.plot.enableAutoRange(axis="x")
+        self._name_classes()
+        self._show_parts(True)
+        from_file = run.record.experiment.validation.scheme == "file"
+        table = self.session.table
+        known = table is not None and table.sha256 == run.record.experiment.data.sha256
+        self.worst.show_split(split, table if known and not from_file else None)
+        self._show_band()
+        self._show_focus()
+
+    def _show_live(self, live: LiveRun) -> None:
+        picture = live.picture
+        assert picture is not None
+        self._subject = (live, picture)
+        table = self.session.table
+        positive = live.experiment.data.positive
+        others = [] if table is None else [name for name in table.classes if name != positive]
+        self._names = (positive, others[0] if len(others) == 1 else "the rest")
+        self._draw(Distribution.of(picture.positive, picture.scores))
+        self._name_classes()
+        self._show_parts(False)
+        rows = len(picture.positive)
+        self.sentence.setText(
+            f"{live.look.name} is training: scores of {rows:,} held-out rows as they stand. The "
+            "threshold is set when it ends."
+        )
+
+    def _show_nothing(self, run: ShownRun | None) -> None:
+        self._subject, self.distribution = (), None
+        self._show_parts(False)
+        self.plot.setVisible(False)
+        self.hint.setText("No scores yet")
+        self.hint.setVisible(True)
+        self.sentence.setText(
+            self.why_empty(
+                run, "scores", "its scores appear with its first scorer", "how both classes score"
+            )
+        )
+
+    def _show_parts(self, decided: bool) -> None:
+        """Show what belongs to a finished run, or only the distributions."""
+        self.hint.setVisible(False)
+        self.plot.setVisible(True)
+        self.over.show_parts(decided)
+        self._decided = decided
+        self._fit_side()
+        self.picture.show_parts(decided)
+
+    def _fit_side(self) -> None:
+        """Show the figures beside the plot where both have room; the sentence has the counts."""
+        self.side.setVisible(self._decided and self.width() >= _WIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_side()
+
+    def _draw(self, distribution: Distribution) -> None:
+        self.distribution = distribution
+        self.picture.show(distribution)
+        self.over.fit(distribution)
+
+    def _on_scale(self) -> None:
+        self.picture.show_scale(self.over.scale_combo.currentData())
+        self.picture.show_threshold(self.session.focus.threshold)
+
+    # ------------------------------------------------------------- focus
+
+    def set_threshold(self, value: float) -> None:
+        """Move the threshold, in every view."""
+        self.session.point_at(threshold=value)
+
+    def _on_focus(self) -> None:
+        if self.isVisible() and self._split() is not None:
+            self._show_focus()
+        else:
+            self.mark_stale()
+
+    def _show_focus(self) -> None:
+        run, split = self.session.run(self.session.selected), self._split()
+        if run is None or split is None:
+            return
+        focus, stakes = self.session.focus, self.session.stakes
+        self.over.show_threshold(focus.threshold)
+        self.picture.show_threshold(focus.threshold)
+        counts = self._counts()
+        prior = stakes.prior or data_prior(run.record, self.session.table)
+        self.readout.show_counts(counts, prior, stakes.prior is not None)
+        self._show_row(split, focus.row)
+        self._tell(counts)
+
+    def _show_row(self, split: SplitResult, row: int | None) -> None:
+        # The rows of a test file are not those that other views point at.
+        at_hand = row is not None and self.worst.has_table
+        place = np.flatnonzero(split.test_rows == row) if at_hand else np.empty(0, np.intp)
+        score = float(split.test_scores[place[0]]) if len(place) else None
+        self.picture.show_row(score, "" if row is None else f"row {row + 1:,}")
+        self.worst.show_row(row)
+
+    def _counts(self) -> Confusion:
+        assert self.distribution is not None
+        return self.distribution.confusion(self.session.focus.threshold)
+
+    def _band_scores(self) -> tuple[float, float]:
+        """Give the thresholds of the FPR range's ends, the lower one first."""
+        assert self.distribution is not None
+        low, high = self.session.plan.band
+        negatives = self.distribution.negatives
+        bottom = roc.fpr_threshold(negatives, high) if high < 1 else -math.inf
+        return bottom, roc.fpr_threshold(negatives, low) if low > 0 else math.inf
+
+    def _show_band(self) -> None:
+        self._band_ends = self._band_scores()
+        self.picture.show_band(*self._band_ends)
+
+    def _tell(self, counts: Confusion) -> None:
+        run, band = self.session.run(self.session.selected), self.session.plan.band
+        if run is not None:
+            threshold = self.session.focus.threshold
+            told = threshold_sentence(run.look.name, threshold, counts, self._names)
+            self.sentence.setText(f"{told} {band_sentence(band, self._band_ends)}".rstrip())
+
+    # ------------------------------------------------------------- names
+
+    def _name_classes(self) -> None:
+        dressed = (*self._names, current_theme().name)
+        if dressed == self._dressed:
+            return
+        self._dressed = dressed
+        self.readout.name_classes(*self._names)
+        words = key_words(self._names, QFontMetrics(self.font()))
+        # The title is the legend: it lies outside the plot, where it covers nothing.
+        plot_title(self.plot, words, color=current_theme().text, size="10pt")
+
+    def _on_click(self, event: Any) -> None:
+        if event.double():
+            self.plot.enableAutoRange(axis="x")

@@ -1,0 +1,91 @@
+"""What the Scores page says: the sentence under it, the key above it, the numbers behind it."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+
+from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.plain import Markup, joined, rich
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.runs.experiment import Band
+
+_NAME_WIDTH = 112
+
+
+def threshold_sentence(
+    name: str, threshold: float, counts: Confusion, names: tuple[str, str]
+) -> str:
+    """Say what a run gets wrong at a threshold."""
+    positive, negative = names
+    where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
+    m, n = counts.tp + counts.fn, counts.fp + counts.tn
+    missed = f"{counts.fn:,} of {m:,} {positive}"
+    alarms = f"{counts.fp:,} of {n:,} {negative}"
+    precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
+    return (
+        f"At {where} {name} misses {missed} and takes {alarms} for {positive}: TPR "
+        f"{counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}."
+    )
+
+
+def band_sentence(band: Band, scores: tuple[float, float]) -> str:
+    """Say between which scores an FPR range lies; nothing where it is the whole curve."""
+    low, high = _bounds(*scores)
+    if low and high:
+        place = f"between {low} and {high}"
+    elif low or high:
+        place = f"above {low}" if low else f"up to {high}"
+    else:
+        return ""
+    return f"The FPR range {band_words(band)} lies at scores {place}."
+
+
+def _bounds(low: float, high: float) -> list[str]:
+    """Write both ends with the decimals of the larger one; an infinite one is empty."""
+    known = [abs(end) for end in (low, high) if math.isfinite(end)]
+    text = number(max(known, default=0.0))
+    decimals = len(text.partition(".")[2])
+    if "e" in text:
+        return [number(end) if math.isfinite(end) else "" for end in (low, high)]
+    ends = [f"{end:.{decimals}f}" if math.isfinite(end) else "" for end in (low, high)]
+    return [end.replace("-", "−") for end in ends]
+
+
+def number(value: float) -> str:
+    """Write a score with four digits, zeros at its end among them: −9.670."""
+    text = f"{value:#.4g}".replace("-", "−")
+    return text.rstrip(".")
+
+
+def key_words(names: tuple[str, str], metrics: QFontMetrics) -> Markup:
+    """Write the key of the picture: both classes with their lines, and what a full colour means."""
+    theme, side = current_theme(), Qt.TextElideMode.ElideRight
+    samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
+    sample = '<span style="color:{}">{}</span> {}'
+    parts = [
+        rich(sample, colour, line, metrics.elidedText(name, side, _NAME_WIDTH))
+        for (colour, line), name in zip(samples, names, strict=True)
+    ]
+    parts.append(rich(sample, theme.muted, "█ wrong side", ""))
+    return joined("&nbsp;&nbsp;&nbsp;&nbsp;", parts)
+
+
+def score_columns(run: ShownRun) -> dict[str, list[object]]:
+    """Give every held-out score of every split: run, split, class, score, row from 1."""
+    from_file = run.record.experiment.validation.scheme == "file"
+    row = "test_file_row" if from_file else "row"
+    data: dict[str, list[object]] = {name: [] for name in ("run", "split", "class", "score", row)}
+    for k, split in enumerate(run.record.splits):
+        names = split.model.negative, split.model.positive
+        rows = len(split.test_rows)
+        data["run"] += [run.look.name] * rows
+        data["split"] += [k + 1] * rows
+        data["class"] += [names[int(of)] for of in split.test_positive.tolist()]
+        data["score"] += split.test_scores.tolist()
+        data[row] += (split.test_rows + 1).tolist()
+    return data

@@ -1,0 +1,184 @@
+"""The rows that are ranked worst: positives with the lowest scores, negatives with the highest."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.confusion import CARD_WIDTH
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.pages.scores.words import number
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.record import SplitResult
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+MOST = 100  # rows that are listed
+_LINE = 22
+_HEADS = ("Row", "Score", "Wrong pairs")
+_TIPS = {
+    0: "Number of the row in the table, from 1",
+    2: "Rows of the other class that this row is ranked wrongly against: negatives above a "
+    "positive, positives below a negative",
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Worst:
+    """Rows of one class, the worst ranked first.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers in the table.
+    scores : ndarray
+    pairs : ndarray of int
+        How many rows of the other class each is ranked wrongly against; ties not counted.
+    """
+
+    rows: Rows
+    scores: Array
+    pairs: Rows
+
+    @classmethod
+    def of(cls, split: SplitResult, positive: bool, most: int = MOST) -> Worst:
+        """Find them among the held-out rows."""
+        mine = split.test_positive == positive
+        scores = split.test_scores[mine]
+        order = np.argsort(scores if positive else -scores, kind="stable")[:most]
+        others = np.sort(split.test_scores[~mine])
+        if positive:
+            pairs = len(others) - np.searchsorted(others, scores[order], "right")
+        else:
+            pairs = np.searchsorted(others, scores[order], "left")
+        return cls(split.test_rows[mine][order], scores[order], pairs)
+
+
+class WorstRows(QWidget):
+    """A list of them, and the cells of the one that is chosen.
+
+    Attributes
+    ----------
+    pointed : Signal(int)
+        A row of the list was chosen: its number in the table.
+    worst : Worst or None
+    """
+
+    pointed = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "worst_rows", "Rows ranked worst")
+        self.setFixedWidth(CARD_WIDTH)
+        self.worst: Worst | None = None
+        self._split: SplitResult | None = None
+        self._table: Table | None = None
+        self.side = named(QComboBox(), "worst_side_combo", "Which rows are listed")
+        self.side.addItems(
+            ["Positives with the lowest scores", "Negatives with the highest scores"]
+        )
+        plain_tooltip(self.side, "The rows that are ranked worst; click one to see its cells")
+        self.side.currentIndexChanged.connect(self._fill)
+        title = PlainLabel("&Worst-ranked rows")
+        title.setBuddy(self.side)
+        title.setProperty("role", "muted")
+        self.model = SheetModel(_HEADS, _TIPS, ())
+        self.list = _sheet(self.model, 1, "worst_table", "Rows ranked worst")
+        self.list.selectionModel().currentRowChanged.connect(self._on_row)
+        self.about = label("", "muted", wrap=True, name="row_about")
+        self.cells = SheetModel(("Column", "Cell"), {}, (0,))
+        self.sheet = _sheet(self.cells, 0, "row_cells", "Cells of the row")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for widget, stretch in ((title, 0), (self.side, 0), (self.list, 3), (self.about, 0)):
+            layout.addWidget(widget, stretch)
+        layout.addWidget(self.sheet, 2)
+
+    def show_split(self, split: SplitResult, table: Table | None) -> None:
+        """List the rows of a split; ``table`` is None where its rows are not at hand."""
+        if (split, table) != (self._split, self._table):
+            self._split, self._table = split, table
+            for k, name in enumerate((split.model.positive, split.model.negative)):
+                words = ("with the lowest scores", "with the highest scores")[k]
+                self.side.setItemText(k, f"{name if len(name) < 16 else name[:15] + '…'} {words}")
+            self._fill()
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the listed rows are those of the table."""
+        return self._table is not None
+
+    def show_row(self, row: int | None) -> None:
+        """Mark a row of the table where it is listed, and show its cells."""
+        self._mark(row if self.has_table else None)
+        seen = row is not None and self._table is not None and row < self._table.rows
+        self.sheet.setVisible(seen)
+        if row is None or self._table is None or not seen:
+            tell(
+                self.about, "" if self._table else "The rows of the test file are not in the table."
+            )
+            return
+        assert self._split is not None
+        place = np.flatnonzero(self._split.test_rows == row)
+        where = "" if len(place) else ", not held out in this split"
+        tell(self.about, f"Row {row + 1:,}{where}")
+        self.cells.show_rows([Row(cells) for cells in row_cells(self._table, row)])
+
+    def _fill(self) -> None:
+        if self._split is None:
+            return
+        self.worst = Worst.of(self._split, self.side.currentIndex() == 0)
+        figures = zip(self.worst.rows, self.worst.scores, self.worst.pairs, strict=True)
+        self.model.show_rows(
+            [Row((f"{r + 1:,}", number(s), f"{pairs:,}")) for r, s, pairs in figures]
+        )
+
+    def _mark(self, row: int | None) -> None:
+        selection = self.list.selectionModel()
+        if row is None or self.worst is None or row not in self.worst.rows:
+            selection.clear()
+            return
+        found = np.flatnonzero(self.worst.rows == row)
+        index = self.model.index(int(found[0]), 0)
+        flags = QItemSelectionModel.SelectionFlag
+        selection.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+        self.list.scrollTo(index)
+
+    def _on_row(self, index: QModelIndex) -> None:
+        if index.isValid() and self.worst is not None and self._table is not None:
+            self.pointed.emit(int(self.worst.rows[index.row()]))
+
+
+def row_cells(table: Table, row: int) -> list[tuple[str, str]]:
+    """Give the name and the cell of every column but the ignored ones, the label first."""
+    columns = [column for column in table.columns if column.role != "ignore"]
+    columns.sort(key=lambda column: column.role != "label")
+    return [(column.name, _cell(column.kind, column.values[row])) for column in columns]
+
+
+def _cell(kind: str, value: object) -> str:
+    if value is None or value != value:  # NaN
+        return "–"
+    return f"{value:.6g}".replace("-", "−") if kind == "number" else str(value)
+
+
+def _sheet(model: SheetModel, stretched: int, name: str, accessible: str) -> QTableView:
+    table = named(QTableView(), name, accessible)
+    table.setModel(model)
+    list_rows(table, _LINE)
+    fit_columns(table, stretched)
+    table.setMinimumHeight(3 * _LINE)
+    return table

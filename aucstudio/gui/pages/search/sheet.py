@@ -1,0 +1,171 @@
+"""The table of a search: every candidate, sorted as one likes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.pages.search.standing import Setting, Standing
+from aucstudio.project.runs.tuning import METRICS, Candidate
+from aucstudio.project.words import figure_words
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.intp]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """The table of candidates, and by what each column sorts; None sorts last."""
+
+    heads: tuple[str, ...]
+    tips: Mapping[int, str]
+    rows: tuple[Row, ...]
+    keys: tuple[tuple[Any, ...], ...]
+
+
+class CandidateModel(SheetModel):
+    """Candidates, sorted by a column; a row that is selected stays so wherever it goes.
+
+    Attributes
+    ----------
+    order : list of int
+        Candidate of each row.
+    """
+
+    def __init__(self) -> None:
+        super().__init__((), {}, ())
+        self.order: list[int] = []
+        self._sheet = Sheet((), {}, (), ())
+        self._by, self._down = -1, False
+
+    def show_sheet(self, sheet: Sheet) -> bool:
+        """Show candidates; True if the table has another shape and must be sorted anew."""
+        same = sheet.heads == self.heads and len(sheet.rows) == len(self.rows)
+        self._sheet = sheet
+        if same:
+            self._arrange()
+            return False
+        self.beginResetModel()
+        self.heads, self.tips = sheet.heads, dict(sheet.tips)
+        self._words = frozenset({len(sheet.heads) - 1})
+        self.order, self._by = list(range(len(sheet.rows))), -1
+        self.rows = list(sheet.rows)
+        self.endResetModel()
+        return True
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        text = super().headerData(section, orientation, role)
+        if role != Qt.ItemDataRole.DisplayRole or text is None or section != self._by:
+            return text
+        return f"{text} {'▾' if self._down else '▴'}"
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; what has no value there comes last either way."""
+        self._by, self._down = column, order == Qt.SortOrder.DescendingOrder
+        self._arrange()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
+
+    def _arrange(self) -> None:
+        keys = self._sheet.keys
+        known: list[int] = []
+        unknown: list[int] = []
+        for k in range(len(keys)):
+            is_known = 0 <= self._by < len(keys[k]) and keys[k][self._by] is not None
+            (known if is_known else unknown).append(k)
+        known.sort(key=lambda k: keys[k][self._by], reverse=self._down)
+        self.layoutAboutToBeChanged.emit()
+        before, old = self.persistentIndexList(), self.order
+        self.order = known + unknown
+        self.rows = [self._sheet.rows[k] for k in self.order]
+        rows = {candidate: row for row, candidate in enumerate(self.order)}
+        after = [self.index(rows[old[index.row()]], index.column()) for index in before]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Column:
+    head: str
+    tip: str
+    cells: list[str]
+    keys: Sequence[Any]
+
+
+def candidate_sheet(
+    settings: Sequence[Setting], standing: Standing, chosen: Counts | None, is_live: bool
+) -> Sheet:
+    """Write the table: rank, settings, mean and its error, how often judged, and a remark."""
+    found = standing.search.candidates
+    ranks = standing.ranks.tolist()
+    remarks = [_remark(standing, k, is_live) for k in range(len(found))]
+    columns = [
+        _Column("Rank", "", [str(rank or "–") for rank in ranks], [rank or None for rank in ranks]),
+        *(_setting_column(setting, found) for setting in settings),
+        *_area_columns(standing, "folds" if chosen is None else "splits"),
+    ]
+    if chosen is not None:
+        cells = [f"{count} of {chosen.sum()}" if count else "–" for count in chosen]
+        tip = "Splits in which the candidate ranked best"
+        columns.append(_Column("Chosen", tip, cells, chosen.tolist()))
+    columns.append(_Column("Remark", "", remarks, [remark or None for remark in remarks]))
+    lines = zip(*(column.cells for column in columns), strict=True)
+    return Sheet(
+        tuple(column.head for column in columns),
+        {k: column.tip for k, column in enumerate(columns) if column.tip},
+        tuple(Row(cells, strong=k == standing.top) for k, cells in enumerate(lines)),
+        tuple(zip(*(column.keys for column in columns), strict=True)),
+    )
+
+
+def _setting_column(setting: Setting, found: Sequence[Candidate]) -> _Column:
+    cells = [setting.spell(one[setting.name]) for one in found]
+    return _Column(setting.symbol, setting.declared.help, cells, setting.index(found).tolist())
+
+
+def _area_columns(standing: Standing, units: str) -> list[_Column]:
+    """Write means and, where there is more than one area each, errors and counts."""
+    of = standing.search.areas.shape[1]
+    over = f", mean of the {units}" if of > 1 else ""
+    columns = [
+        _figures(
+            "Mean" if of > 1 else "Area", METRICS[standing.search.metric] + over, standing.means
+        )
+    ]
+    if of > 1:
+        counts = standing.counts.tolist()
+        cells = [f"{count} of {of}" if count < of else str(of) for count in counts]
+        tip = f"{units.capitalize()} that the candidate was judged on"
+        columns.append(_figures("±", f"Standard error over the {units}", standing.errors))
+        columns.append(_Column(units.capitalize(), tip, cells, counts))
+    return columns
+
+
+def _figures(head: str, tip: str, values: Array) -> _Column:
+    numbers = values.tolist()
+    keys = [None if math.isnan(number) else number for number in numbers]
+    return _Column(head, tip[:1].upper() + tip[1:], [figure_words(n) for n in numbers], keys)
+
+
+def _remark(standing: Standing, k: int, is_live: bool) -> str:
+    if k in standing.search.problems:
+        return standing.search.problems[k]
+    if k == standing.top:
+        if standing.is_whole:
+            return "best"
+        return "leads so far" if is_live else "led"
+    top = standing.top
+    if top is None or not standing.ranks[k]:
+        return ""
+    if standing.ranks[k] == 1:
+        return "level with the best"
+    near = standing.means[k] >= standing.means[top] - standing.errors[top]
+    return "within one standard error" if near else ""

@@ -1,0 +1,171 @@
+"""The sentences of a search: what ranks best, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.pages.search.standing import Setting, Standing, Subject, times_chosen
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
+from aucstudio.project.words import figure_words
+
+
+def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
+    """Write a candidate as ``C = 10, γ = 0.25``."""
+    return ", ".join(f"{s.symbol} = {s.spell(candidate[s.name])}" for s in settings)
+
+
+def _mean_words(standing: Standing, k: int) -> str:
+    error = standing.errors[k]
+    spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+    return f"{figure_words(float(standing.means[k]))}{spread}"
+
+
+def _area_words(standing: Standing, k: int) -> str:
+    return f"({METRICS[standing.search.metric]}: {_mean_words(standing, k)})"
+
+
+def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit: str) -> str:
+    """Write what is known of a candidate."""
+    words, count = candidate_words(settings, standing.search.candidates[k]), int(standing.counts[k])
+    problem = standing.search.problems.get(k)
+    if problem or not count:
+        return f"{words}: {problem or 'not judged yet'}"
+    facts = [f"{count} {unit}{'s' * (count > 1)}"] * (standing.search.areas.shape[1] > 1)
+    if standing.ranks[k]:
+        facts.append(f"rank {standing.ranks[k]} of {int((standing.ranks > 0).sum())}")
+    more = f" ({', '.join(facts)})" if facts else ""
+    return f"{_mean_words(standing, k)} with {words}{more}"
+
+
+def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+    """Say what a finished search found, how sure that is, or how far it got."""
+    top, name = standing.top, subject.look.name
+    assert top is not None
+    best = candidate_words(settings, standing.search.candidates[top])
+    area = _area_words(standing, top)
+    if not standing.is_whole:
+        return (
+            f"{name}: the search was stopped after {_done_words(standing)}; {best} led on the "
+            f"folds judged so far {area}."
+        )
+    folds = standing.search.areas.shape[1]
+    where = f" in {folds} folds" if standing.search.metric != LEAVE_PAIR_OUT else ""
+    return " ".join([f"{name}: {best} ranks best{where} {area}.", *_caveats(settings, standing)])
+
+
+def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+    """Say what ranks best over all splits, and what each of them chose."""
+    top = standing.top
+    if top is None:
+        return f"{subject.look.name}: no candidate was judged in every split."
+    best, splits = standing.search.candidates[top], standing.search.areas.shape[1]
+    chosen = times_chosen(subject.searches)
+    order = np.argsort(-chosen, kind="stable")[:3]
+    often = [
+        f"{chosen[k]} chose {candidate_words(settings, standing.search.candidates[k])}"
+        for k in order
+        if chosen[k]
+    ]
+    rest = splits - int(chosen[order].sum())
+    more = [f"{rest} chose others"] if rest else []
+    return " ".join(
+        [
+            f"{subject.look.name}: {candidate_words(settings, best)} ranks best over {splits} "
+            f"splits {_area_words(standing, top)}: {', '.join(often + more)}.",
+            *_caveats(settings, standing),
+        ]
+    )
+
+
+def live_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+    """Say how far the search in flight is, and who leads."""
+    live = subject.live
+    assert live is not None
+    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
+    if standing.is_whole and standing.top is not None and not live.stopping:
+        trains = f" It trains with these now{split}."
+        return search_sentence(subject, settings, standing) + trains
+    verb = "is stopping" if live.stopping else "is searching"
+    words = f"{subject.look.name} {verb}{split}: {_done_words(standing)} done"
+    if standing.top is None:
+        return f"{words}."
+    leader = candidate_words(settings, standing.search.candidates[standing.top])
+    return f"{words}; {leader} leads so far {_area_words(standing, standing.top)}."
+
+
+def _done_words(standing: Standing) -> str:
+    """Say how much of a search is done."""
+    total = standing.search.areas.size
+    done = round(standing.search.judged * total)
+    kind = "candidates" if standing.search.metric == LEAVE_PAIR_OUT else "fits"
+    return f"{done:,} of {total:,} {kind}"
+
+
+def _caveats(settings: Sequence[Setting], standing: Standing) -> list[str]:
+    """Say what else could be as good: near candidates, values beyond the grid, failures."""
+    assert standing.top is not None
+    words, search = [], standing.search
+    words += _rivals(standing)
+    words += _edges(settings, search.candidates[standing.top])
+    if search.problems:
+        first = next(iter(search.problems.values()))
+        count = f"{len(search.problems)} of {len(search.candidates)} candidates"
+        words.append(f"{count} could not be judged: {first}.")
+    return words
+
+
+def _rivals(standing: Standing) -> list[str]:
+    """Say how many candidates are as good, or as good within the standard error."""
+    assert standing.top is not None
+    others = int((standing.ranks > 0).sum()) - 1
+    tied = int((standing.ranks == 1).sum()) - 1
+    if not others:
+        return []
+    if np.isnan(standing.errors[standing.top]):
+        return (
+            [f"{_of(tied, others)} {'is' if tied == 1 else 'are'} level with it."] if tied else []
+        )
+    near = standing.close()
+    level = f", {tied} of them level with it" if tied else ""
+    lies = "lies" if near == 1 else "lie"
+    return [f"{_of(near, others)} {lies} within one standard error of it{level}."]
+
+
+def _of(count: int, others: int) -> str:
+    if others == 1:
+        return "The other" if count else "Not even the other"
+    return (
+        f"All {others} others" if count == others else f"{count or 'None'} of the {others} others"
+    )
+
+
+def _edges(settings: Sequence[Setting], best: Candidate) -> list[str]:
+    """Say beyond which values nothing was tried although the best lies there."""
+    found = []
+    for setting in settings:
+        if not setting.is_numeric or len(setting.values) < 2:
+            continue
+        value, declared = best[setting.name], setting.declared
+        for end, side, bound in ((0, "below", declared.low), (-1, "above", declared.high)):
+            if value == setting.values[end] and value != bound:
+                found.append(f"no {setting.symbol} {side} {setting.spell(value)}")
+    if not found:
+        return []
+    words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return [f"It lies on the edge of the grid: {words} was tried."]
+
+
+def untuned_words(run: ShownRun | None) -> str:
+    """Say why a run has no search, unless it failed; empty if there is no run."""
+    if run is None or run.record.error:
+        return ""
+    experiment = run.record.experiment
+    if experiment.tuning is not None:
+        return f"{run.look.name} was stopped before any candidate was judged: press Tune again."
+    if not candidates(METHODS[experiment.method], experiment.params, 0):
+        return f"{METHODS[experiment.method].title} has no setting to search."
+    return f"{run.look.name} was not tuned: press Tune in the method card to search its settings."

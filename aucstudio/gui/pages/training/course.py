@@ -1,0 +1,229 @@
+"""The course of one fit, finished or in flight, as the Training picture draws it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cached_property
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
+from aucstudio.project.runs.watch import Look
+
+Array = NDArray[np.float64]
+
+ITERATION, SECONDS = "iteration", "seconds"
+TRAIN, HELD = "train", "held"
+_LIVE_POINTS = 4_000
+_ROUNDING = float(np.finfo(float).eps)
+
+
+class Areas(Protocol):
+    """Areas of the same rows at several looks."""
+
+    def auc(self) -> Array:
+        """Give the AUC at each look."""
+
+    def pauc(self, band: Band) -> Array:
+        """Give the normalised partial AUC at each look."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Course:
+    """One fit.
+
+    Attributes
+    ----------
+    run : str
+        Id of the run; empty for the one in flight.
+    look : RunLook
+    split, splits : int
+        Which fit of how many.
+    iteration, seconds, objective, gap : ndarray of float
+        The steps; ``gap`` is NaN where there is no certificate.
+    look_iteration, look_seconds : ndarray of float
+        The looks.
+    train, held : Areas
+        On training rows and on held-out rows, at each look.
+    stages : tuple of Stage
+    """
+
+    run: str
+    look: RunLook
+    split: int
+    splits: int
+    iteration: Array
+    seconds: Array
+    objective: Array
+    gap: Array
+    look_iteration: Array
+    look_seconds: Array
+    train: Areas
+    held: Areas
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def is_live(self) -> bool:
+        return not self.run
+
+    @property
+    def is_one_step(self) -> bool:
+        """Whether there is nothing to draw a line through."""
+        return len(self.iteration) < 2 and len(self.look_iteration) < 2
+
+    def steps_along(self, axis: str) -> Array:
+        """Give where the steps are along the horizontal axis."""
+        return self.iteration if axis == ITERATION else self.seconds
+
+    def looks_along(self, axis: str) -> Array:
+        """Give where the looks are along the horizontal axis."""
+        return self.look_iteration if axis == ITERATION else self.look_seconds
+
+    @cached_property
+    def distance(self) -> Array:
+        """The objective above the best bound below its optimum, for a logarithmic axis.
+
+        Each step's certificate bounds the optimum from below by objective − gap; the highest of
+        these is taken. Without certificates it is the least objective reached. NaN where zero
+        within rounding.
+        """
+        bounds = (self.objective - self.gap)[np.isfinite(self.gap)]
+        floor = np.max(bounds) if len(bounds) else np.min(self.objective, initial=np.inf)
+        return self._visible(self.objective - floor)
+
+    @cached_property
+    def certificate(self) -> Array:
+        """The gap, for a logarithmic axis: NaN where zero within rounding."""
+        return self._visible(self.gap)
+
+    def _visible(self, amount: Array) -> Array:
+        """Leave out what is nothing but rounding of the objective."""
+        return np.where(amount > _ROUNDING * np.abs(self.objective), amount, np.nan)
+
+    def areas(self, part: str, band: Band | None) -> Array:
+        """Give the partial AUC in a band, or the AUC, at each look at one part of the rows."""
+        known = self.train if part == TRAIN else self.held
+        return known.auc() if band is None else known.pauc(band)
+
+
+_NOWHERE = ScoresOnTheWay(np.empty(0, dtype=bool), np.empty((0, 0), dtype=np.float32))
+
+
+def run_courses(run: ShownRun) -> list[Course]:
+    """Give the courses of a finished run, split by split."""
+    made = []
+    for k, split in enumerate(run.record.splits):
+        curve, looks = split.curve, split.trajectory
+        made.append(
+            Course(
+                run.record.id,
+                run.look,
+                k,
+                len(run.record.splits),
+                curve.iteration.astype(np.float64),
+                curve.seconds,
+                curve.objective,
+                curve.gap,
+                np.empty(0) if looks is None else looks.iteration.astype(np.float64),
+                np.empty(0) if looks is None else looks.seconds,
+                _NOWHERE if looks is None else looks.train,
+                _NOWHERE if looks is None else looks.held,
+                curve.stages,
+            )
+        )
+    return made
+
+
+def unready(runs: list[ShownRun]) -> list[ScoresOnTheWay]:
+    """List what is yet to be computed before the areas of these runs can be drawn at once."""
+    looks = [s.trajectory for run in runs for s in run.record.splits if s.trajectory is not None]
+    return [part for look in looks for part in (look.held, look.train) if not part.is_ready]
+
+
+def make_ready(waiting: list[ScoresOnTheWay], post: Callable[[object], bool]) -> None:
+    """Compute what areas need, beside the window; ``post`` answers whether to stop."""
+    for standing in waiting:
+        if post(None):
+            return
+        standing.above  # noqa: B018  (computed here, kept there)
+
+
+def live_course(live: LiveRun, known: LiveAreas) -> Course:
+    """Give the course of the fit in flight; of very many steps every k-th and the last."""
+    taken = live.points[:: max(1, len(live.points) // _LIVE_POINTS)]
+    if taken and taken[-1] is not live.points[-1]:
+        taken = [*taken, live.points[-1]]
+    steps = np.array(taken, dtype=np.float64).reshape(-1, 4)
+    looks = list(live.looks)
+    return Course(
+        "",
+        live.look,
+        live.split,
+        live.splits,
+        steps[:, 0],
+        steps[:, 1],
+        steps[:, 2],
+        steps[:, 3],
+        np.array([look.iteration for look in looks], dtype=np.float64),
+        np.array([look.seconds for look in looks], dtype=np.float64),
+        _LivePart(looks, TRAIN, known),
+        _LivePart(looks, HELD, known),
+        live.stages.stages(),
+    )
+
+
+class LiveAreas:
+    """Areas of looks at the fit in flight, each computed once for as long as the band stays."""
+
+    def __init__(self) -> None:
+        self._standings: WeakKeyDictionary[Look, dict[str, ScoresOnTheWay]] = WeakKeyDictionary()
+        self._areas: WeakKeyDictionary[Look, dict[tuple[str, Band | None], float]] = (
+            WeakKeyDictionary()
+        )
+        self._band: Band | None = None
+
+    def area(self, look: Look, part: str, band: Band | None) -> float:
+        """Give one area of one look."""
+        if band is not None and band != self._band:
+            self._areas.clear()
+            self._band = band
+        areas = self._areas.setdefault(look, {})
+        if (part, band) not in areas:
+            standing = self._standing(look, part)
+            areas[part, band] = float((standing.pauc(band) if band else standing.auc())[0])
+        return areas[part, band]
+
+    def _standing(self, look: Look, part: str) -> ScoresOnTheWay:
+        standings = self._standings.setdefault(look, {})
+        if part not in standings:
+            positive, scores = look.positive, look.scores
+            if part == TRAIN:
+                positive, scores = look.train_positive, look.train_scores
+            standings[part] = ScoresOnTheWay(positive, scores[None].astype(np.float32))
+        return standings[part]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _LivePart:
+    """The areas of one part of the rows at the looks so far."""
+
+    looks: list[Look]
+    part: str
+    known: LiveAreas
+
+    def auc(self) -> Array:
+        return self._areas(None)
+
+    def pauc(self, band: Band) -> Array:
+        return self._areas(band)
+
+    def _areas(self, band: Band | None) -> Array:
+        return np.array([self.known.area(look, self.part, band) for look in self.looks])

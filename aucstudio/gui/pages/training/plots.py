@@ -1,0 +1,225 @@
+"""The two plots of the Training page over one horizontal axis: the objective, and the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtGui import QPen
+from PySide6.QtWidgets import QVBoxLayout
+
+from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.planes.legend import Legend
+from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
+from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.stages import StageRegions
+from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
+from aucstudio.gui.pages.training.words import area_name
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.words import power_words
+
+DISTANCE, OBJECTIVE = "distance", "objective"
+Seen = Sequence[tuple[Course, bool]]
+_AXIS_WIDTH = 64
+_FEW_DECADES = 2.0
+_TITLES = {DISTANCE: "Distance to optimum", OBJECTIVE: "Objective"}
+
+
+class TrainingPlots(QVBoxLayout):
+    """The upper plot and the lower one.
+
+    Attributes
+    ----------
+    upper, lower : PlotWidget
+    upper_lines, lower_lines : tuple of Lines
+        Of finished runs and of the one in flight, which moves while the others stay.
+    stages : list of StageRegions
+        One a plot.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSpacing(4)
+        self._boxes = SteadyBox(), SteadyBox()
+        axes = _PowerAxis("left"), _StepAxis("bottom")
+        self.upper = make_plot("training_plot", "", "Objective", self._boxes[0], axes)
+        axis = _StepAxis("bottom")
+        self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], [axis])
+        self.lower.setXLink(self.upper)
+        self.upper_lines = Lines(self.upper), Lines(self.upper)
+        self.lower_lines = Lines(self.lower), Lines(self.lower)
+        self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
+        self._legend = Legend(self.lower)
+        self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
+        self._named: object = None
+        self._listed: object = None
+        for plot, share in zip(self.both(), (5, 6), strict=True):
+            plot.getAxis("left").setWidth(_AXIS_WIDTH)
+            self.addWidget(plot, stretch=share)
+        self.dress()
+
+    def both(self) -> tuple[pg.PlotWidget, pg.PlotWidget]:
+        return self.upper, self.lower
+
+    def dress(self) -> None:
+        """Take on the present theme."""
+        theme = current_theme()
+        for plot in self.both():
+            dress_plot(plot)
+        self._legend.setLabelTextColor(theme.text)
+        self._named = self._listed = None
+
+    def show_all(self) -> None:
+        """Go back to the whole picture."""
+        self.unsettle()
+        for plot in self.both():
+            plot.enableAutoRange()
+
+    def unsettle(self) -> None:
+        """Let the ranges follow what has changed beside the run in flight."""
+        for box in self._boxes:
+            box.unsettle()
+
+    def settle(self) -> None:
+        """Find the ranges before painting: the plots share one, and would be painted twice."""
+        sides = [sides_of(lines[True].places()) for lines in (self.upper_lines, self.lower_lines)]
+        along = [side[0] for side in sides if side is not None]
+        for box, side in zip(self._boxes, sides, strict=True):
+            # They share the horizontal axis.
+            box.flying = None if side is None else (_around(along), side[1])
+            box.updateAutoRange()
+
+    # ------------------------------------------------------------- drawing
+
+    def draw_steps(self, courses: Seen, axis: str, what: str, *, live: bool) -> None:
+        """Draw objectives, and the certificates of strong courses.
+
+        Parameters
+        ----------
+        courses : sequence of (Course, bool)
+            With whether a course is a strong one.
+        axis : {"iteration", "seconds"}
+        what : {"distance", "objective"}
+            The distance to the best bound, on a logarithmic scale, or the objective itself.
+        live : bool
+            Whether these are of the run in flight.
+        """
+        self.upper.setLogMode(y=what == DISTANCE)
+        lines = []
+        for course, strong in courses:
+            x = course.steps_along(axis)
+            y = course.distance if what == DISTANCE else course.objective
+            if strong and what == DISTANCE and np.isfinite(course.certificate).any():
+                dotted = pen(run_pen(course.look).color(), 1.2, (1.5, 3.0))
+                lines.append(Line(course, x, course.certificate, dotted, strong, is_main=False))
+            lines.append(Line(course, x, y, _pen(course, strong), strong))
+        self.upper_lines[live].draw(lines)
+
+    def draw_areas(self, courses: Seen, axis: str, band: Band | None, *, live: bool) -> None:
+        """Draw areas on held-out rows, and on training rows for strong courses."""
+        lines = []
+        for course, strong in courses:
+            x, held = course.looks_along(axis), course.areas(HELD, band)
+            is_held = bool(np.isfinite(held).any())
+            if strong or not is_held:
+                thin = pen(run_pen(course.look).color(), 1.2, (5.0, 4.0))
+                train = course.areas(TRAIN, band)
+                lines.append(Line(course, x, train, thin, strong, is_main=not is_held))
+            if is_held:
+                lines.append(Line(course, x, held, _pen(course, strong), strong, dots=strong))
+        self.lower_lines[live].draw(lines)
+        self.list_runs()
+
+    def show_stages(self, course: Course | None, axis: str) -> None:
+        """Show the stages of one course; before the first iteration no iterations pass."""
+        stages = () if course is None or axis == ITERATION else course.stages
+        end = 0.0 if course is None or not len(course.seconds) else float(course.seconds[-1])
+        for regions in self.stages:
+            regions.show(stages, end)
+
+    def name(self, axis: str, what: str, band: Band | None, *, upper: bool, lower: bool) -> None:
+        """Show the plots that have lines; the horizontal axis is written once, under the lowest."""
+        asked = axis, what, band, upper, lower
+        if asked == self._named:
+            return
+        self._named = asked
+        muted = current_theme().muted
+        self.upper.setVisible(upper)
+        self.lower.setVisible(lower)
+        self.upper.setLabel("left", _TITLES[what], color=muted)
+        self.lower.setLabel("left", "AUC" if band is None else "Partial AUC", color=muted)
+        plain_tooltip(self.lower, area_name(band))
+        title = "Iteration" if axis == ITERATION else "Seconds"
+        for plot in self.both():
+            plot.getAxis("bottom").is_whole = axis == ITERATION
+        self.lower.setLabel("bottom", title, color=muted)
+        bottom = self.upper.getAxis("bottom")
+        bottom.setStyle(showValues=not lower)
+        if lower:
+            bottom.setLabel("")
+            bottom.showLabel(False)
+        else:
+            self.upper.setLabel("bottom", title, color=muted)
+
+    def list_runs(self) -> None:
+        """Name the runs above their lines, where there are several."""
+        known: dict[str, tuple[RunLook, pg.PlotDataItem]] = {}
+        for lines in self.lower_lines:
+            for line, item in zip(lines.drawn, lines.items, strict=True):
+                if line.is_strong and line.is_main:
+                    known[line.course.run] = line.course.look, item
+        listed = self.lower.size(), [(look, id(item)) for look, item in known.values()]
+        if listed == self._listed:
+            return
+        self._listed = listed
+        self._legend.clear()
+        for look, item in known.values() if len(known) > 1 else ():
+            self._legend.explain_mark(shortened(look.name), item)
+        self._legend.fit()
+
+
+def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    lows, highs = zip(*stretches, strict=True)
+    return min(lows), max(highs)
+
+
+def _pen(course: Course, strong: bool) -> QPen:
+    made = run_pen(course.look, 2.0 if strong else 1.0)
+    if not strong:
+        made.setColor(faded(made.color(), 120))
+    return made
+
+
+class _PowerAxis(NumberAxis):
+    """An axis that writes every power of ten as such where it is logarithmic."""
+
+    def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
+        low, high = self.range
+        few = high - low < _FEW_DECADES
+        return [_power_label(10.0**value, few=few) for value in values]
+
+
+def _power_label(value: float, *, few: bool) -> str:
+    """Write a power of ten, and where there are few of them what is between."""
+    words = power_words(value)
+    leading = words.partition("·")[0]
+    if leading == "1":
+        return words.removeprefix("1·")
+    return words if few and leading in ("2", "5") else ""
+
+
+class _StepAxis(NumberAxis):
+    """A horizontal axis that has no ticks between whole numbers where it counts iterations."""
+
+    is_whole = True
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        levels: list[tuple[float, float]] = super().tickSpacing(low, high, size)
+        if not self.is_whole:
+            return levels
+        return [level for level in levels if level[0] >= 1.0] or [(1.0, 0.0)]

@@ -1,0 +1,310 @@
+"""The course of training: objective, certificate, and the areas on held-out and training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QObject, QPointF
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+
+from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.widgets import hint_label, label
+from aucstudio.gui.pages.training.controls import TrainingControls
+from aucstudio.gui.pages.training.course import (
+    HELD,
+    Course,
+    LiveAreas,
+    live_course,
+    make_ready,
+    run_courses,
+    unready,
+)
+from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.plots import TrainingPlots
+from aucstudio.gui.pages.training.table import course_table
+from aucstudio.gui.pages.training.words import (
+    area_sentence,
+    before_words,
+    live_sentence,
+    look_words,
+    run_sentence,
+    step_words,
+)
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.work.job import Job, describe_failure
+
+# Some fifteen times a second: it looks alive, and leaves the processor to the training.
+_LIVE_MILLISECONDS = 75
+_HINT = "Thick: validation; thin and dashed: training; dotted: certificate. Point at a line."
+
+
+class TrainingView(TrainingControls):
+    """Objective above and area below, against iterations or seconds: checked runs, and the live.
+
+    Attributes
+    ----------
+    plots_ : TrainingPlots
+    readout : QLabel
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._courses: list[Course] = []
+        self._live: Course | None = None
+        self._flying: LiveRun | None = None
+        self._known = LiveAreas()
+        self._subject: object = None
+        self._drawn = False, False
+        self._background = Background(self, self._on_ready)
+        self._soon_live = delayed(self, _LIVE_MILLISECONDS, self._catch_up)
+        self._soon_band = delayed(self, 30, self._draw)
+        self._behind = False
+        self._make_plots()
+        self.chosen.connect(self._clear_readout)
+        session.plan_changed.connect(self.mark_stale)
+        session.focus_changed.connect(self.mark_stale)
+        session.band_changed.connect(self.refresh_band)
+
+    # ------------------------------------------------------------- making
+
+    def _make_plots(self) -> None:
+        self.hint = hint_label("training_hint")
+        self.readout = label(_HINT, "muted", wrap=True, name="training_readout")
+        self.readout.setAccessibleName("Course at the pointer")
+        self.plots_ = TrainingPlots()
+        for plot in self.plots():
+            plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
+            plot.scene().sigMouseClicked.connect(self._on_click)
+            plot.viewport().installEventFilter(self)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(self.readout)
+        column.addWidget(self.hint, stretch=1)
+        column.addLayout(self.plots_, stretch=1)
+        self.body.addLayout(column)
+
+    def figure(self) -> pg.PlotWidget:
+        return self.plots_.upper if self.plots_.upper.isVisibleTo(self) else self.plots_.lower
+
+    def plots(self) -> list[pg.PlotWidget]:
+        return list(self.plots_.both())
+
+    def busy(self) -> bool:
+        return self._background.busy
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        runs = self._runs()
+        self._courses = [course for run in runs for course in run_courses(run)]
+        self._take_live()
+        self.fill_splits()
+        waiting = unready(runs)
+        if waiting:
+            self._background.start(lambda post: make_ready(waiting, post))
+        else:
+            self._background.drop()
+        self._draw()
+
+    def refresh_band(self) -> None:
+        """Show the partial areas in the present FPR range; the rest stays."""
+        if self.isVisible():
+            self._soon_band.start()
+        else:
+            self.mark_stale()
+
+    def refresh_live(self) -> None:
+        """Show the fit in flight, at once if it is another one or that was not done just now."""
+        is_same, self._flying = self.session.live is self._flying, self.session.live
+        if is_same and self._soon_live.isActive():
+            self._behind = True
+            return
+        self._soon_live.start()
+        self._behind = False
+        had = self._live
+        self._take_live()
+        if self._is_drawn() != self._drawn or (had is None) != (self._live is None):
+            self._draw()
+        elif self._live is not None:
+            self._draw_live()
+        elif not self._courses:
+            self._tell()
+        self.keep_still()
+
+    def _catch_up(self) -> None:
+        if self._behind:
+            self.refresh_live()
+
+    def _runs(self) -> list[ShownRun]:
+        """Give the checked runs and the chosen one, which is drawn last."""
+        chosen = self.session.run(self.session.selected)
+        if chosen is None or not chosen.record.splits:
+            return self.session.checked_runs()
+        mine = chosen.record.id
+        return [*(r for r in self.session.checked_runs() if r.record.id != mine), chosen]
+
+    def _take_live(self) -> None:
+        live = self.session.live
+        seen = live is not None and (live.points or len(live.looks))
+        self._live = live_course(live, self._known) if live is not None and seen else None
+
+    def _on_ready(self, job: Job[Any, Any]) -> None:
+        if job.error is not None:
+            self.session.failed.emit(*describe_failure(job.error))
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the courses that are seen, and say what they show."""
+        axis, what, band = self.axis(), self.what(), self.band()
+        done = self._seen()
+        steps, areas = self._is_drawn()
+        plots = self.plots_
+        plots.name(axis, what, band, upper=steps, lower=areas)
+        lines = [pair for pair in done if steps and len(pair[0].iteration)]
+        plots.draw_steps(lines, axis, what, live=False)
+        ready = [pair for pair in done if areas and len(pair[0].look_iteration)]
+        plots.draw_areas([] if self.busy() else ready, axis, band, live=False)
+        self._drawn = steps, areas
+        plots.unsettle()
+        self._draw_live()
+        subject = axis, what, band is None, None if self._live else self.session.selected
+        if subject != self._subject:
+            self._subject = subject
+            plots.show_all()
+
+    def moving(self) -> Container[QGraphicsItem]:
+        plots = self.plots_
+        return [*plots.upper_lines[1].items, *plots.lower_lines[1].items]
+
+    def _draw_live(self) -> None:
+        """Draw the fit in flight over the others, which stay as they are."""
+        axis, what, band = self.axis(), self.what(), self.band()
+        steps, areas = self._drawn
+        live = [] if self._live is None else [(self._live, True)]
+        self.plots_.draw_steps(live if steps else [], axis, what, live=True)
+        self.plots_.draw_areas(live if areas else [], axis, band, live=True)
+        self.plots_.show_stages(self._strong_course() if steps else None, axis)
+        self.plots_.settle()
+        self.hint.setVisible(not steps and not areas)
+        self.readout.setVisible(steps or areas)
+        self._tell()
+
+    def _is_drawn(self) -> tuple[bool, bool]:
+        """Tell whether there are lines for the upper plot, and for the lower one.
+
+        Methods of one step have dots beside the lines of others; alone they have no picture.
+        """
+        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        moving = any(not course.is_one_step for course in seen)
+        steps = any(len(course.iteration) > 1 for course in seen)
+        return steps, moving and any(len(course.look_iteration) for course in seen)
+
+    def _seen(self) -> list[tuple[Course, bool]]:
+        """List the finished courses to draw, each with whether it is a strong one.
+
+        Splits that are not pointed at stand back while a fit is in flight: each frame would
+        paint them again.
+        """
+        one = self.is_one_split() or self._live is not None
+        pairs = []
+        for course in self._courses:
+            strong = course.split == min(self.session.focus.split, course.splits - 1)
+            if strong or not one:
+                pairs.append((course, strong))
+        return pairs
+
+    def _strong_course(self) -> Course | None:
+        """Give the course that the words are about."""
+        if self._live is not None:
+            return self._live
+        chosen = self.session.selected
+        mine = [course for course, strong in self._seen() if strong and course.run == chosen]
+        return mine[0] if mine else None
+
+    def _tell(self) -> None:
+        live, run, band = self.session.live, self.session.run(self.session.selected), self.band()
+        course = self._strong_course()
+        self.hint.setText("Nothing trained yet")
+        if live is not None and course is not None and course.is_live:
+            self.sentence.setText(live_sentence(live, course.areas(HELD, band), band))
+        elif run is not None and course is not None:
+            if course.is_one_step:
+                self.hint.setText("One step: there is no course to draw")
+            split = run.record.splits[course.split]
+            parts = [run_sentence(run), before_words(split)]
+            if not self.busy():
+                parts.append(area_sentence(split, course, band))
+            self.sentence.setText(" ".join(part for part in parts if part))
+        else:
+            soon, aim = "its course appears with its first step", "how its training goes"
+            self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        seen = [course for course, _ in self._seen()] + ([self._live] if self._live else [])
+        return course_table(seen, self.session.plan.band)
+
+    def retheme(self) -> None:
+        self.plots_.dress()
+        self.mark_stale()
+
+    # ------------------------------------------------------------- pointing
+
+    def _on_mouse_moved(self, position: QPointF) -> None:
+        """Read out the point nearest to the pointer, in the plot that it is over."""
+        self._clear_readout()
+        found = self._under(position)
+        if found is not None:
+            self._read(*found)
+
+    def _under(self, position: QPointF) -> tuple[Lines, Line, int] | None:
+        """Find what is under a position of the scene that sent the signal; the live line first."""
+        for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
+            found = lines.nearest(position) if lines.plot.scene() is self.sender() else None
+            if found is not None:
+                return lines, *found
+        return None
+
+    def _read(self, lines: Lines, line: Line, k: int) -> None:
+        lines.mark(line, k)
+        course = line.course
+        split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
+        if lines in self.plots_.upper_lines:
+            words = step_words(course, k)
+        else:
+            words = look_words(course, k, self.band())
+        self.readout.setText(f"{shortened(course.look.name)}{split}   {words}")
+
+    def _clear_readout(self) -> None:
+        for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):
+            lines.unmark()
+        self.readout.setText(_HINT)
+
+    def _on_click(self, event: Any) -> None:
+        """Choose the run and split under the pointer; twice: back to the whole picture."""
+        if event.double():
+            self.plots_.show_all()
+            return
+        found = self._under(event.scenePos())
+        if found is not None and not found[1].course.is_live:
+            course = found[1].course
+            self.session.select(course.run)
+            self.session.point_at(split=course.split)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self._clear_readout()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # As many lines as its longest words need; never a height that depends on the pointer.
+        lines = 1 if self.width() > 780 else (2 if self.width() > 400 else 3)
+        self.readout.setFixedHeight(lines * self.readout.fontMetrics().lineSpacing() + 2)
+        self.plots_.list_runs()

@@ -1,0 +1,203 @@
+"""What the Training page says: how a training went, and what its rankings did on the way."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from aucstudio.engine import inference
+from aucstudio.gui.pages.training.course import HELD, TRAIN, Array, Course
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import STOPPED, SplitResult
+from aucstudio.project.words import figure_words, power_words, seconds_words
+
+_MEASURED = 0.05  # seconds: stages are told no more often than that
+_SEEN = 5e-4  # a difference that three decimals show
+
+
+def run_sentence(run: ShownRun) -> str:
+    """Say how a run's training went: steps, objective, certificate, time, and whether it ended."""
+    splits = run.record.splits
+    if len(splits) == 1 and splits[0].n_iter is None:
+        return f"{run.look.name} is solved in one step: {_step_words(splits[0])}{_early(run)}."
+    counts = [split.n_iter for split in splits if split.n_iter is not None]
+    parts = [
+        f"{_range([float(count) for count in counts], _count)} iterations"
+        if counts
+        else "one step",
+        f"objective {_range([split.objective for split in splits], number_words)}",
+        _proof([_relative_gap(split.objective, split.gap) for split in splits]),
+        seconds_words(run.record.fit_seconds),
+    ]
+    several = f", {len(splits)} fits" if len(splits) > 1 else ""
+    mean = " a fit" if several else ""
+    quiet = max(len(split.curve.iteration) for split in splits) < 2 and bool(counts)
+    unseen = " Its solver shows no steps on the way." if quiet else ""
+    words = ", ".join(part for part in parts if part)
+    return f"{run.look.name}{several}: {words}{mean}{_early(run)}.{unseen}"
+
+
+def _step_words(split: SplitResult) -> str:
+    certificate = "" if split.gap is None else f"certificate {power_words(split.gap)}, "
+    time = seconds_words(split.fit_seconds)
+    return f"objective {number_words(split.objective)}, {certificate}{time}"
+
+
+def _early(run: ShownRun) -> str:
+    """Say which fits ended before their certificate."""
+    splits = run.record.splits
+    early = sum(not split.converged for split in splits)
+    if not early:
+        return "; stopped by hand after these" if run.record.status == STOPPED else ""
+    who = "" if len(splits) == 1 else f"{early} of {len(splits)} "
+    if run.record.status == STOPPED:
+        return f"; {who}stopped early, by hand"
+    return f"; {who}stopped early: the certificate was not reached"
+
+
+def before_words(split: SplitResult) -> str:
+    """Say what came before the first iteration, and how long it took."""
+    stages = split.curve.stages
+    lengths = [after.seconds - stage.seconds for stage, after in itertools.pairwise(stages)]
+    parts = [
+        f"{stage.name} {seconds_words(length)}"
+        for stage, length in zip(stages, lengths, strict=False)
+        if length >= _MEASURED
+    ]
+    return f"Before the first iteration: {', '.join(parts)}." if parts else ""
+
+
+def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
+    """Say where the area on held-out rows ended, and whether it was surely better on the way.
+
+    The best of many looks is better than the last by luck alone: the paired test of the two is
+    corrected for the number of looks.
+    """
+    looks = split.trajectory
+    if looks is None:
+        return "The program that made this run kept no scores on the way."
+    held, train = course.areas(HELD, band), course.areas(TRAIN, band)
+    name = area_name(band)
+    which = f"split {course.split + 1}: " if course.splits > 1 else ""
+    if not np.isfinite(held).all():
+        if not np.isfinite(train).all():
+            return ""
+        return f"{which}training {name} ends at {figure_words(train[-1])}.".capitalize()
+    ends = f"ends at {figure_words(held[-1])} (training {figure_words(train[-1])})"
+    best = int(np.argmax(held))
+    told = ""
+    if held[best] - held[-1] >= _SEEN:
+        peak = f"{figure_words(held[best])} at iteration {looks.iteration[best]:,}"
+        if _is_settled(split, best, band):
+            ends = f"peaked with {peak} and {ends}"
+        else:
+            told = f"; its best, {peak}, is within chance of that"
+    sentence = f"{which}validation {name} {ends}{told}{_sample_words(split)}."
+    return sentence[0].upper() + sentence[1:]
+
+
+def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
+    looks = split.trajectory
+    if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
+        return False
+    pair = looks.held.scores[best], looks.held.scores[-1]
+    if band is None:
+        p = inference.delong_test(looks.held.positive, *pair).p
+    else:
+        p = inference.pauc_test(looks.held.positive, *pair, *band).p
+    return inference.settled(p * len(looks.iteration))
+
+
+def _sample_words(split: SplitResult) -> str:
+    looks = split.trajectory
+    seen = 0 if looks is None else len(looks.held.positive)
+    rows = len(split.test_rows)
+    return f", on {seen:,} of {rows:,} held-out rows" if seen < rows else ""
+
+
+def live_sentence(live: LiveRun, held: Array, band: Band | None) -> str:
+    """Say where the fit in flight is; ``held`` are the areas at the looks so far."""
+    split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
+    verb = "is stopping" if live.stopping else "is training"
+    if not live.points:
+        return f"{live.look.name} {verb}{split}: {live.words}."
+    iteration, seconds, objective, gap = live.points[-1]
+    parts = [
+        f"iteration {iteration:,}",
+        f"objective {number_words(objective)}",
+        _proof([_relative_gap(objective, None if math.isnan(gap) else gap)]),
+        seconds_words(seconds),
+    ]
+    words = ", ".join(part for part in parts if part)
+    areas = f" Validation {area_name(band)} {area_course(held)}." if len(held) else ""
+    return f"{live.look.name} {verb}{split}: {words}.{areas}"
+
+
+def area_course(areas: Array) -> str:
+    """Write the latest area and where it came from."""
+    first = f", {figure_words(areas[0])} at first" if len(areas) > 1 else ""
+    return f"{figure_words(areas[-1])}{first}"
+
+
+def area_name(band: Band | None) -> str:
+    """Name the area that is shown."""
+    return "AUC" if band is None else f"pAUC at FPR {band[0]:g} … {band[1]:g}"
+
+
+def step_words(course: Course, k: int) -> str:
+    """Read out one step."""
+    gap = course.gap[k]
+    certificate = "" if math.isnan(gap) else f", certificate {power_words(gap)}"
+    place = _place(course.iteration[k], course.seconds[k])
+    return f"{place}objective {number_words(course.objective[k])}{certificate}"
+
+
+def look_words(course: Course, k: int, band: Band | None) -> str:
+    """Read out one look."""
+    held, train = (figure_words(course.areas(part, band)[k]) for part in (HELD, TRAIN))
+    place = _place(course.look_iteration[k], course.look_seconds[k])
+    return f"{place}{area_name(band)}: validation {held}, training {train}"
+
+
+def _place(iteration: float, seconds: float) -> str:
+    return f"iteration {iteration:,.0f}, {seconds_words(seconds)}   "
+
+
+def _relative_gap(objective: float, gap: float | None) -> float:
+    if gap is None:
+        return math.nan
+    return gap / abs(objective) if objective else (math.inf if gap else 0.0)
+
+
+def _proof(gaps: Sequence[float]) -> str:
+    """Say how near the optimum the worst of the fits is proven to be."""
+    worst = max(gaps, key=lambda gap: math.inf if math.isnan(gap) else gap)
+    if not math.isfinite(worst) or worst > 1.0:
+        # A bound beyond the objective itself proves nothing yet.
+        return ""
+    if not worst:
+        return "proven optimal"
+    near = power_words(worst) if worst < 0.01 else f"{100 * worst:,.0f} %"
+    return f"proven within {near} of the optimum"
+
+
+def _range(values: Sequence[float], write: Callable[[float], str]) -> str:
+    low, high = write(min(values)), write(max(values))
+    return low if low == high else f"{low} … {high}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def number_words(value: float) -> str:
+    """Write a number to three digits, in full where that is short."""
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return power_words(value, 2)
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{digits}f}".replace("-", "−")

@@ -1,0 +1,210 @@
+"""The first card: the table, its label and its positive class, shown as guesses to correct."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import (
+    Card,
+    ElidedLabel,
+    field_label,
+    fields_grid,
+    label,
+    named,
+    tell,
+)
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.panels.param_form import narrow_combo
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+
+_CHOOSE = "choose…"
+_MAX_CLASSES = 50
+_MOST_NOTES = 3
+
+
+class DataPanel(Card):
+    """Shows the table of the session and changes its roles."""
+
+    open_asked = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("1  Data")
+        self.session = session
+        self.title = ElidedLabel("No table yet")
+        self.title.setObjectName("data_title")
+        self.title.setProperty("role", "title")
+        self.facts = label("", "muted", wrap=True, name="data_facts")
+        self.label_combo = narrow_combo("label_combo", "Label column")
+        self.positive_combo = narrow_combo("positive_combo", "Positive class")
+        self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
+        self.notes = label("", "muted", wrap=True, name="data_notes")
+        self.problem = label("", "error", wrap=True, name="data_problem")
+        self.open_button = named(QPushButton("Open…"), "open_button", "Open")
+        self.columns_button = named(
+            QPushButton("Columns…"), "columns_button", "Columns and their roles"
+        )
+        self._lay_out()
+        self.open_button.clicked.connect(self.open_asked)
+        self.columns_button.clicked.connect(self._on_columns)
+        self.label_combo.activated.connect(self._on_label)
+        self.positive_combo.activated.connect(self._on_positive)
+        session.table_changed.connect(self.refresh)
+        session.plan_changed.connect(self._tell_facts)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        form = fields_grid()
+        self._label_name, self._positive_name = field_label("Label"), field_label("Positive")
+        for row, (name, field) in enumerate(
+            ((self._label_name, self.label_combo), (self._positive_name, self.positive_combo))
+        ):
+            name.setBuddy(field)
+            form.addWidget(name, row, 0)
+            form.addWidget(field, row, 1)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.columns_button)
+        buttons.addStretch(1)
+        for widget in (self.title, self.facts):
+            self.rows.addWidget(widget)
+        self.rows.addLayout(form)
+        self.rows.addWidget(self.notes)
+        self.rows.addWidget(self.problem)
+        self.rows.addLayout(buttons)
+
+    def refresh(self) -> None:
+        """Show the session's table."""
+        table = self.session.table
+        for widget in (
+            self._label_name,
+            self._positive_name,
+            self.label_combo,
+            self.positive_combo,
+            self.columns_button,
+        ):
+            widget.setVisible(table is not None)
+        if table is None:
+            self.title.setText("No table yet")
+            tell(self.facts, "A CSV or TSV file with one row a case and a two-class column.")
+            tell(self.notes, "")
+            tell(self.problem, "")
+            return
+        self.title.setText(table.path.name)
+        plain_tooltip(self.title, str(table.path))
+        self._tell_facts()
+        self._fill_label(table)
+        self._fill_positive(table)
+        tell(self.notes, "\n".join(_notes(table)))
+        tell(self.problem, _problem(table), "error")
+
+    def _tell_facts(self) -> None:
+        if (table := self.session.table) is not None:
+            tell(self.facts, _facts(table, METHODS[self.session.plan.method].takes_gaps))
+
+    def _fill_label(self, table: Table) -> None:
+        self.label_combo.clear()
+        if table.label is None:
+            self.label_combo.addItem(_CHOOSE, None)
+        for column in table.columns:
+            if column.distinct <= _MAX_CLASSES:
+                self.label_combo.addItem(column.name, column.name)
+        self.label_combo.setCurrentIndex(max(0, self.label_combo.findData(table.label)))
+
+    def _fill_positive(self, table: Table) -> None:
+        self.positive_combo.clear()
+        total = sum(table.classes.values())
+        if table.positive is None:
+            self.positive_combo.addItem(_CHOOSE, None)
+        for name, count in table.classes.items():
+            self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
+        self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
+        self.positive_combo.setEnabled(bool(table.classes))
+
+    def show_problem(self, sentence: str) -> None:
+        """Say what is wrong with a file that could not be opened, beside the table kept."""
+        tell(self.problem, sentence, "error")
+
+    def _on_label(self) -> None:
+        self._change(label=self.label_combo.currentData())
+
+    def _on_positive(self) -> None:
+        self._change(positive=self.positive_combo.currentData())
+
+    def _change(self, **roles: str | None) -> None:
+        given = {name: value for name, value in roles.items() if value is not None}
+        if not given:
+            return
+        try:
+            self.session.set_roles(**given)
+        except InputError as error:
+            self.refresh()
+            tell(self.problem, str(error), "error")
+
+    def _on_columns(self) -> None:
+        table = self.session.table
+        if table is None:
+            return
+        dialog = ColumnsDialog(table, self)
+        if dialog.exec():
+            self._change_roles(dialog.roles())
+        dialog.deleteLater()
+
+    def _change_roles(self, roles: dict[str, str]) -> None:
+        try:
+            self.session.set_roles(roles=roles)
+        except InputError as error:
+            tell(self.problem, str(error), "error")
+
+
+def _facts(table: Table, keeps_gaps: bool) -> str:
+    roles = [column.role for column in table.columns]
+    gaps = sum(column.missing for column in table.features)
+    numeric = any(column.missing and column.role == "number" for column in table.features)
+    parts = [_counted(table.rows, "row"), _counted(roles.count("number"), "number")]
+    if categories := roles.count("category"):
+        parts.append(_counted(categories, "category", "categories"))
+    if ignored := roles.count("ignore"):
+        parts.append(f"{ignored:,} ignored")
+    if table.groups is not None:
+        parts.append(table.groups.describe())
+    what = "left to the method" if keeps_gaps else "filled with the training median"
+    told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
+    return " · ".join([*parts, told if gaps else "no gaps"])
+
+
+def _counted(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def _notes(table: Table) -> list[str]:
+    """Give what the importer noticed, but for the number of gaps, which the facts tell."""
+    notes = [note for note in table.notes if not note.endswith(" without a value")]
+    more = len(notes) - _MOST_NOTES
+    if more > 1:  # a line about one note would take its place
+        notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
+    return notes
+
+
+def _problem(table: Table) -> str:
+    try:
+        table.require_two_classes()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _percent(count: int, total: int) -> str:
+    share = 100.0 * count / total if total else 0.0
+    return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
+
+
+def describe_path(path: Path) -> str:
+    """Name a file with its folder, for menus."""
+    return f"{path.name}   {path.parent}"

@@ -1,0 +1,116 @@
+"""The strip at the top: what is being done, how far it is, Run and Stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenuBar,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QWidget,
+)
+
+from aucstudio.gui.common.icons import ON_ACCENT, ON_CARD, set_icon
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.session import Session
+
+_GAP = 24  # between menus and words
+
+
+class ProgressStrip(QWidget):
+    """Shows the (first) run in flight; its buttons press the window's actions."""
+
+    def __init__(self, session: Session, run: QAction, stop: QAction) -> None:
+        super().__init__()
+        self.session = session
+        self._taken = 0  # pixels of the menu bar, by its menus
+        self.words = label("", "muted", name="progress_words")
+        self.bar = named(QProgressBar(), "progress_bar", "Progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(180)
+        self.left = label("", "muted", name="progress_left")
+        self.left.setMinimumWidth(90)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 4, 8, 4)
+        layout.setSpacing(8)
+        # However much there is to say, the window must not grow with it.
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self.words, stretch=1)
+        for widget in (self.bar, self.left):
+            layout.addWidget(widget)
+        layout.addWidget(_button(stop, "strip_stop", primary=False))
+        layout.addWidget(_button(run, "strip_run", primary=True))
+        session.live_changed.connect(self.refresh)
+        self.refresh()
+
+    def stand_beside(self, menus: QMenuBar) -> None:
+        """Take all the room that a menu bar leaves in its line."""
+        menus.ensurePolished()
+        self._taken = menus.actionGeometry(menus.actions()[-1]).right() + _GAP
+        menus.setCornerWidget(self)
+        self.show()
+
+    def sizeHint(self) -> QSize:
+        hint, beside = super().sizeHint(), self.parentWidget()
+        free = beside.width() - self._taken if isinstance(beside, QMenuBar) else 0
+        return QSize(max(hint.width(), free), hint.height())
+
+    def refresh(self) -> None:
+        """Show the run in flight, or nothing."""
+        live = self.session.live
+        for widget in (self.bar, self.left):
+            widget.setVisible(live is not None or self.session.busy)
+        if live is None:
+            self._say("reading…" if self.session.busy else "")
+            self.bar.setRange(0, 0)
+            self.left.setText("")
+            return
+        self._say(self._sentence(live))
+        known = live.fraction is not None
+        self.bar.setRange(0, 1000 if known else 0)
+        if live.fraction is not None:
+            self.bar.setValue(round(1000 * live.fraction))
+        self.left.setText(_time_words(live))
+
+    def _say(self, words: str) -> None:
+        room = self.words.width()
+        self.words.setText(
+            self.words.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
+        )
+        plain_tooltip(self.words, words)
+
+    def _sentence(self, live: LiveRun) -> str:
+        beside, waiting = len(self.session.flights) - 1, len(self.session.queue)
+        queue = f" · {beside} more in training" if beside else ""
+        queue += f" · {waiting} waiting" if waiting else ""
+        doing = "stopping, finished splits are kept" if live.stopping else live.words
+        return f"{live.look.name} · {doing}{queue}"
+
+
+def _time_words(live: LiveRun) -> str:
+    if live.fraction is None:
+        return ""
+    percent = f"{100 * live.fraction:.0f} %"
+    left = live.seconds_left()
+    if left is None or left < 1.0:
+        return percent
+    spelled = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+    return f"{percent} · {spelled} left"
+
+
+def _button(action: QAction, name: str, *, primary: bool) -> QPushButton:
+    text = action.text().replace("&", "")
+    button = named(QPushButton(text), name, text)
+    button.setProperty("primary", primary)
+    set_icon(button, text.lower(), ON_ACCENT if primary else ON_CARD)
+    plain_tooltip(button, f"{text} ({action.shortcut().toString()})")
+    button.setEnabled(action.isEnabled())
+    button.clicked.connect(action.trigger)
+    action.enabledChanged.connect(button.setEnabled)
+    return button

@@ -1,0 +1,163 @@
+"""The second card: which rows are held out, from which seed, and the FPR range that counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import (
+    FIELD_MARGINS,
+    Card,
+    enable_item,
+    field_label,
+    fields_grid,
+    label,
+    named,
+    tell,
+)
+from aucstudio.gui.panels.param_form import narrow_combo, swallow_wheel
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.groups import Groups
+from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
+
+_SCHEMES = {
+    HOLD_OUT: "Hold-out",
+    FOLDS: "Cross-validation",
+    FILE: "Test file",
+    LEAVE_PAIR_OUT: "Leave-pair-out",
+}
+
+
+class ValidationPanel(Card):
+    """Edits the plan's validation."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("2  Validation")
+        self.session = session
+        self.scheme = narrow_combo("scheme_combo", "Validation scheme")
+        for key, title in _SCHEMES.items():
+            self.scheme.addItem(title, key)
+        self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
+        self.folds = _spin("folds_spin", "Folds", 2, 100)
+        self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
+        self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
+        self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
+        self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
+        self.together = label("", "muted", wrap=True, name="groups_note")
+        self.problem = label("", "error", wrap=True, name="validation_problem")
+        self.problem.hide()
+        self._labels: dict[str, QLabel] = {}
+        self._lay_out()
+        self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
+        self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
+        self.folds.valueChanged.connect(lambda v: self._change(folds=v))
+        self.repeats.valueChanged.connect(lambda v: self._change(repeats=v))
+        self.seed.valueChanged.connect(lambda v: self._change(seed=v))
+        self.choose.clicked.connect(self._on_choose)
+        session.plan_changed.connect(self.refresh)
+        session.table_changed.connect(self.refresh)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        grid = fields_grid()
+        self._file = QWidget()
+        file_rows = QVBoxLayout(self._file)
+        file_rows.setContentsMargins(0, 0, 0, 0)
+        file_rows.setSpacing(4)
+        file_rows.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignLeft)
+        file_rows.addWidget(self.file_name)
+        rows = (
+            ("scheme", "Scheme", self.scheme),
+            ("test_size", "Test part", self.test_percent),
+            ("folds", "Folds", self.folds),
+            ("file", "File", self._file),
+            ("repeats", "Repeats", self.repeats),
+            ("seed", "Seed", self.seed),
+        )
+        for row, (key, text, field) in enumerate(rows):
+            self._labels[key] = field_label(text)
+            grid.addWidget(self._labels[key], row, 0)
+            grid.addWidget(field, row, 1)
+            self._labels[key].setBuddy(field)
+        self.rows.addLayout(grid)
+        self.rows.addWidget(self.together)
+        self.rows.addWidget(self.problem)
+
+    def refresh(self) -> None:
+        """Show the plan."""
+        plan = self.session.plan.validation
+        self.scheme.setCurrentIndex(list(_SCHEMES).index(plan.scheme))
+        method = METHODS[self.session.plan.method]
+        groups = None if self.session.table is None else self.session.table.groups
+        enable_item(self.scheme, LEAVE_PAIR_OUT, method.leaves_pairs_out and groups is None)
+        tell(self.together, _groups_words(groups))
+        for spin, value in (
+            (self.test_percent, round(100 * plan.test_size)),
+            (self.folds, plan.folds),
+            (self.repeats, plan.repeats),
+            (self.seed, plan.seed),
+        ):
+            spin.blockSignals(True)
+            spin.setValue(value)
+            spin.blockSignals(False)
+        name = plan.test_file.rpartition("/")[2] or "none chosen"
+        self.file_name.setText(name)
+        plain_tooltip(self.file_name, plan.test_file)
+        self._show_what_matters(plan)
+        tell(self.problem, "")
+
+    def _show_what_matters(self, plan: Validation) -> None:
+        drawn = plan.scheme in (HOLD_OUT, FOLDS)
+        shown = {
+            "test_size": (plan.scheme == HOLD_OUT, self.test_percent),
+            "folds": (plan.scheme == FOLDS, self.folds),
+            "repeats": (drawn, self.repeats),
+            "seed": (drawn, self.seed),
+            "file": (plan.scheme == FILE, self._file),
+        }
+        for key, (matters, field) in shown.items():
+            self._labels[key].setVisible(matters)
+            field.setVisible(matters)
+
+    def show_problem(self, sentence: str) -> None:
+        """Say what is wrong with the scheme."""
+        tell(self.problem, sentence, "error")
+
+    def _change(self, **changes: Any) -> None:
+        before = self.session.plan.validation
+        if changes.get("scheme") == FILE and not before.test_file:
+            self._on_choose()
+            return
+        validation = dataclasses.replace(before, **changes)
+        plan = dataclasses.replace(self.session.plan, validation=validation)
+        self.session.edit(plan, "Change validation", f"validation {next(iter(changes))}")
+
+    def _on_choose(self) -> None:
+        path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)
+        if path is None:
+            self.refresh()
+            return
+        self._change(scheme=FILE, test_file=path)
+
+
+def _groups_words(groups: Groups | None) -> str:
+    if groups is None:
+        return ""
+    one = " or ".join(groups.columns)
+    return f"Rows of one {one} are never both trained and tested on: {groups.describe()}."
+
+
+def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:
+    spin = named(QSpinBox(), name, accessible)
+    spin.lineEdit().setTextMargins(*FIELD_MARGINS)
+    spin.setRange(low, high)
+    spin.setSuffix(suffix)
+    spin.setKeyboardTracking(False)
+    swallow_wheel(spin)
+    return spin

@@ -1,0 +1,88 @@
+"""Work beside the window: run on a thread of its own while the event loop goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QEventLoop, QObject
+
+from aucstudio.gui.state.timers import ticking
+from aucstudio.project.work.job import Job
+
+# Shorter work is waited for: the picture then changes at once instead of flickering.
+_WAIT_SECONDS = 0.02
+_POLL_MILLISECONDS = 15
+
+
+class Background:
+    """One piece of work at a time; of what is begun anew only the latest is heard.
+
+    Parameters
+    ----------
+    parent : QObject
+        Lives as long as the work is watched.
+    land : callable
+        Called with the ended job on the window's thread.
+    hear : callable, optional
+        Called there with each message that the work posts.
+    """
+
+    def __init__(
+        self,
+        parent: QObject,
+        land: Callable[[Job[Any, Any]], object],
+        hear: Callable[[Any], object] | None = None,
+    ) -> None:
+        self._land, self._hear = land, hear
+        self._job: Job[Any, Any] | None = None
+        self._poll = ticking(parent, _POLL_MILLISECONDS, self._on_poll)
+
+    @property
+    def busy(self) -> bool:
+        """Whether work is under way."""
+        return self._job is not None
+
+    def start(self, work: Callable[[Callable[[Any], bool]], Any]) -> None:
+        """Begin; short work has landed when this returns."""
+        self.drop()
+        self._job = Job(work)
+        self._job.start()
+        self._job.wait(_WAIT_SECONDS)
+        self._on_poll()
+        if self.busy:
+            self._poll.start()
+
+    def drop(self) -> None:
+        """Stop what is no longer wanted; its late answer goes unheard."""
+        if self._job is not None:
+            self._job.stop()
+        self._job = None
+        self._poll.stop()
+
+    def stop(self) -> None:
+        """Ask the work to end now; what it has to give is still heard."""
+        if self._job is not None:
+            self._job.stop()
+
+    def _on_poll(self) -> None:
+        job = self._job
+        if job is None:
+            return
+        ended = job.ended
+        if self._hear is not None:
+            for message in job.drain():
+                self._hear(message)
+        if ended and job is self._job:
+            self.drop()
+            self._land(job)
+
+
+def run_beside(job: Job[Any, Any]) -> None:
+    """Run a job to its end on its own thread; returns when it has ended."""
+    loop = QEventLoop()
+    timer = ticking(loop, 10, lambda: loop.quit() if job.ended else None)
+    job.start()
+    timer.start()
+    loop.exec()
+    timer.stop()

@@ -1,0 +1,53 @@
+"""The one undo command: a swap of plans."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol
+
+from PySide6.QtGui import QUndoCommand
+
+from aucstudio.gui.state.plan import Plan
+
+
+class Planned(Protocol):
+    """Whatever has a plan and can be given another one."""
+
+    plan: Plan
+
+    def put_plan(self, plan: Plan) -> None:
+        """Show another plan."""
+
+
+class Edit(QUndoCommand):
+    """A swap of plans; runs that came after the edit keep their look when it is undone.
+
+    Where the views are is no edit, and stays as it is.
+
+    Edits in a row with the same key become one.
+    """
+
+    def __init__(self, edited: Planned, new: Plan, text: str, key: str = "") -> None:
+        super().__init__(text)
+        self._edited, self._old, self._new, self._key = edited, edited.plan, new, key
+
+    def id(self) -> int:
+        return hash(self._key) % 2**30 if self._key else -1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, Edit) or other._key != self._key:
+            return False
+        self._new = other._new
+        return True
+
+    def redo(self) -> None:
+        self._edited.put_plan(self._with_later_runs(self._new))
+
+    def undo(self) -> None:
+        self._edited.put_plan(self._with_later_runs(self._old))
+
+    def _with_later_runs(self, plan: Plan) -> Plan:
+        present = self._edited.plan.looks
+        later = {run: look for run, look in present.items() if run not in plan.looks}
+        layout = self._edited.plan.layout
+        return dataclasses.replace(plan, looks={**plan.looks, **later}, layout=layout)
