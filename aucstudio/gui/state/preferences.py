@@ -1,0 +1,246 @@
+"""What a person likes and what the program was last set to, in one typed file of the machine's.
+
+What belongs to a study stays in its project. The file is shared: every window of every program
+that runs may change it, and a newer program may keep there what this one does not know. So what is
+written is what was changed here, laid over what the file holds by then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.project.plan_merge import merged
+from aucstudio.project.store.workspace import home
+
+_PAUSE = 500  # milliseconds after the last change: a window that is dragged is written once
+_MOST_RECENT = 6
+
+Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Length = Annotated[float, msgspec.Meta(gt=0.0)]
+
+
+class WindowPlace(msgspec.Struct, frozen=True):
+    """Where a window was: left, top, width and height in pixels."""
+
+    rect: tuple[int, int, int, int]
+    maximised: bool = False
+
+
+class TableLook(msgspec.Struct, frozen=True):
+    """How a table is laid out: columns by their keys, from left to right.
+
+    Attributes
+    ----------
+    shown : tuple of str, optional
+        None for the table's own choice.
+    widths : mapping of str to int
+    sorted_by, grouped_by : str
+        Empty for none.
+    descending : bool
+    """
+
+    shown: tuple[str, ...] | None = None
+    widths: dict[str, int] = {}
+    sorted_by: str = ""
+    descending: bool = False
+    grouped_by: str = ""
+
+
+class Axes(msgspec.Struct, frozen=True):
+    """Face, axes and layers of the ROC page; empty where the page decides."""
+
+    face: str = ""
+    axes: str = ""
+    curves: str = ""
+    area: str = ""
+    confidence: str = ""
+    layers: dict[str, bool] = {}
+
+
+class FigureRules(msgspec.Struct, frozen=True):
+    """How pictures are exported: millimetres, points, pixels an inch."""
+
+    width: Length = 85.0
+    height: Length = 68.0
+    font: Length = 8.0
+    line: Length = 1.0
+    light: bool = True
+    dpi: Annotated[int, msgspec.Meta(ge=36, le=2400)] = 300
+    caption: bool = False
+    format: str = "pdf"
+
+
+class Preferences(msgspec.Struct, frozen=True):
+    """Every preference with its default.
+
+    Attributes
+    ----------
+    theme : "system", "light" or "dark"
+    text_size : int
+        In percent of the desktop's font.
+    runs_at_once : int
+    fpr_range : (float, float)
+        What a new study begins with.
+    windows : mapping of a window's name to WindowPlace
+    splitters : mapping of a splitter's name to its sizes
+    tables : mapping of a table's name to TableLook
+    roc : Axes
+    folders : mapping of the kind of a dialog to its last folder
+    figure : FigureRules
+    recent_methods : tuple of str
+        Latest first.
+    """
+
+    theme: Literal["system", "light", "dark"] = "system"
+    text_size: Annotated[int, msgspec.Meta(ge=100, le=200)] = 100
+    runs_at_once: Annotated[int, msgspec.Meta(ge=1)] = 1
+    fpr_range: tuple[Share, Share] = (0.0, 0.1)
+    windows: dict[str, WindowPlace] = {}
+    splitters: dict[str, tuple[int, ...]] = {}
+    tables: dict[str, TableLook] = {}
+    roc: Axes = Axes()
+    folders: dict[str, str] = {}
+    figure: FigureRules = FigureRules()
+    recent_methods: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.fpr_range[0] < self.fpr_range[1]:
+            raise ValueError("the FPR range has to begin below its end")
+
+
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Preferences)}
+
+
+class PreferencesFile(QObject):
+    """Reads the file once, and writes what is changed a little later, beside the window.
+
+    Parameters
+    ----------
+    path : Path
+    parent : QObject, optional
+
+    Attributes
+    ----------
+    now : Preferences
+    problem : str
+        What to tell about a file that could not be read; empty if it could.
+    """
+
+    changed = Signal(str)  # the name of a preference
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = path
+        self.problem = ""
+        self._writing = threading.Lock()
+        self.now = _understood(self._read())
+        self._known = _plain(self.now)
+        self._soon = delayed(self, _PAUSE, self._begin_to_write)
+
+    def put(self, **changes: Any) -> None:
+        """Change preferences by their names.
+
+        Raises
+        ------
+        ValueError
+            If a preference cannot have that value.
+        """
+        before = self.now
+        self.now = msgspec.convert(_plain(before) | _plain(changes), Preferences)
+        for name in changes:
+            if getattr(before, name) != getattr(self.now, name):
+                self._soon.start()
+                self.changed.emit(name)
+
+    def put_in(self, name: str, key: str, value: Any) -> None:
+        """Change one entry of a preference that is a mapping."""
+        self.put(**{name: {**getattr(self.now, name), key: value}})
+
+    def note_method(self, method: str) -> None:
+        """Put a method first among those used lately."""
+        others = [known for known in self.now.recent_methods if known != method]
+        self.put(recent_methods=(method, *others)[:_MOST_RECENT])
+
+    def flush(self) -> None:
+        """Have everything written when this returns."""
+        self._soon.stop()
+        self._write(_plain(self.now))
+
+    def _begin_to_write(self) -> None:
+        threading.Thread(target=self._write, args=(_plain(self.now),), daemon=True).start()
+
+    def _write(self, mine: dict[str, Any]) -> None:
+        with self._writing:
+            if mine == self._known:
+                return
+            # What cannot be kept is not worth a complaint: it holds until the window closes.
+            with contextlib.suppress(OSError, InputError):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                joined = merged(self._known, mine, self._read())
+                write_atomically(self.path, json.dumps(joined, indent=1, sort_keys=True) + "\n")
+                self._known = mine
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.path.read_bytes())
+            if not isinstance(found, dict):
+                raise ValueError("it holds no table of preferences")
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            self.problem = f"The preferences in {self.path} cannot be read: {error.strerror}."
+            return {}
+        except (ValueError, RecursionError):
+            self._set_aside()
+            return {}
+        return found
+
+    def _set_aside(self) -> None:
+        aside = self.path.with_name(f"{self.path.stem}.damaged{self.path.suffix}")
+        with contextlib.suppress(OSError):
+            self.path.replace(aside)
+        self.problem = (
+            f"The preferences in {self.path} were damaged: the program begins with its own, and "
+            f"the damaged file is kept as {aside.name}."
+        )
+
+
+def preferences() -> PreferencesFile:
+    """Give the preferences of the program's own folder, the same to all windows."""
+    path = home() / "preferences.json"
+    if path not in _open:
+        _open.clear()
+        _open[path] = PreferencesFile(path, QCoreApplication.instance())
+    return _open[path]
+
+
+_open: dict[Path, PreferencesFile] = {}
+
+
+def _understood(document: dict[str, Any]) -> Preferences:
+    """Read what this program understands; what it does not is left to the one that does."""
+    known: dict[str, Any] = {}
+    for name, kind in _TYPES.items():
+        if name in document:
+            with contextlib.suppress(msgspec.ValidationError):
+                known[name] = msgspec.convert(document[name], kind)
+    try:
+        return Preferences(**known)
+    except ValueError:
+        known.pop("fpr_range", None)
+        return Preferences(**known)
+
+
+def _plain(value: Preferences | dict[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(msgspec.json.encode(value))
+    return plain

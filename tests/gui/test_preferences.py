@@ -1,0 +1,134 @@
+"""The preferences' file: what is kept, what is forgiven, and who else may write it."""
+
+import json
+
+import pytest
+
+from aucstudio.gui.state.preferences import (
+    Axes,
+    Preferences,
+    PreferencesFile,
+    TableLook,
+    WindowPlace,
+    preferences,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "home" / "preferences.json"
+
+
+def kept(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_what_is_put_is_there_at_the_next_start(qapp, path):
+    first = PreferencesFile(path)
+    first.put(theme="dark", text_size=150, roc=Axes(face="pr", layers={"costs": True}))
+    first.put_in("windows", "main_window", WindowPlace((10, 20, 1300, 800), maximised=True))
+    first.put_in("tables", "runs_table", TableLook(("name", "auc"), {"name": 120}, "auc", True))
+    first.put_in("folders", "figure", "/data/figures")
+    first.flush()
+    assert PreferencesFile(path).now == first.now
+    assert first.now.windows["main_window"].rect == (10, 20, 1300, 800)
+    assert first.now.tables["runs_table"].shown == ("name", "auc")
+
+
+def test_nothing_is_written_while_nothing_changes(qapp, path):
+    own = PreferencesFile(path)
+    own.put(theme="system")
+    own.flush()
+    assert not path.exists()
+
+
+def test_changes_are_written_after_a_pause_without_waiting(qtbot, path):
+    own = PreferencesFile(path)
+    with qtbot.waitSignal(own.changed) as told:
+        own.put(theme="dark")
+    assert told.args == ["theme"]
+    qtbot.waitUntil(path.exists)
+    assert kept(path) == {"theme": "dark"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"theme": "blue"}, {"text_size": 20}, {"fpr_range": (0.5, 0.5)}, {"fpr_range": (-0.1, 2.0)}],
+)
+def test_what_no_preference_can_be_is_refused(qapp, path, changes):
+    own = PreferencesFile(path)
+    with pytest.raises(ValueError, match="Expected|Invalid|FPR"):
+        own.put(**changes)
+    assert own.now == Preferences()
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1, 2]", b"[" * 100_000, b""])
+def test_a_damaged_file_is_set_aside_with_a_sentence(qapp, path, content):
+    path.parent.mkdir()
+    path.write_bytes(content)
+    own = PreferencesFile(path)
+    assert own.now == Preferences()
+    assert "damaged" in own.problem
+    assert "preferences.damaged.json" in own.problem
+    assert path.with_name("preferences.damaged.json").read_bytes() == content
+    own.put(theme="light")
+    own.flush()
+    assert kept(path) == {"theme": "light"}
+
+
+def test_a_value_that_cannot_be_costs_the_others_nothing(qapp, path):
+    path.parent.mkdir()
+    document = {"theme": 7, "text_size": 125, "fpr_range": [0.4, 0.1], "windows": {"a": 1}}
+    path.write_text(json.dumps(document))
+    own = PreferencesFile(path)
+    assert own.now == Preferences(text_size=125)
+    assert not own.problem
+
+
+def test_what_a_newer_program_keeps_there_stays(qapp, path):
+    path.parent.mkdir()
+    newer = {"theme": {"name": "dusk"}, "voice": "calm", "roc": {"face": "roc", "glow": 3}}
+    path.write_text(json.dumps(newer))
+    own = PreferencesFile(path)
+    own.put(text_size=110, roc=Axes(face="pr"))
+    own.flush()
+    expected = newer | {"text_size": 110, "roc": {"face": "pr", "glow": 3}}
+    assert kept(path) == expected
+
+
+def test_two_programs_write_one_file(qapp, path):
+    one, other = PreferencesFile(path), PreferencesFile(path)
+    one.put_in("folders", "table", "/data")
+    other.put_in("folders", "figure", "/figures")
+    other.put(theme="dark")
+    one.flush()
+    other.flush()
+    one.put(text_size=120)
+    one.flush()
+    assert kept(path) == {
+        "folders": {"table": "/data", "figure": "/figures"},
+        "theme": "dark",
+        "text_size": 120,
+    }
+
+
+def test_a_folder_that_cannot_be_written_is_no_matter(qapp, tmp_path):
+    (tmp_path / "home").write_text("a file where the folder should be")
+    own = PreferencesFile(tmp_path / "home" / "preferences.json")
+    own.put(theme="dark")
+    own.flush()
+    assert own.now.theme == "dark"
+
+
+def test_methods_used_lately_come_once_and_the_latest_first(qapp, path):
+    own = PreferencesFile(path)
+    for method in ("svm", "auc-rls", "svm", "a", "b", "c", "d", "e"):
+        own.note_method(method)
+    assert own.now.recent_methods == ("e", "d", "c", "b", "a", "svm")
+
+
+def test_all_windows_have_the_same(qapp, tmp_path, monkeypatch):
+    assert preferences() is preferences()
+    here = preferences()
+    monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "elsewhere"))
+    assert preferences() is not here
