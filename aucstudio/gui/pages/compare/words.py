@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.session import Session
 from aucstudio.project import words
 from aucstudio.project.results.comparison import (
@@ -88,13 +89,13 @@ def _roughly(count: float) -> int:
     return math.ceil(count / unit) * unit
 
 
-def one_run_words(run: RunFigures, measure: str, named: str) -> str:
+def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
     """Say what is known of a run that stands alone."""
     figure = run.measured(measure)
     interval = words.interval_words(figure.low, figure.high)
-    return (
-        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}). "
-        "Tick a second run in the list to compare."
+    return Statement(
+        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}).",
+        "Tick a second run in the list to compare.",
     )
 
 
