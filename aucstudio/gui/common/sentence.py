@@ -7,9 +7,9 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -31,7 +31,7 @@ class Sentence(QWidget):
     Attributes
     ----------
     headline, rest : PlainLabel
-    more_button : QToolButton
+    more_button : QPushButton
     """
 
     def __init__(self, name: str) -> None:
@@ -54,9 +54,9 @@ class Sentence(QWidget):
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.more_button = named(
-            QToolButton(), f"{name}_more_button", "More about what the picture shows"
+            QPushButton("More"), f"{name}_more_button", "More about what the picture shows"
         )
-        self.more_button.setText("More")
+        self.more_button.setProperty("link", True)
         self.more_button.setCheckable(True)
         self.more_button.toggled.connect(self._fit)
         kept = self.more_button.sizePolicy()
@@ -73,7 +73,7 @@ class Sentence(QWidget):
         self.rest.setWordWrap(True)
         self.rest.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.rest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.rest.setContentsMargins(2, 0, 2, 0)
+        self.rest.setContentsMargins(6, 0, 6, 0)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

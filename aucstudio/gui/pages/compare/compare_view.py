@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
-from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
@@ -236,8 +235,7 @@ class CompareView(View):
         i, _, pair = list(found.places())[shown.pair(self.session) or 0]
         record = shown.looks[i].record
         tests = sum(not other.refused for other in found.pairs)
-        said = Statement.of(
-            saying.pair_sentence(pair, measure, saying.rows_words(record)),
+        said = saying.pair_sentence(pair, measure, saying.rows_words(record)).then(
             saying.forecast_words(pair, record, tests),
             saying.tally_words(found.pairs),
         )
