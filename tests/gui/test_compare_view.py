@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QPushButton, QTableView
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView
@@ -256,7 +257,7 @@ def test_corrections(view, three, qtbot, monkeypatch, correction):
     assert view.shown.found.pairs == comparison.corrected(before, correction)
     assert view.tables.pairs_table.isColumnHidden(5) == (correction == comparison.UNCORRECTED)
     assert not view.tables.pairs_table.isColumnHidden(4) or correction != comparison.UNCORRECTED
-    said = {"holm": "after Holm)", "bonferroni": "after Bonferroni)", "none": "uncorrected)"}
+    said = {"holm": "after Holm.", "bonferroni": "after Bonferroni.", "none": "uncorrected."}
     assert said[correction] in text
 
 
@@ -397,16 +398,17 @@ def test_nothing_to_save_where_nothing_is_shown(view, qtbot):
 
 def test_sentences():
     pair = PairComparison("AUC-RLS", "AUC-SVM", 0.004, -0.006, 0.014, 0.2, 0.41)
-    assert pair_sentence(pair, "AUC", "these 143 rows") == (
-        "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows (AUC difference 0.004, "
-        "95 % −0.006 … 0.014, p = 0.41 after Holm)."
+    assert pair_sentence(pair, "AUC", "these 143 rows") == Statement(
+        "AUC-RLS and AUC-SVM cannot be told apart on these 143 rows.",
+        "AUC difference 0.004, 95 % −0.006 … 0.014, p = 0.41 after Holm.",
     )
     worse = PairComparison("a", "b", -0.05, -0.08, -0.02, 0.0001, 0.0002)
-    assert pair_sentence(worse, "AUC", "these 9 rows") == (
-        "b ranks better than a on these 9 rows (AUC difference 0.050, 95 % 0.020 … 0.080, "
-        "p < 0.001 after Holm)."
+    assert pair_sentence(worse, "AUC", "these 9 rows") == Statement(
+        "b ranks better than a on these 9 rows.",
+        "AUC difference 0.050, 95 % 0.020 … 0.080, p < 0.001 after Holm.",
     )
-    assert "too few" in pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
+    untested = pair_sentence(PairComparison("a", "b", 0.5), "AUC", "these 3 rows")
+    assert "too few" in untested.headline
 
 
 def test_a_forecast_counts_positives(add):
@@ -447,7 +449,6 @@ def test_tallies():
     assert tally_words(comparison.corrected([*pairs, silent])) == (
         "2 of 3 pairs differ after Holm's correction; 1 not comparable."
     )
-    assert "these 90 rows: 2 negatives decide this band." in pair_sentence(
-        silent, "pAUC", "these 90 rows"
-    )
+    said = pair_sentence(silent, "pAUC", "these 90 rows")
+    assert "these 90 rows: 2 negatives decide this band." in said.headline
     assert not silent.settled

@@ -369,5 +369,5 @@ def test_long_curves_are_compared_beside_the_window(view, session, records, qtbo
     show(session, {"Long": long}, "Long")
     qtbot.waitUntil(lambda: not view.busy())
     assert view.sentence.text().startswith(
-        sentences.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND)
+        sentences.roc_sentence([ShownRun(long, RunLook("Long", 0))], BAND).text
     )

@@ -360,7 +360,7 @@ def test_the_sentence_settles_what_is_clear(records):
     """A run against its own scores upside down, beside a third that is in neither's way."""
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
-    told = sentences.roc_sentence(runs, (0.0, 0.5))
+    said = sentences.roc_sentence(runs, (0.0, 0.5))
     test = inference.pauc_test(
         best.splits[0].test_positive,
         best.splits[0].test_scores,
@@ -368,9 +368,10 @@ def test_the_sentence_settles_what_is_clear(records):
         0.0,
         0.5,
     )
-    assert f"In FPR 0 … 0.5, Right leads Wrong by {test.difference:.3f}" in told
-    assert "p < 0.001): settled." in told
-    assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in told
+    lead = f"{test.difference:.3f}"
+    assert said.headline == f"In FPR 0 … 0.5, Right leads Wrong by {lead}: settled."
+    assert "p < 0.001." in said.more
+    assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks the wrong way round" in said.more
 
 
 def test_the_sentence_over_splits_uses_their_differences(records):
@@ -385,9 +386,9 @@ def test_the_sentence_over_splits_uses_their_differences(records):
     )
     differences *= np.sign(differences.mean()) / 0.1
     found = inference.splits_interval(differences, 0.95, test_fraction=0.5, bounds=(-1, 1))
-    told = sentences.roc_sentence(runs, BAND)
+    told = sentences.roc_sentence(runs, BAND).text
     interval = f"{found.low:.3f} … {found.high:.3f}".replace("-", "−")
-    assert f"(mean of 4 splits, 95 % {interval}, p = " in told
+    assert f"Mean of 4 splits, 95 % {interval}, p = " in told
     assert "in the smallest split" in told
 
 
@@ -412,8 +413,8 @@ def test_the_sentence_and_the_compare_page_give_one_verdict(records):
             areas = [pauc_summary(record, band).value for record in made]
             best = set(np.argsort(areas)[-2:].tolist())
             (pair,) = (p for p in pairs if {int(p.a[-1]), int(p.b[-1])} == best)
-            told = sentences.roc_sentence(runs, band)
-            assert ("): settled." in told) == pair.settled
+            told = sentences.roc_sentence(runs, band).text
+            assert (": settled." in told) == pair.settled
             assert "after Holm over 3 pairs" in told
             found.add((pair.settled, pair.p < 0.05))
     assert found == {(True, True), (False, True), (False, False)}
@@ -423,17 +424,17 @@ def test_nothing_is_settled_where_too_few_rows_decide(records):
     best = records["RLS"]
     runs = [ShownRun(turned(best), RunLook("Wrong", 0)), ShownRun(best, RunLook("Right", 1))]
     band = (0.0, 0.015)
-    told = sentences.roc_sentence(runs, band)
+    told = sentences.roc_sentence(runs, band).text
     reason = compare_runs([(r.look.name, r.record) for r in runs], band, PAUC)[0].reason
     assert reason.endswith("negatives decide this band") or "decides this band" in reason
-    assert f"(no test: {reason}): not settled." in told
-    alone = sentences.roc_sentence(runs[1:], (0.0, 0.001))
+    assert f": not settled. No test: {reason}." in told
+    alone = sentences.roc_sentence(runs[1:], (0.0, 0.001)).text
     assert "(no interval: less than one negative decides this band)" in alone
 
 
 def test_runs_on_different_rows_are_not_tested(records):
     runs = [ShownRun(records[n], RunLook(n, k)) for k, n in enumerate(("RLS", "Logistic x4"))]
-    told = sentences.roc_sentence(runs, BAND)
+    told = sentences.roc_sentence(runs, BAND).text
     assert "on different test rows" in told
     assert "settled" not in told
 

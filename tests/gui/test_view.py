@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.view import Sentence
+from aucstudio.gui.common.sentence import Sentence
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import ElidedCombo
 from aucstudio.gui.common.wrapping import WrappingRow
 
@@ -119,22 +120,66 @@ def sentence(qtbot):
     return holder, made
 
 
-def test_a_sentence_is_as_high_as_its_words(qtbot, sentence):
+def test_a_sentence_keeps_its_height_whatever_it_says(qtbot, sentence):
+    holder, made = sentence
+    made.setText("Short.")
+    holder.layout().activate()
+    before = made.height()
+    assert before <= 2 * made.fontMetrics().lineSpacing() + 12
+    for words in (Statement(WORDS * 3, WORDS * 8), Statement(), Statement("Short.", "More.")):
+        made.setText(words)
+        assert made.text() == words.text
+        assert made.minimumSizeHint().height() == made.sizeHint().height()
+        holder.layout().activate()
+        assert made.height() == before
+
+
+def test_a_headline_that_is_cut_stands_whole_in_its_tooltip_and_under_more(qtbot, sentence):
     holder, made = sentence
     made.setText(WORDS * 3)
-    qtbot.waitUntil(lambda: made.height() >= made.heightForWidth(made.width()) > 40)
-    assert made.toolTip() == ""
-    before = made.height()
-    holder.resize(900, 800)
-    qtbot.waitUntil(lambda: made.height() < before)
+    assert made.headline.text().endswith("…")
+    assert made.headline.toolTip() == made.text() == WORDS * 3
+    qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
+    assert made.rest.text().replace("\u00a0", " ") == made.text()
+    holder.resize(4000, 800)
+    qtbot.waitUntil(lambda: made.headline.toolTip() == "")
+    assert made.headline.text() == WORDS * 3
 
 
-def test_on_a_small_page_a_sentence_leaves_room_for_the_picture(qtbot, sentence):
+def test_more_unfolds_the_rest_and_keeps_its_height_too(qtbot, sentence):
     holder, made = sentence
-    holder.resize(300, 320)
-    made.setText(WORDS * 8)
-    qtbot.waitUntil(lambda: made.height() <= 320 / 4)
-    assert made.toolTip() == made.text() == WORDS * 8
-    made.grab()
-    made.setText(WORDS)
-    qtbot.waitUntil(lambda: made.toolTip() == "")
+    holder.resize(1600, 800)
+    made.setText("It is so.")
+    assert not made.more_button.isVisible()
+    made.setText(Statement("It is so.", "And so."))
+    folded = made.height()
+    made.more_button.setFocus()
+    qtbot.keyClick(made.more_button, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: made.height() > folded)
+    assert made.rest.isVisible()
+    assert made.rest.text() == "And so."
+    open_height = made.height()
+    for more in (WORDS * 12, "", "Less."):
+        made.setText(Statement("It is so.", more))
+        holder.layout().activate()
+        assert made.height() == open_height
+        assert made.more_button.isVisible()  # it can always be folded again
+    qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: made.height() == folded)
+
+
+def test_on_a_small_page_the_rest_leaves_room_for_the_picture(qtbot, sentence):
+    holder, made = sentence
+    holder.resize(300, 160)
+    made.setText(Statement("It is so.", WORDS * 8))
+    folded = made.height()
+    qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: made.height() > folded)
+    assert made.height() - folded <= 0.25 * holder.height()
+
+
+def test_the_first_sentence_of_several_is_the_headline():
+    said = Statement.of("", "One.", "", "Two.").then("", "Three.")
+    assert said == Statement("One.", "Two. Three.")
+    assert said.text == "One. Two. Three."
+    assert Statement().then("", "Only.") == Statement("Only.")

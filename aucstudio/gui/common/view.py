@@ -1,4 +1,4 @@
-"""The frame of every picture: controls above, the plot, and one plain sentence under it."""
+"""The frame of every picture: controls above, the plot, and what it shows in one plain sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsItem,
@@ -17,80 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plotting import Plot, dress_plot
-from aucstudio.gui.common.widgets import unbroken
+from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.session import Session, ShownRun
 
 _LEAST_COMBO = 64
-_LEAST_SENTENCE = 40
-_MOST_SENTENCE = 0.18  # of the page's height: the rest belongs to the picture
-_SENTENCE_EDGES = (2, 4, -2, -4)  # as in the style sheet
-
-
-class Sentence(PlainLabel):
-    """Words under a picture, as high as they need, however the page came to its width.
-
-    On a small page they end in an ellipsis; the tooltip has them in full.
-    """
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setObjectName(name)
-        self.setProperty("role", "sentence")
-        self.setWordWrap(True)
-        self.setMinimumHeight(_LEAST_SENTENCE)
-        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._words, self._cut = "", False
-
-    def text(self) -> str:
-        return self._words
-
-    def setText(self, text: str) -> None:
-        if text != self._words:
-            self._words = text
-            super().setText(unbroken(text))
-            self._make_room()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._make_room()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        # A layout keeps the height that it found for an earlier text or width; what is not seen
-        # has no width to speak of.
-        page = self.parentWidget()
-        if not self.isVisible() or page is None:
-            return
-        self.setMinimumHeight(_LEAST_SENTENCE)  # a label never asks for less than it has
-        needed = max(_LEAST_SENTENCE, self.heightForWidth(self.width()))
-        high = max(_LEAST_SENTENCE, min(needed, round(_MOST_SENTENCE * page.height())))
-        self._cut = high < needed
-        plain_tooltip(self, self.text() if self._cut else "")
-        self.setFixedHeight(high)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        if not self._cut:
-            super().paintEvent(event)
-            return
-        metrics, area = self.fontMetrics(), self.rect().adjusted(*_SENTENCE_EDGES)
-        wrap = int(Qt.TextFlag.TextWordWrap.value)
-        whole = words = unbroken(self._words)
-        room = area.width() * (area.height() // metrics.lineSpacing())
-        # A line that is wrapped is not full: how much is lost shows when it is laid out.
-        while metrics.boundingRect(area, wrap, words).height() > area.height() and room > 0:
-            words = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
-            room -= area.width() // 8
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        painter.drawText(area, wrap, words)
-        painter.end()
 
 
 class View(QWidget):
@@ -104,7 +35,7 @@ class View(QWidget):
     session : Session
     controls, body : QHBoxLayout
     sentence : Sentence
-        What the picture shows, in one computed sentence.
+        What the picture shows: one computed sentence, and more on demand.
     """
 
     def __init__(self, session: Session, name: str, title: str) -> None:

@@ -235,12 +235,11 @@ class CompareView(View):
         i, _, pair = list(found.places())[shown.pair(self.session) or 0]
         record = shown.looks[i].record
         tests = sum(not other.refused for other in found.pairs)
-        parts = (
-            saying.pair_sentence(pair, measure, saying.rows_words(record)),
+        said = saying.pair_sentence(pair, measure, saying.rows_words(record)).then(
             saying.forecast_words(pair, record, tests),
             saying.tally_words(found.pairs),
         )
-        self.sentence.setText(" ".join(filter(None, parts)))
+        self.sentence.setText(said)
 
     # ------------------------------------------------------------- the person
 

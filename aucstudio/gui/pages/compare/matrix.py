@@ -107,9 +107,9 @@ class PairMatrix(QAbstractTableModel):
             difference = words.figure_words(pair.difference, "+")
             return f"{difference}\n{words.p_number(pair.p_corrected)}"
         if role == _ROLE.ToolTipRole:
-            return tip_text(pair_sentence(pair, *self._said))
+            return tip_text(pair_sentence(pair, *self._said).text)
         if role == _ROLE.AccessibleTextRole:
-            return pair_sentence(pair, *self._said)
+            return pair_sentence(pair, *self._said).text
         if role == _ROLE.FontRole and pair.settled:
             font = QFont()
             font.setBold(True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from aucstudio.gui.common.curves import band_words
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.session import Session
 from aucstudio.project import words
 from aucstudio.project.results.comparison import (
@@ -35,25 +36,25 @@ def correction_words(correction: str) -> str:
     return "uncorrected" if correction == UNCORRECTED else f"after {name}"
 
 
-def pair_sentence(pair: PairComparison, measure: str, rows: str) -> str:
+def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     """Say what a comparison settles, with its uncertainty."""
     if pair.refused:
-        return f"{pair.a} and {pair.b} cannot be compared: {pair.refused}."
+        return Statement(f"{pair.a} and {pair.b} cannot be compared: {pair.refused}.")
     if math.isnan(pair.p):
         why = pair.reason or "too few for a test"
-        return f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}."
+        return Statement(f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}.")
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
     known = f", 95 % {interval}" if interval != "–" else ""
     name, _, where = measure.partition(" in ")
     place = f" in {where}" if where else ""
     sure = (
-        f"({name} difference {words.figure_words(ahead.difference)}{place}{known}, "
-        f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)})"
+        f"{name} difference {words.figure_words(ahead.difference)}{place}{known}, "
+        f"{words.p_words(pair.p_corrected)} {correction_words(pair.correction)}."
     )
     if pair.settled:
-        return f"{ahead.a} ranks better than {ahead.b} on {rows} {sure}."
-    return f"{ahead.a} and {ahead.b} cannot be told apart on {rows} {sure}."
+        return Statement(f"{ahead.a} ranks better than {ahead.b} on {rows}.", sure)
+    return Statement(f"{ahead.a} and {ahead.b} cannot be told apart on {rows}.", sure)
 
 
 def rows_words(record: RunRecord) -> str:
@@ -88,13 +89,13 @@ def _roughly(count: float) -> int:
     return math.ceil(count / unit) * unit
 
 
-def one_run_words(run: RunFigures, measure: str, named: str) -> str:
+def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:
     """Say what is known of a run that stands alone."""
     figure = run.measured(measure)
     interval = words.interval_words(figure.low, figure.high)
-    return (
-        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}). "
-        "Tick a second run in the list to compare."
+    return Statement(
+        f"{run.name} alone: {named} {words.figure_words(figure.value)} (95 % {interval}).",
+        "Tick a second run in the list to compare.",
     )
 
 

@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.differences import words
@@ -60,7 +61,7 @@ class DifferenceView(PlaneView):
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
-        self._verdict = ""
+        self._verdict: list[str] = []
         self._told: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
@@ -147,7 +148,7 @@ class DifferenceView(PlaneView):
 
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: Picture) -> str:
+    def draw(self, subject: Subject, picture: Picture) -> Statement:
         pairs, colour = picture.extra, _colour(subject)
         if self.cloud.draw(pairs.cloud, pairs.penalised, colour):
             self.close_up.follow(pairs.cloud, picture.sample.positive)
@@ -156,13 +157,11 @@ class DifferenceView(PlaneView):
         self._followed = None
         return self._draw_errors(subject, picture)
 
-    def _draw_errors(self, subject: Subject, picture: Picture) -> str:
-        """Draw the misranked pairs, and give the sentence that counts them."""
+    def _draw_errors(self, subject: Subject, picture: Picture) -> Statement:
+        """Draw the misranked pairs, and count them in words."""
         band = self.session.plan.band
         self.marked.draw_errors(*drawn_pairs(picture.extra, band))
-        self._verdict = " ".join(
-            filter(None, [*words.verdict(subject, picture, band), *self._told])
-        )
+        self._verdict = [*words.verdict(subject, picture, band), *self._told]
         return self._sentence()
 
     def follow(self) -> None:
@@ -216,14 +215,14 @@ class DifferenceView(PlaneView):
         if self.picture is not None:
             self.sentence.setText(self._sentence())
 
-    def _sentence(self) -> str:
+    def _sentence(self) -> Statement:
         live = words.live_words(self.session.live, self.session.plan.band)
         if live and not self.live_line.isVisible():
             live += " Its hyperplane is not a straight line in this plane."
         first = self.subject is not None and self.subject.run is None and bool(live)
         # Before the first run has ended there is but one thing to say; later what moves is said
-        # first, as a small page cuts the end off.
-        return live if first else " ".join(filter(None, (live, self._verdict)))
+        # first.
+        return Statement(live) if first else Statement.of(live, *self._verdict)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.features import words
@@ -132,7 +133,7 @@ class FeatureView(PlaneView):
 
     # ------------------------------------------------------------- drawing
 
-    def draw(self, subject: Subject, picture: Picture) -> str:
+    def draw(self, subject: Subject, picture: Picture) -> Statement:
         self.marks.most = POINTS_DRAWN
         self.marks.draw(subject, picture)
         supports = picture.extra.supports
@@ -145,7 +146,7 @@ class FeatureView(PlaneView):
         self.mapper.show_surfaces(self._wanted_surfaces())
         for key in self.mapper.maps:
             self._on_map(key)
-        return ""
+        return Statement()
 
     def follow(self) -> None:
         subject, picture = self.subject, self.picture
@@ -159,7 +160,7 @@ class FeatureView(PlaneView):
             self._on_map(subject.run.record.id)
         self._explain(picture)
         self._show_row(subject, picture)
-        self.sentence.setText(" ".join(self._sentence(subject, picture)))
+        self.sentence.setText(Statement.of(*self._sentence(subject, picture)))
 
     def _wanted_surfaces(self) -> list[Any]:
         """Give what must be mapped: a line needs no map unless it is shaded about."""
@@ -223,7 +224,7 @@ class FeatureView(PlaneView):
             words.held_words(subject, picture, curved or self.shading.image.isVisible()),
         ]
         told += words.remarks(picture, self.extent(picture), self.marks.drawn)
-        return [one for one in told if one]
+        return told
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
         """Say how many of the rows the compared run has on the wrong side of its threshold."""

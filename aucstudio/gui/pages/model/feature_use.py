@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.part import Columns, Part, Subject
 from aucstudio.gui.state.background import Background
@@ -89,12 +90,13 @@ class FeatureUsePart(Part):
         self.chart.show_rows(rows, subject.run.look)
         first = columns.index(rows[0].name)
         idle = _idle_words(int((asked == 0).sum()), len(columns))
-        self.told.emit(
+        headline = (
             f"{rows[0].name} does most in the trees of {subject.name}: {mean[first]:.0f} % of the "
             f"variance of their outputs, {asked[first]:,.0f} of {asked.sum():,.0f} questions"
-            f"{' a split' if several else ''}. {idle} "
-            "Measured on training rows: Importance says what it is worth on held-out ones."
+            f"{' a split' if several else ''}."
         )
+        where = "Measured on training rows: Importance says what it is worth on held-out ones."
+        self.told.emit(Statement.of(headline, idle, where))
 
     def data(self) -> Columns:
         columns = self.found[0].columns if self.found else ()

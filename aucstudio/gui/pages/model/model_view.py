@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
@@ -224,13 +225,7 @@ class ModelView(View):
         self._wanted = str(self.picture_combo.itemData(index))
         self.refresh()
 
-    def _hear(self, part: Part, words: str) -> None:
+    def _hear(self, part: Part, words: Statement | str) -> None:
         if part is not self.part or not (self._flying or self._run()):
             return
         self.sentence.setText(words)
-        if self._flying is None:
-            # A picture that is only just turned to keeps the height of the sentence before.
-            layout = self.layout()
-            assert layout is not None
-            layout.invalidate()
-            layout.activate()

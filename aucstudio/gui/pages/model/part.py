@@ -62,7 +62,7 @@ class Part(QWidget):
         Its controls, for the row above the picture.
     """
 
-    told = Signal(str)
+    told = Signal(object)  # Statement or str
     key: ClassVar[str]
     title: ClassVar[str]
     tip: ClassVar[str]

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QProgressBar, QPushButton, QSpinBox
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, Part, Subject
@@ -217,24 +218,24 @@ class ImportancePart(Part):
         }
 
 
-def _sentence(subject: Subject, found: Importance, measure: str, rows: list[Whisker]) -> str:
+def _sentence(subject: Subject, found: Importance, measure: str, rows: list[Whisker]) -> Statement:
     first = rows[0]
     what = _WORDS[measure]
     if first.value <= 0:
-        words = f"No column carries {subject.name}: shuffling any of them costs no {what}."
+        said = [f"No column carries {subject.name}: shuffling any of them costs no {what}."]
     else:
-        words = (
+        said = [
             f"{first.name} carries most of {subject.name}: shuffling it costs "
             f"{figure_words(first.value)} {what} (95 % {interval_words(first.low, first.high)})."
-        )
+        ]
     idle = sum(not row.low > 0 for row in rows)
     if 0 < idle < len(rows) and not np.isnan(first.low):
-        words += f" The loss of {idle} of {len(rows)} columns cannot be told from none."
+        said.append(f"The loss of {idle} of {len(rows)} columns cannot be told from none.")
     shuffles = f"{found.repeats} permutation{'s' if found.repeats > 1 else ''}"
     if len(found.areas) == 1:
-        words += f" Over {shuffles} of one split: only repeats tell how it varies with the rows."
+        said.append(f"Over {shuffles} of one split: only repeats tell how it varies with the rows.")
     else:
-        words += f" Means over {found.splits} splits, {shuffles} each."
+        said.append(f"Means over {found.splits} splits, {shuffles} each.")
     if found.rows < found.of_rows:
-        words += f" {found.rows:,} of {found.of_rows:,} held-out rows of each split were scored."
-    return words if found.complete else f"{words} Stopped before the end."
+        said.append(f"{found.rows:,} of {found.of_rows:,} held-out rows of each split were scored.")
+    return Statement.of(*said, "" if found.complete else "Stopped before the end.")

@@ -17,6 +17,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.model.part import Columns, Part, Subject
@@ -262,9 +263,9 @@ def _shapes(
     return Shapes(spans, column, curves, deciles)
 
 
-def _sentence(subject: Subject, found: Shapes, own: ScoreCurve) -> str:
+def _sentence(subject: Subject, found: Shapes, own: ScoreCurve) -> Statement:
     if own.span == 0:
-        return f"The score of {subject.name} does not move with {found.column}."
+        return Statement(f"The score of {subject.name} does not move with {found.column}.")
     low, high = int(own.y.argmin()), int(own.y.argmax())
     at = [own.levels[k] if own.levels else plain_number(float(own.x[k]), 3) for k in (low, high)]
     words = (
@@ -272,5 +273,6 @@ def _sentence(subject: Subject, found: Shapes, own: ScoreCurve) -> str:
         f"it is lowest at {at[0]} and highest at {at[1]}."
     )
     if len(own.levels) > _MOST_LEVELS:
-        words += f" The {_MOST_LEVELS} most frequent of {len(own.levels)} levels are drawn."
-    return words
+        drawn = f"The {_MOST_LEVELS} most frequent of {len(own.levels)} levels are drawn."
+        return Statement(words, drawn)
+    return Statement(words)

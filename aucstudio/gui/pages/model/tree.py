@@ -15,6 +15,7 @@ from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import make_plot, pen
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
 from aucstudio.gui.pages.model.part import Columns, Part, Subject
@@ -254,22 +255,23 @@ def _blended(under: str, over: str, share: float) -> Any:
     return pg.mkColor([round((1 - share) * a + share * b) for a, b in parts])
 
 
-def _sentence(subject: Subject, root: Node, levels: int) -> str:
+def _sentence(subject: Subject, root: Node, levels: int) -> Statement:
     nodes = all_nodes(root)
     if len(nodes) == 1:
-        return f"This tree of {subject.name} asks nothing: all rows get the same value."
+        return Statement(f"This tree of {subject.name} asks nothing: all rows get the same value.")
     leaves = [node for node in nodes if node.is_leaf]
     best = max(leaves, key=lambda node: node.value)
     deep = max(node.depth for node in nodes)
-    words = (
+    said = [
         f"The tree has {len(leaves):,} leaves and asks up to {deep} questions, the first being "
-        f"{root.condition}; a yes goes up. Its best leaf holds {best.positives:,} of "
+        f"{root.condition}; a yes goes up.",
+        f"Its best leaf holds {best.positives:,} of "
         f"{root.positives:,} positives and {best.negatives:,} of {root.negatives:,} negatives of "
-        "the training rows."
-    )
+        "the training rows.",
+    ]
     if levels < deep:
-        words += f" {levels} of {deep} levels are drawn."
+        said.append(f"{levels} of {deep} levels are drawn.")
     small = int(np.sum([node.positives + node.negatives < 5 for node in leaves]))
     if small:
-        words += f" {small:,} leaves rest on fewer than five rows."
-    return words
+        said.append(f"{small:,} leaves rest on fewer than five rows.")
+    return Statement.of(*said)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.flight import MOST_ROWS, Flight
 from aucstudio.gui.pages.model.part import Columns, Part, Subject
@@ -99,31 +100,33 @@ def _tip(found: Coefficients, k: int) -> str:
     return "\n".join(lines)
 
 
-def _sentence(subject: Subject, found: Coefficients) -> str:
+def _sentence(subject: Subject, found: Coefficients) -> Statement:
     total, k = float(np.abs(found.mean).sum()), len(found.weights)
     if total == 0:
-        return f"All weights of {subject.name} are 0: every row gets the same score."
+        return Statement(f"All weights of {subject.name} are 0: every row gets the same score.")
     words = _strongest(found, f"in {subject.name}")
     if k == 1:
-        return f"{words} One split: only repeats tell how far the weights vary."
+        return Statement(words, "One split: only repeats tell how far the weights vary.")
     turning = int((found.same_sign < 1).sum())
-    return (
-        f"{words} Of {len(found.names)} weights {turning or 'none'} "
-        f"{'changes' if turning in (0, 1) else 'change'} sign between the {k} splits."
+    changes = "changes" if turning in (0, 1) else "change"
+    return Statement(
+        words,
+        f"Of {len(found.names)} weights {turning or 'none'} {changes} sign between the {k} splits.",
     )
 
 
-def _live_sentence(live: LiveRun, found: Coefficients) -> str:
+def _live_sentence(live: LiveRun, found: Coefficients) -> Statement:
     verb = "is stopping" if live.stopping else "is training"
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     words = f"{live.look.name} {verb}{split}: its weights as they stand."
     if not found.mean.any():
-        return f"{words} All are still 0."
-    words = f"{words} {_strongest(found, 'so far')}"
+        return Statement(words, "All are still 0.")
+    said = Statement(words, _strongest(found, "so far"))
     count = len(found.names)
     if count > MOST_ROWS:
-        words += f" Of {count:,} weights the {MOST_ROWS} that were largest lately are drawn."
-    return words
+        drawn = f"Of {count:,} weights the {MOST_ROWS} that were largest lately are drawn."
+        return said.then(drawn)
+    return said
 
 
 def _strongest(found: Coefficients, where: str) -> str:

@@ -16,6 +16,7 @@ from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.axes import axis_words
 from aucstudio.gui.pages.planes.controls import PlaneControls, fill_combo
@@ -78,8 +79,8 @@ class PlaneView(PlaneControls):
         """Give places that the picture has to hold, shape (k, 2)."""
         return picture.places
 
-    def draw(self, subject: Subject, picture: Picture) -> str:
-        """Draw, and give the sentence."""
+    def draw(self, subject: Subject, picture: Picture) -> Statement:
+        """Draw, and say what is seen."""
         raise TypeError(f"{type(self).__name__} does not say how it is drawn")
 
     def follow(self) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc import bands, reading, sentences
@@ -62,7 +63,7 @@ class RocView(View):
         self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
         self.saying = Saying(self, self._tell)
         self.training_range = TrainingRange(session, self.choices.train_action)
-        self._told = ""
+        self._told = Statement()
         self._cramped = False
         self._rows: list[LegendRow] = []
         self._notes: list[str] = []
@@ -226,7 +227,7 @@ class RocView(View):
         empty = "" if runs else sentences.what_next(self.session)
         face = self._face()
         if empty:
-            told = empty
+            told = Statement(empty)
         elif face.key == "roc":
             told = self.saying.words(runs, self.session.plan.band)
         else:
@@ -291,7 +292,7 @@ class RocView(View):
 
     def _say(self) -> None:
         cramped = _CRAMPED if self._cramped else ""
-        self.sentence.setText(" ".join(filter(None, (self._told, self.layers.words, cramped))))
+        self.sentence.setText(self._told.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
         self.lines.thin()

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.sentences import roc_sentence
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
@@ -33,32 +34,32 @@ class Saying:
         self._background = Background(parent, self._land)
         self._landed = landed
         self._about: tuple[object, ...] = ()
-        self._text = ""
+        self._said = Statement()
 
     @property
     def busy(self) -> bool:
         """Whether a sentence is being worked out."""
         return self._background.busy
 
-    def words(self, runs: list[ShownRun], band: Band) -> str:
+    def words(self, runs: list[ShownRun], band: Band) -> Statement:
         """Give the sentence, or say that it is under way."""
         about = (tuple((run.record, run.look.name) for run in runs), band)
         if about != self._about:
             self._about = about
             self._begin(runs, band)
-        return self._text
+        return self._said
 
     def _begin(self, runs: list[ShownRun], band: Band) -> None:
         rows = sum(len(split.test_scores) for run in runs for split in run.record.splits)
         if rows <= _LONG and len(runs) < _SEVERAL:
             self._background.drop()
-            self._text = roc_sentence(runs, band)
+            self._said = roc_sentence(runs, band)
         else:
-            self._text = _WAIT
+            self._said = Statement(_WAIT)
             self._background.start(lambda _post: roc_sentence(runs, band))
 
-    def _land(self, job: Job[Any, str]) -> None:
+    def _land(self, job: Job[Any, Statement]) -> None:
         if job.error is not None:
             raise job.error
-        self._text = job.result or ""
+        self._said = job.result or Statement()
         self._landed()

@@ -9,6 +9,7 @@ import numpy as np
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common.curves import band_words, run_curves
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.faces import Face
 from aucstudio.gui.pages.roc.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
@@ -49,10 +50,10 @@ def what_next(session: Session) -> str:
     return f"Press Run to train {title}; its ROC curve appears here."
 
 
-def face_sentence(face: Face, runs: list[ShownRun]) -> str:
+def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     """Say whose number of a face is best, what the next one's is, and what chance gives."""
     if not runs:
-        return ""
+        return Statement()
     figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
     ranked = sorted(runs, key=lambda run: -face.better * figures[run])
     best = ranked[0]
@@ -68,7 +69,7 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> str:
         told += f"; {ranked[1].look.name} has {figure_words(figures[ranked[1]])}"
     if any(len(run.record.splits) > 1 for run in ranked[:2]):
         told += " (means over splits)"
-    return f"{told}. {_chance_words(face, best.record)}"
+    return Statement(f"{told}.", _chance_words(face, best.record))
 
 
 def _chance_words(face: Face, record: RunRecord) -> str:
@@ -86,14 +87,14 @@ def positives_share(record: RunRecord) -> float:
     return float(np.mean([split.test_positive.mean() for split in record.splits]))
 
 
-def roc_sentence(runs: list[ShownRun], band: Band) -> str:
+def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     """Say who ranks best in the band, how sure that is, and what decides it."""
     if not runs:
-        return ""
+        return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
-    told = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
+    told = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
     flags = [*_wrong_way(runs), *_trained_words(runs, band)]
-    return " ".join([told, _deciding(ranked[:2], band), *flags])
+    return told.then(_deciding(ranked[:2], band), *flags)
 
 
 def _one_run(run: ShownRun, band: Band) -> str:
@@ -114,23 +115,22 @@ def _with_interval(summary: Summary) -> str:
     return f"{figure_words(summary.value)} ({interval})"
 
 
-def _best_two(runs: list[ShownRun], band: Band) -> str:
+def _best_two(runs: list[ShownRun], band: Band) -> Statement:
     best, second = runs[:2]
     where = "Over the whole curve" if band == (0.0, 1.0) else f"In FPR {band_words(band)}"
     names = best.look.name, second.look.name
     if not same_rows(best.record, second.record):
         a, b = (run_curves(run.record).area(band) for run in (best, second))
-        return (
+        return Statement(
             f"{where}, {names[0]} has a normalised pAUC of {figure_words(a)} and {names[1]} of "
-            f"{figure_words(b)}, on "
-            "different test rows: not comparable pair by pair."
+            f"{figure_words(b)}, on different test rows: not comparable pair by pair."
         )
     difference, sure, settled = _compared(runs, band)
     verdict = "settled" if settled else "not settled"
     if figure_words(difference) == "0.000":
-        return f"{where}, {names[0]} and {names[1]} are level ({sure}): {verdict}."
+        return Statement(f"{where}, {names[0]} and {names[1]} are level: {verdict}.", sure)
     lead = figure_words(difference)
-    return f"{where}, {names[0]} leads {names[1]} by {lead} ({sure}): {verdict}."
+    return Statement(f"{where}, {names[0]} leads {names[1]} by {lead}: {verdict}.", sure)
 
 
 def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
@@ -143,11 +143,12 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     pairs = compare_runs(named, band, PAUC)
     pair, tests = pairs[0], sum(not math.isnan(pair.p) for pair in pairs)
     splits = len(runs[0].record.splits)
-    mean = f"mean of {splits} splits, " if splits > 1 else ""
+    mean = f"Mean of {splits} splits, " if splits > 1 else ""
     if pair.reason:
-        return pair.difference, f"{mean}no test: {pair.reason}", pair.settled
+        no = "no" if mean else "No"
+        return pair.difference, f"{mean}{no} test: {pair.reason}.", pair.settled
     after = f" after Holm over {tests} pairs" if tests > 1 else ""
-    sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}"
+    sure = f"{mean}{_bounds(pair.low, pair.high)}, {p_words(pair.p_corrected)}{after}."
     return pair.difference, sure, pair.settled
 
 

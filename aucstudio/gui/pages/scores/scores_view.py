@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from aucstudio.engine import roc
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.common.plain import plot_title
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label
@@ -186,8 +187,10 @@ class ScoresView(View):
         self._show_parts(False)
         rows = len(picture.positive)
         self.sentence.setText(
-            f"{live.look.name} is training: scores of {rows:,} held-out rows as they stand. The "
-            "threshold is set when it ends."
+            Statement(
+                f"{live.look.name} is training: scores of {rows:,} held-out rows as they stand.",
+                "The threshold is set when it ends.",
+            )
         )
 
     def _show_nothing(self, run: ShownRun | None) -> None:
@@ -282,7 +285,7 @@ class ScoresView(View):
         if run is not None:
             threshold = self.session.focus.threshold
             told = threshold_sentence(run.look.name, threshold, counts, self._names)
-            self.sentence.setText(f"{told} {band_sentence(band, self._band_ends)}".rstrip())
+            self.sentence.setText(Statement.of(told, band_sentence(band, self._band_ends)))
 
     # ------------------------------------------------------------- names
 

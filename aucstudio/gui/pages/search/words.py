@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.search.standing import Setting, Standing, Subject, times_chosen
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
@@ -41,27 +42,27 @@ def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit:
     return f"{_mean_words(standing, k)} with {words}{more}"
 
 
-def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
     """Say what a finished search found, how sure that is, or how far it got."""
     top, name = standing.top, subject.look.name
     assert top is not None
     best = candidate_words(settings, standing.search.candidates[top])
     area = _area_words(standing, top)
     if not standing.is_whole:
-        return (
+        return Statement(
             f"{name}: the search was stopped after {_done_words(standing)}; {best} led on the "
             f"folds judged so far {area}."
         )
     folds = standing.search.areas.shape[1]
     where = f" in {folds} folds" if standing.search.metric != LEAVE_PAIR_OUT else ""
-    return " ".join([f"{name}: {best} ranks best{where} {area}.", *_caveats(settings, standing)])
+    return Statement.of(f"{name}: {best} ranks best{where} {area}.", *_caveats(settings, standing))
 
 
-def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
     """Say what ranks best over all splits, and what each of them chose."""
     top = standing.top
     if top is None:
-        return f"{subject.look.name}: no candidate was judged in every split."
+        return Statement(f"{subject.look.name}: no candidate was judged in every split.")
     best, splits = standing.search.candidates[top], standing.search.areas.shape[1]
     chosen = times_chosen(subject.searches)
     order = np.argsort(-chosen, kind="stable")[:3]
@@ -72,29 +73,27 @@ def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Sta
     ]
     rest = splits - int(chosen[order].sum())
     more = [f"{rest} chose others"] if rest else []
-    return " ".join(
-        [
-            f"{subject.look.name}: {candidate_words(settings, best)} ranks best over {splits} "
-            f"splits {_area_words(standing, top)}: {', '.join(often + more)}.",
-            *_caveats(settings, standing),
-        ]
+    return Statement.of(
+        f"{subject.look.name}: {candidate_words(settings, best)} ranks best over {splits} "
+        f"splits {_area_words(standing, top)}: {', '.join(often + more)}.",
+        *_caveats(settings, standing),
     )
 
 
-def live_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> str:
+def live_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
     """Say how far the search in flight is, and who leads."""
     live = subject.live
     assert live is not None
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     if standing.is_whole and standing.top is not None and not live.stopping:
-        trains = f" It trains with these now{split}."
-        return search_sentence(subject, settings, standing) + trains
+        trains = f"It trains with these now{split}."
+        return search_sentence(subject, settings, standing).then(trains)
     verb = "is stopping" if live.stopping else "is searching"
     words = f"{subject.look.name} {verb}{split}: {_done_words(standing)} done"
     if standing.top is None:
-        return f"{words}."
+        return Statement(f"{words}.")
     leader = candidate_words(settings, standing.search.candidates[standing.top])
-    return f"{words}; {leader} leads so far {_area_words(standing, standing.top)}."
+    return Statement(f"{words}; {leader} leads so far {_area_words(standing, standing.top)}.")
 
 
 def _done_words(standing: Standing) -> str:

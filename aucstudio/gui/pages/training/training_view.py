@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import hint_label, label
 from aucstudio.gui.pages.training.controls import TrainingControls
 from aucstudio.gui.pages.training.course import (
@@ -241,7 +242,7 @@ class TrainingView(TrainingControls):
             parts = [run_sentence(run), before_words(split)]
             if not self.busy():
                 parts.append(area_sentence(split, course, band))
-            self.sentence.setText(" ".join(part for part in parts if part))
+            self.sentence.setText(Statement.of(*parts))
         else:
             soon, aim = "its course appears with its first step", "how its training goes"
             self.sentence.setText(self.why_empty(run, "finished fit", soon, aim))

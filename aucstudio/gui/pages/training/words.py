@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aucstudio.engine import inference
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.training.course import HELD, TRAIN, Array, Course
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
@@ -120,12 +121,12 @@ def _sample_words(split: SplitResult) -> str:
     return f", on {seen:,} of {rows:,} held-out rows" if seen < rows else ""
 
 
-def live_sentence(live: LiveRun, held: Array, band: Band | None) -> str:
+def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
     """Say where the fit in flight is; ``held`` are the areas at the looks so far."""
     split = f", split {live.split + 1} of {live.splits}" if live.splits > 1 else ""
     verb = "is stopping" if live.stopping else "is training"
     if not live.points:
-        return f"{live.look.name} {verb}{split}: {live.words}."
+        return Statement(f"{live.look.name} {verb}{split}: {live.words}.")
     iteration, seconds, objective, gap = live.points[-1]
     parts = [
         f"iteration {iteration:,}",
@@ -134,8 +135,8 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> str:
         seconds_words(seconds),
     ]
     words = ", ".join(part for part in parts if part)
-    areas = f" Validation {area_name(band)} {area_course(held)}." if len(held) else ""
-    return f"{live.look.name} {verb}{split}: {words}.{areas}"
+    areas = f"Validation {area_name(band)} {area_course(held)}." if len(held) else ""
+    return Statement(f"{live.look.name} {verb}{split}: {words}.", areas)
 
 
 def area_course(areas: Array) -> str:

@@ -1,0 +1,132 @@
+"""The words under a picture: one bold line, and more of them on demand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.widgets import named, unbroken
+
+_MOST_LINES = 3
+_MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
+
+
+class Sentence(QWidget):
+    """A statement in one line, cut where it has no room; a button unfolds the rest.
+
+    Its height depends on the button and the page, never on the words: a picture does not move
+    while a person drags something in it and the words follow.
+
+    Attributes
+    ----------
+    headline, rest : PlainLabel
+    more_button : QPushButton
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._said = Statement()
+        self._make_line(name)
+        self._make_rest(name)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(0)
+        column.addLayout(self._line)
+        column.addWidget(self._area)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def _make_line(self, name: str) -> None:
+        self.headline = PlainLabel()
+        self.headline.setObjectName(f"{name}_headline")
+        self.headline.setProperty("role", "sentence")
+        self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.more_button = named(
+            QPushButton("More"), f"{name}_more_button", "More about what the picture shows"
+        )
+        self.more_button.setProperty("link", True)
+        self.more_button.setCheckable(True)
+        self.more_button.toggled.connect(self._fit)
+        kept = self.more_button.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)
+        self.more_button.setSizePolicy(kept)
+        self._line = QHBoxLayout()
+        self._line.setSpacing(8)
+        self._line.addWidget(self.headline, stretch=1)
+        self._line.addWidget(self.more_button)
+
+    def _make_rest(self, name: str) -> None:
+        self.rest = PlainLabel()
+        self.rest.setObjectName(f"{name}_rest")
+        self.rest.setWordWrap(True)
+        self.rest.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.rest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.rest.setContentsMargins(6, 0, 6, 0)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidgetResizable(True)
+        self._area.setWidget(self.rest)
+        self._area.hide()
+
+    def text(self) -> str:
+        """Give all that is said, whatever of it is seen."""
+        return self._said.text
+
+    def setText(self, words: Statement | str) -> None:
+        """Say something else; plain words are all headline."""
+        said = Statement(words) if isinstance(words, str) else words
+        if said != self._said:
+            self._said = said
+            self.headline.setAccessibleName(said.headline)
+            self._fit()
+
+    def _fit(self) -> None:
+        """Write as much of the headline as there is room for, and the rest if it is unfolded."""
+        headline = unbroken(self._said.headline)
+        room = self.headline.contentsRect().width()
+        seen = self.headline.fontMetrics().elidedText(
+            headline, Qt.TextElideMode.ElideRight, room - _SPARE
+        )
+        is_cut, is_open = seen != headline, self.more_button.isChecked()
+        self.headline.setText(seen)
+        plain_tooltip(self.headline, self.text() if is_cut else "")
+        self.more_button.setText("Less" if is_open else "More")
+        self.more_button.setVisible(is_cut or is_open or bool(self._said.more))
+        self.rest.setText(unbroken(self.text() if is_cut else self._said.more))
+        self._area.setFixedHeight(self._room())
+        self._area.setVisible(is_open)
+
+    def _room(self) -> int:
+        """Give the height of the rest: of some lines, fewer on a small page."""
+        line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
+        most = _MOST_LINES * line if page is None else round(_MOST_OF_PAGE * page.height())
+        return max(line, min(_MOST_LINES * line, most)) + _SPARE
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+
+_SPARE = 6  # pixels: the style's padding, and a letter's overhang
