@@ -153,11 +153,6 @@ class MainWindow(QMainWindow):
         session.failed.connect(self._on_failed)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self._keep_layout)
-        for view in self.views:
-            for signal in (session.table_changed, session.runs_changed, session.selection_changed):
-                signal.connect(view.mark_stale)
-            if not hasattr(view, "refresh_band"):
-                session.band_changed.connect(view.mark_stale)
 
     # ------------------------------------------------------------- state
 
@@ -193,8 +188,6 @@ class MainWindow(QMainWindow):
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        for view in self.deck.visible_views():
-            self.session.turns.ask(view.refresh_live)
 
     def current_view(self) -> View:
         """Give the view that was last clicked into."""

@@ -58,19 +58,16 @@ def table_session(session, table):
     """A session whose table is open; nothing is in flight when it is closed."""
     session.table = table
     yield session
-    session.live = None
+    put_in_flight(session, None)
 
 
 @pytest.fixture
 def open_view(qtbot):
-    """Make a page that is told of what it is told in the window, and show it."""
+    """Make a page, and show it."""
 
     def open_view(page, session, size=(900, 640)):
         view = page(session)
         qtbot.addWidget(view)
-        for signal in (session.table_changed, session.runs_changed, session.selection_changed):
-            signal.connect(view.mark_stale)
-        session.live_changed.connect(view.refresh_live)
         view.resize(*size)
         with qtbot.waitExposed(view):
             view.show()
@@ -101,6 +98,14 @@ def train(qtbot, session, method="auc-rls", **params):
     session.run_planned()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     return session.shown_runs()[-1].record
+
+
+def put_in_flight(session, live):
+    """Have a run in flight as far as the pages know, or none; they have followed it on return."""
+    session._runner.live = live
+    session.live_changed.emit()
+    while session.turns._waiting:
+        session.turns._take()
 
 
 def settle(qtbot, view):

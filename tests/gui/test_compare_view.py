@@ -35,9 +35,7 @@ def session(table_session):
 
 @pytest.fixture
 def view(session, open_view):
-    view = open_view(CompareView, session)
-    session.band_changed.connect(view.mark_stale)
-    return view
+    return open_view(CompareView, session)
 
 
 @pytest.fixture

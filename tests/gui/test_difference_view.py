@@ -15,7 +15,7 @@ from aucstudio.project.data.split import Validation
 from aucstudio.project.geometry import differences
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, settle, train
+from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
 
 @pytest.fixture
@@ -268,8 +268,7 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, tab
     rng = np.random.default_rng(0)
     for _ in range(2):
         weights = rng.normal(size=len(record.splits[0].coef))
-        session.live = live_run(session, record, weights)
-        session.live_changed.emit()
+        put_in_flight(session, live_run(session, record, weights))
         assert view.live_line.isVisible()
         normal, distance = line_normal(view.live_line)
         trace = view.picture.plane.directions.T @ weights
@@ -279,8 +278,7 @@ def test_the_live_hyperplane_moves_over_a_finished_run(qtbot, session, view, tab
         s, t = look.scores[look.positive], look.scores[~look.positive]
         wrong = f"{(s[:, None] < t[None]).sum():,} of {len(s) * len(t):,} held-out pairs"
         assert wrong in view.sentence.text()
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert not view.live_line.isVisible()
     assert "so far" not in view.sentence.text()
 
@@ -290,14 +288,12 @@ def test_the_live_margin_moves_with_its_hyperplane(qtbot, session, view, table_f
     record = train(qtbot, session, "auc-svm", C=1.0)
     settle(qtbot, view)
     weights = 2.0 * record.splits[0].coef
-    session.live = live_run(session, record, weights)
-    session.live_changed.emit()
+    put_in_flight(session, live_run(session, record, weights))
     for line, sign in zip(view.run_planes.live.margins, (1.0, -1.0), strict=True):
         normal, distance = line_normal(line)
         trace = view.picture.plane.normal(weights)
         assert distance * normal @ trace == pytest.approx(sign)
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert not view.run_planes.live.margins[0].isVisible()
     assert not view.run_planes.live.head.isVisible()
 
@@ -309,8 +305,7 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     session.set_look(record.id, "Remove", removed=True)
     settle(qtbot, view)
     assert "press Run" in view.sentence.text()
-    session.live = live
-    session.live_changed.emit()
+    put_in_flight(session, live)
     qtbot.waitUntil(lambda: not view.busy())
     assert "is training" in view.sentence.text()
     assert view.live_line.isVisible()
@@ -318,10 +313,9 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     labelled = session.table.is_positive()
     assert view.picture.extra.cloud.pairs == labelled.sum() * (~labelled).sum()
     before = view.picture
-    session.live_changed.emit()
+    put_in_flight(session, session.live)
     assert view.picture is before
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert not view.live_line.isVisible()
     assert "press Run" in view.sentence.text()
 

@@ -20,7 +20,7 @@ from aucstudio.project.examples.studies import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, settle, train
+from tests.gui.conftest import choose, points, put_in_flight, settle, train
 
 pytestmark = pytest.mark.slow
 
@@ -348,14 +348,12 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
     live.preparation = split.model.preparation
     scores = split.test_scores - split.model.intercept
     live.picture = Look(split.test_positive, scores, split.model.scorer)
-    session.live = live
-    session.live_changed.emit()
+    put_in_flight(session, live)
     qtbot.waitUntil(lambda: not view.flight.busy())
     assert view.flight.curve.isVisible()
     assert len(on_curve(view.flight.curve)) > 2
     assert not view.live_line.isVisible()
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert not view.flight.curve.isVisible()
 
 
@@ -419,16 +417,14 @@ def test_the_live_line_moves(qtbot, session, view, table_file):
         live = LiveRun(record.experiment, session.run(record.id).look)
         live.preparation = split.model.preparation
         live.picture = Look(split.test_positive, X @ weights, LinearScorer(weights))
-        session.live = live
-        session.live_changed.emit()
+        put_in_flight(session, live)
         assert view.live_line.isVisible()
         threshold = equal_error_threshold(split.test_positive, X @ weights)
         for place in on_line(view.live_line):
             x = X.mean(axis=0)
             x[[i, j]] = place
             assert x @ weights == pytest.approx(threshold, abs=1e-9)
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert not view.live_line.isVisible()
 
 
@@ -438,14 +434,13 @@ def test_the_first_run_has_a_picture_while_it_trains(qtbot, session, view, table
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = record.splits[0].model.preparation
     session.set_look(record.id, "Remove", removed=True)
-    session.live = live
-    session.live_changed.emit()
+    put_in_flight(session, live)
     settle(qtbot, view)
     assert len(points(view.marks.positives)) == session.table.is_positive().sum()
     assert "is training" in view.sentence.text()
     assert not view.live_line.isVisible()
     assert not len(points(view.marks.wrong))
-    session.live = None
+    put_in_flight(session, None)
 
 
 def test_names_for_automation(view):

@@ -13,7 +13,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look
-from tests.gui.conftest import choose, make_record, points, put, settle
+from tests.gui.conftest import choose, make_record, points, put, put_in_flight, settle
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def fly(table_session, record):
         live = table_session.live
         if live is None:
             live = LiveRun(record.experiment, RunLook("Flying", 2), splits=2)
-            table_session.live = live
+            put_in_flight(table_session, live)
         live.split = split
         live.preparation = record.splits[split].model.preparation
         held = record.splits[split].test_positive
         scorer = scorer or LinearScorer(np.asarray(weights, dtype=float))
         live.picture = Look(held, np.zeros(len(held)), scorer, seconds=seconds)
-        table_session.live_changed.emit()
+        put_in_flight(table_session, table_session.live)
         return live
 
     return fly
@@ -106,7 +106,7 @@ def test_only_the_dots_are_painted_anew(view, record, fly):
     assert chart.plot.getAxis("left").cacheMode() == kept
     told = []
     view.weights.told.connect(told.append)
-    view.session.live_changed.emit()
+    put_in_flight(view.session, view.session.live)
     assert told == []
 
 
@@ -127,8 +127,7 @@ def test_the_numbers_are_those_of_the_moment(view, record, fly):
 def test_the_page_of_the_run_follows_when_it_ends(view, record, fly, table_session, qtbot):
     fly(np.ones(len(record.splits[0].coef)))
     put(table_session, record, "Ended")
-    table_session.live = None
-    table_session.live_changed.emit()
+    put_in_flight(table_session, None)
     settle(qtbot, view)
     mean = np.mean([split.coef for split in record.splits], axis=0)
     assert drawn(view) == pytest.approx(expected(record, mean))
@@ -141,7 +140,7 @@ def test_between_two_fits_the_weights_stay(view, record, fly):
     weights = np.arange(1.0, len(record.splits[0].coef) + 1)
     live = fly(weights)
     live.split, live.picture = 1, None
-    view.session.live_changed.emit()
+    put_in_flight(view.session, view.session.live)
     assert drawn(view) == pytest.approx(expected(record, weights))
     assert view.weights.isVisible()
 
@@ -199,8 +198,7 @@ def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tm
     live.preparation = record.splits[0].model.preparation
     held = record.splits[0].test_positive
     live.picture = Look(held, np.zeros(len(held)), LinearScorer(weights))
-    table_session.live = live
-    table_session.live_changed.emit()
+    put_in_flight(table_session, live)
     largest = np.sort(np.abs(weights))[::-1][:MOST_ROWS]
     assert_allclose(np.abs(list(drawn(view).values())), largest)
     assert f"Of {len(weights)} weights the {MOST_ROWS}" in view.sentence.text()

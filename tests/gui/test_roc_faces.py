@@ -18,7 +18,7 @@ from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, make_record
+from tests.gui.conftest import choose, make_record, put_in_flight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -246,11 +246,9 @@ def test_the_run_in_flight_is_drawn_in_every_face(view, records, key, kind):
     y, scores = held_out(records["RLS"])
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
     live.picture = Look(y, scores**3, records["RLS"].splits[0].model.scorer)
-    view.session.live = live
-    view.session.live_changed.emit()
+    put_in_flight(view.session, live)
     finished, flying = view.lines.drawn[0].item.getData(), view.canvas.live_item.getData()
     assert np.array_equal(finished, flying)  # the same order of the rows
     assert view.canvas.legend.rows[-1].cells[1] == view.canvas.legend.rows[0].cells[1]
-    view.session.live = None
-    view.session.live_changed.emit()
+    put_in_flight(view.session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0

@@ -23,7 +23,7 @@ from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.watch import Look
 from tests.conftest import write_table
-from tests.gui.conftest import make_record
+from tests.gui.conftest import make_record, put_in_flight
 
 # The offscreen platform says so of every window that is shown.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -269,13 +269,12 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     show(session, records, "RLS")
     split = records["RLS"].splits[0]
     live = LiveRun(records["RLS"].experiment, RunLook("RankSVM", 3))
-    session.live = live
-    session.live_changed.emit()
+    put_in_flight(session, live)
     assert (
         view.canvas.live_item.getData()[0] is None or len(view.canvas.live_item.getData()[0]) == 0
     )
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
-    session.live_changed.emit()
+    put_in_flight(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
     assert np.array_equal(view.canvas.live_item.getData(), [corners.fpr, corners.tpr])
     name, area, interval, part = view.canvas.legend.rows[-1].cells
@@ -284,10 +283,9 @@ def test_the_run_in_flight_is_drawn_until_it_ends(view, session, records):
     assert interval == ""
     assert part == view.canvas.legend.rows[0].cells[3]
     live.picture = Look(split.test_positive, -split.test_scores, split.model.scorer)
-    session.live_changed.emit()
+    put_in_flight(session, session.live)
     assert float(view.canvas.legend.rows[-1].cells[1]) == pytest.approx(1 - float(area), abs=1.1e-3)
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert len(view.canvas.live_item.getData()[0]) == 0
     assert len(view.canvas.legend.rows) == 1
 
@@ -324,10 +322,9 @@ def test_the_sentence_says_what_to_do_first(view, session, records, table):
     session.edit(dataclasses.replace(session.plan, method="svm"), "Choose method")
     assert f"Press Run to train {METHODS['svm'].title}" in view.sentence.text()
     assert view.canvas.hint.isVisible()
-    session.live = LiveRun(records["RLS"].experiment, RunLook("RLS", 0))
-    session.live_changed.emit()
+    put_in_flight(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
     assert "RLS is training" in view.sentence.text()
-    session.live = None
+    put_in_flight(session, None)
 
 
 def test_the_sentence_about_one_run(view, session, records):

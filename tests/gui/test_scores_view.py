@@ -16,7 +16,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.distribution import Distribution, bin_edges
 from aucstudio.project.runs.watch import Look
-from tests.gui.conftest import make_record, put, shown
+from tests.gui.conftest import make_record, put, put_in_flight, shown
 
 
 @pytest.fixture
@@ -170,16 +170,14 @@ def test_run_in_flight_shows_distributions_alone(view, add, session, qtbot):
     split = record.splits[0]
     scores = split.test_scores * 3 + 1
     look = Look(split.test_positive, scores, split.model.scorer)
-    session.live = LiveRun(record.experiment, RunLook("Flying", 2), picture=look)
-    session.live_changed.emit()
+    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     heights, edges = np.histogram(scores[split.test_positive], bin_edges(scores), density=True)
     np.testing.assert_allclose(view.curves[0].yData, heights)
     np.testing.assert_array_equal(view.curves[0].xData, edges)
     assert not view.readout.isVisible()
     assert not view.line.isVisible()
     assert view.sentence.text().startswith("Flying is training")
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     assert counted(view) == brute_force(split, 0.0)
     assert view.line.isVisible()
 
@@ -188,8 +186,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
     record = add()
     split = record.splits[0]
     look = Look(split.test_positive, split.test_scores * 9, split.model.scorer)
-    session.live = LiveRun(record.experiment, RunLook("Flying", 2), picture=look)
-    session.live_changed.emit()
+    put_in_flight(session, LiveRun(record.experiment, RunLook("Flying", 2), picture=look))
     view.over.follow_check.click()
     shown(view, qtbot)
     assert view.readout.isVisible()

@@ -17,7 +17,7 @@ from aucstudio.project.runs.record import TrainingCurve
 from aucstudio.project.runs.trajectory import ScoresOnTheWay, Stage
 from aucstudio.project.runs.watch import Look, Progress
 from aucstudio.project.words import power_words
-from tests.gui.conftest import PATIENCE, choose, make_record, put, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, put, put_in_flight, shown
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def add(session):
 
 
 def start_live(session, record, points, looks=()):
-    session.live = LiveRun(record.experiment, RunLook("Flying", 3), points=points)
+    live = LiveRun(record.experiment, RunLook("Flying", 3), points=points)
     for look in looks:
-        session.live.looks.add(look)
-    session.live_changed.emit()
-    return session.live
+        live.looks.add(look)
+    put_in_flight(session, live)
+    return live
 
 
 def main_lines(lines):
@@ -357,11 +357,10 @@ def test_run_in_flight(view, add, session, qtbot):
     np.testing.assert_array_equal(steps(view)[0].y, record.splits[0].curve.objective)
     before = view.plots_.upper_lines[0].drawn
     live.points.append((3, 0.03, 3.5, 0.1))
-    session.live_changed.emit()
+    put_in_flight(session, session.live)
     qtbot.waitUntil(lambda: len(steps(view, live=True)[0].x) == 3)
     assert view.plots_.upper_lines[0].drawn is before
-    session.live = None
-    session.live_changed.emit()
+    put_in_flight(session, None)
     qtbot.waitUntil(lambda: steps(view, live=True) == [])
     assert view.sentence.text().startswith("Run: ")
 

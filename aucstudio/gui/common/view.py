@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -32,16 +32,28 @@ class View(QWidget):
 
     Attributes
     ----------
+    listens_to : mapping of str to str
+        Class attribute: by the name of a signal of the session, the method that answers it.
     session : Session
     controls, body : QHBoxLayout
     sentence : Sentence
         What the picture shows: one computed sentence, and more on demand.
     """
 
+    listens_to: ClassVar[Mapping[str, str]] = {
+        "table_changed": "mark_stale",
+        "runs_changed": "mark_stale",
+        "selection_changed": "mark_stale",
+        "band_changed": "mark_stale",
+        "live_changed": "follow_live",
+    }
+
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__()
         self.session = session
         self.title = title
+        for signal, answer in self.listens_to.items():
+            getattr(session, signal).connect(getattr(self, answer))
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.controls: QHBoxLayout = WrappingRow()
@@ -73,6 +85,11 @@ class View(QWidget):
 
     def refresh_live(self) -> None:
         """Show the run in flight, or take it away when there is none."""
+
+    def follow_live(self) -> None:
+        """Show the run in flight soon, if the page is seen."""
+        if self.isVisible() and not self.window().isMinimized():
+            self.session.turns.ask(self.refresh_live)
 
     def moving(self) -> Container[QGraphicsItem]:
         """Give what moves in the plots with the run in flight."""

@@ -90,9 +90,9 @@ class ExportModelDialog(QDialog):
             return
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(False)
         tell(self.words, "training on all rows…")
-        self._work.start(self.choice.making())
+        self._work.start(None, self.choice.making())
 
-    def _land(self, job: Job[Progress, Model]) -> None:
+    def _land(self, _key: object, job: Job[Progress, Model]) -> None:
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(True)
         if job.result is not None:
             tell(self.words, "")

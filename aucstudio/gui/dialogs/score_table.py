@@ -189,10 +189,10 @@ class ScoreTableDialog(QDialog):
             return model, heading(table, model.schema, lambda done, words: post((done, words)))
 
         self._on_progress((None, "looking at the file"))
-        self._looking.start(look)
+        self._looking.start(table, look)
         self._refresh()
 
-    def _on_looked(self, job: Job[Any, tuple[Model, tuple[str, ...]]]) -> None:
+    def _on_looked(self, _key: object, job: Job[Any, tuple[Model, tuple[str, ...]]]) -> None:
         if job.result is None:
             self._complain(job.error)
             self.form.forget_columns()
@@ -213,10 +213,10 @@ class ScoreTableDialog(QDialog):
                 return
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
         chosen = self.form.chosen(self.allowed.allowed())
-        self._working.start(_scoring(chosen, self._folder))
+        self._working.start(chosen, _scoring(chosen, self._folder))
         self._refresh()
 
-    def _on_scored(self, job: Job[Any, Scored]) -> None:
+    def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
         if isinstance(job.error, UnknownColumnsError):
             self.allowed.refuse(str(job.error), job.error.reasons)
         elif job.result is None:
@@ -246,10 +246,10 @@ class ScoreTableDialog(QDialog):
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(lambda _post: _copy(scored.file, target))
+        self._saving.start(target, lambda _post: _copy(scored.file, target))
         self._refresh()
 
-    def _on_saved(self, job: Job[Any, Path]) -> None:
+    def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
         if job.result is None:
             self._complain(job.error)
         else:

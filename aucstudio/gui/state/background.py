@@ -23,18 +23,24 @@ class Background:
     parent : QObject
         Lives as long as the work is watched.
     land : callable
-        Called with the ended job on the window's thread.
+        Called with the key and the ended job on the window's thread.
     hear : callable, optional
         Called there with each message that the work posts.
+
+    Attributes
+    ----------
+    key : object
+        What was begun last, under way or landed; None before, and once it was dropped.
     """
 
     def __init__(
         self,
         parent: QObject,
-        land: Callable[[Job[Any, Any]], object],
+        land: Callable[[Any, Job[Any, Any]], object],
         hear: Callable[[Any], object] | None = None,
     ) -> None:
         self._land, self._hear = land, hear
+        self.key: object = None
         self._job: Job[Any, Any] | None = None
         self._poll = ticking(parent, _POLL_MILLISECONDS, self._on_poll)
 
@@ -43,10 +49,17 @@ class Background:
         """Whether work is under way."""
         return self._job is not None
 
-    def start(self, work: Callable[[Callable[[Any], bool]], Any]) -> None:
-        """Begin; short work has landed when this returns."""
+    def start(self, key: object, work: Callable[[Callable[[Any], bool]], Any]) -> None:
+        """Begin; short work has landed when this returns.
+
+        Parameters
+        ----------
+        key : object
+            What is asked for: given back with the answer.
+        work : callable
+        """
         self.drop()
-        self._job = Job(work)
+        self.key, self._job = key, Job(work)
         self._job.start()
         self._job.wait(_WAIT_SECONDS)
         self._on_poll()
@@ -55,9 +68,8 @@ class Background:
 
     def drop(self) -> None:
         """Stop what is no longer wanted; its late answer goes unheard."""
-        if self._job is not None:
-            self._job.stop()
-        self._job = None
+        self.stop()
+        self.key = self._job = None
         self._poll.stop()
 
     def stop(self) -> None:
@@ -74,8 +86,9 @@ class Background:
             for message in job.drain():
                 self._hear(message)
         if ended and job is self._job:
-            self.drop()
-            self._land(job)
+            self._job = None
+            self._poll.stop()
+            self._land(self.key, job)
 
 
 def run_beside(job: Job[Any, Any]) -> None:

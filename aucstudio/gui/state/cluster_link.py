@@ -37,7 +37,7 @@ class ClusterLink(QObject):
         self.workers: Cluster | None = None
         self.trouble = ""
         self._connecting = Background(self, self._land)
-        self._looking = Background(self, lambda _job: self.changed.emit())
+        self._looking = Background(self, lambda *_ended: self.changed.emit())
         self._watch = ticking(self, _WATCH_MILLISECONDS, self._look)
 
     @property
@@ -61,7 +61,7 @@ class ClusterLink(QObject):
         """Begin to connect; ``changed`` tells when that has come to something."""
         self.disconnect_from()
         self.address, self.trouble = address, ""
-        self._connecting.start(lambda post: _open(address, post))
+        self._connecting.start(address, lambda post: _open(address, post))
         self.changed.emit()
 
     def disconnect_from(self) -> None:
@@ -77,7 +77,7 @@ class ClusterLink(QObject):
         if leaving is not None:
             leaving.wait(1.0)
 
-    def _land(self, job: Job[None, Cluster]) -> None:
+    def _land(self, _address: str, job: Job[None, Cluster]) -> None:
         if job.error is not None:
             self.trouble = _sentence(job.error)
         else:
@@ -90,7 +90,7 @@ class ClusterLink(QObject):
         if self.workers is None or self._looking.busy:
             return
         if self.workers.alive:
-            self._looking.start(_each_time(self.workers))
+            self._looking.start(self.workers, _each_time(self.workers))
         else:
             self._let_go(
                 f"The connection to the Dask scheduler at {self.workers.address} was lost: see to "

@@ -169,10 +169,6 @@ class Session(QObject):
         """The run in flight, the first one if there are several."""
         return self._runner.live
 
-    @live.setter
-    def live(self, live: LiveRun | None) -> None:
-        self._runner.live = live
-
     @property
     def flights(self) -> list[LiveRun]:
         """The runs in flight, the first one first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pyqtgraph as pg
 from PySide6.QtGui import QResizeEvent
@@ -49,16 +49,19 @@ class CompareView(View):
         What is on the page; None while there is nothing, or not yet.
     """
 
+    listens_to: ClassVar = {
+        **View.listens_to,
+        "plan_changed": "mark_stale",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
         self.shown: Shown | None = None
         self._known: dict[Key, Shown] = {}
-        self._wanted: Key | None = None
         self._dressed: object = None
         self._work = Background(self, self._land)
         self._make_controls()
         self._make_pages()
-        session.plan_changed.connect(self.mark_stale)
         # What is known would keep another study's records in memory.
         session.table_changed.connect(self._known.clear)
 
@@ -149,32 +152,31 @@ class CompareView(View):
         runs = self.session.checked_runs()
         band, measure = self.session.plan.band, str(self.measure_combo.currentData())
         key = (tuple((run.record, run.look.name) for run in runs), band, measure)
-        if key != self._wanted:
+        if key != self._work.key:
             self._work.drop()
-        self._wanted = key
         if not runs:
             self._show(None)
         elif key in self._known:
             self._show(self._known[key])
         elif not self._work.busy:
-            self._start(runs, band, measure)
+            self._start(key, runs, band, measure)
 
-    def _start(self, runs: list[ShownRun], band: Band, measure: str) -> None:
+    def _start(self, key: Key, runs: list[ShownRun], band: Band, measure: str) -> None:
         def work(post: Any) -> Shown:
             return compare_checked(runs, band, measure, post, self.session.cluster.workers)
 
-        self._work.start(work)
+        self._work.start(key, work)
         if self._work.busy:
             self.sentence.setText("Comparing…")
 
-    def _land(self, job: Job[float, Shown]) -> None:
+    def _land(self, key: Key, job: Job[float, Shown]) -> None:
         if job.error is not None:
             self._show(None)
             self.sentence.setText(describe_failure(job.error)[0])
-        elif job.result is not None and self._wanted is not None:
+        elif job.result is not None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[self._wanted] = job.result
+            self._known[key] = job.result
             self._show(job.result)
 
     # ------------------------------------------------------------- showing
@@ -183,7 +185,7 @@ class CompareView(View):
         correction = str(self.correction_combo.currentData())
         self.shown = None if computed is None else computed.corrected(correction)
         looks = self._looks()
-        dressed = (computed and self._wanted, correction, tuple(looks), current_theme().name)
+        dressed = (computed, correction, tuple(looks), current_theme().name)
         if dressed != self._dressed:
             self._dressed = dressed
             self._fill(looks)

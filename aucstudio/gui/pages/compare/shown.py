@@ -13,7 +13,7 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.work.workers import Workers
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Shown:
     """A comparison with the runs it is of; the best one of the chosen measure first."""
 

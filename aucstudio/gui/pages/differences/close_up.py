@@ -96,9 +96,9 @@ class CloseUp:
         def work(_post: object) -> Density:
             return Density(difference_histogram(a, b, low, high, (across, up)), low, high)
 
-        self._work.start(work)
+        self._work.start((cloud, low.tolist(), high.tolist()), work)
 
-    def _land(self, job: Job[None, Density]) -> None:
+    def _land(self, _key: object, job: Job[None, Density]) -> None:
         # Without it the coarse cells stay, which are right too.
         if job.result is not None:
             self._put(job.result)

@@ -50,6 +50,11 @@ class DifferenceView(PlaneView):
     of_pairs: ClassVar = True
     busy_words: ClassVar = "counting pairs…"
 
+    listens_to: ClassVar = {
+        **PlaneView.listens_to,
+        "band_changed": "refresh_band",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "difference_view", "Differences")
         self.cloud = CloudItems(self.plot)
@@ -65,7 +70,6 @@ class DifferenceView(PlaneView):
         self._told: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
-        session.band_changed.connect(self.refresh_band)
 
     # ------------------------------------------------------------- controls
 

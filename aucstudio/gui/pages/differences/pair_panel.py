@@ -53,7 +53,6 @@ class PairPanel(QWidget):
         super().__init__()
         named(self, "pair_panel", "The two rows of a pair")
         self.detail: PairDetail | None = None
-        self._request: tuple[object, ...] = ()
         self._classes = ("", "")
         self._work = Background(self, self._land)
         self.heading = label("", "title", name="pair_heading")
@@ -116,26 +115,25 @@ class PairPanel(QWidget):
     def show_pair(self, table: Table, model: Model, rows: tuple[int, int]) -> None:
         """Show a pair as a model sees it; returns at once, the figures follow."""
         request = table, model, rows
-        if request != self._request:
-            self._request = request
+        if request != self._work.key:
             first, second = (row_name(row) for row in rows)
             self.heading.setText(f"{first.capitalize()} against {second}")
             self._classes = model.positive, model.negative
             self.told.setText("working out what decided this pair…")
-            self._work.start(lambda _post: explain_pair(table, model, rows))
+            self._work.start(request, lambda _post: explain_pair(table, model, rows))
         self.show()
 
     def show_nothing(self) -> None:
         """Hide, and stop what is being worked out."""
         self._work.drop()
-        self._request, self.detail = (), None
+        self.detail = None
         self.hide()
 
     def busy(self) -> bool:
         """Tell whether figures are on their way."""
         return self._work.busy
 
-    def _land(self, job: Job[None, PairDetail]) -> None:
+    def _land(self, _key: object, job: Job[None, PairDetail]) -> None:
         if job.error is not None:
             self.detail = None
             self.model.show_rows([])

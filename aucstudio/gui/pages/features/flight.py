@@ -71,9 +71,9 @@ class Flight:
             level = equal_error_threshold(look.positive, look.scores)
             return None if found is None else found.contour(level)
 
-        self._work.start(work)
+        self._work.start(look, work)
 
-    def _land(self, job: Job[None, Line | None]) -> None:
+    def _land(self, _key: object, job: Job[None, Line | None]) -> None:
         if job.result is not None:
             places, connect = job.result
             self.curve.setData(places[:, 0], places[:, 1], connect=connect)

@@ -108,14 +108,14 @@ class Mapper(QObject):
                         return
                     post((one.key, found))
 
-        self._work.start(work)
+        self._work.start(surfaces, work)
 
     def _hear(self, message: tuple[str, ScoreMap] | None) -> None:
         if message is not None:
             self.maps[message[0]] = message[1]
             self.mapped.emit(message[0])
 
-    def _land(self, job: Job[object, None]) -> None:
+    def _land(self, _key: object, job: Job[object, None]) -> None:
         if job.error is not None:
             raise job.error
 

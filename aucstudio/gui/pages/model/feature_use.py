@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +35,6 @@ class FeatureUsePart(Part):
         self.plot = self.chart.plot
         self.box.addWidget(self.chart)
         self.found: list[FeatureUse] = []
-        self._asked: tuple[Any, ...] = ()
         self._work = Background(self, self._land)
 
     def suits(self, run: ShownRun) -> bool:
@@ -46,24 +45,24 @@ class FeatureUsePart(Part):
 
     def leave(self) -> None:
         self._work.drop()
-        self._asked = ()
 
     def show_subject(self, subject: Subject) -> None:
         self.subject = subject
         record, table = subject.run.record, subject.table
         if table is None:
-            self.found, self._asked = [], ()
+            self._work.drop()
+            self.found = []
             self.chart.show_rows([], subject.run.look)
             self.told.emit("Open the table of this run to see what its trees are worth.")
-        elif self._asked == (record.id, record.created):
+        elif self._work.key == (record.id, record.created):
             self._draw()
         else:
-            self._asked, self.found = (record.id, record.created), []
-            self._work.start(lambda post: _use(record, table, post))
+            self.found = []
+            self._work.start((record.id, record.created), lambda post: _use(record, table, post))
             if self._work.busy:
                 self.told.emit(f"Sending the training rows through the trees of {subject.name}…")
 
-    def _land(self, job: Job[None, list[FeatureUse]]) -> None:
+    def _land(self, _key: object, job: Job[None, list[FeatureUse]]) -> None:
         if job.error is not None:
             self.told.emit(describe_failure(job.error)[0])
         elif job.result is not None:

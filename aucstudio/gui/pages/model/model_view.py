@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import ClassVar
 
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker
@@ -42,6 +43,11 @@ class ModelView(View):
         The one that is seen.
     """
 
+    listens_to: ClassVar = {
+        **View.listens_to,
+        "focus_changed": "mark_stale",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
         self.weights = WeightsPart()
@@ -63,7 +69,6 @@ class ModelView(View):
             self.stack.addWidget(part)
             part.told.connect(lambda words, part=part: self._hear(part, words))
         self.body.addWidget(self.stack)
-        session.focus_changed.connect(self.mark_stale)
 
     def _make_controls(self) -> None:
         self.picture_combo = named(QComboBox(), "model_picture_combo", "Picture")

@@ -46,7 +46,6 @@ class ImportancePart(Part):
         self.box.addWidget(self.chart)
         self.found: Importance | None = None
         self._known: dict[tuple[Any, ...], Importance] = {}
-        self._asked: tuple[Any, ...] = ()
         self._work = Background(self, self._land, self._hear)
         self._soon = delayed(self, _PAUSE, self._start)
         self._make_controls()
@@ -90,41 +89,43 @@ class ImportancePart(Part):
     def leave(self) -> None:
         self._soon.stop()
         self._work.drop()
-        self._asked = ()
+        self.subject = None
 
     # ------------------------------------------------------------- computing
 
     def show_subject(self, subject: Subject) -> None:
-        self.subject = subject
-        self._ask()
+        old, self.subject = self.subject, subject
+        self._ask(same_run=old is not None and old.run.record is subject.run.record)
 
-    def _ask(self) -> None:
+    def _question(self, subject: Subject) -> tuple[Any, ...]:
+        record = subject.run.record
+        return record.id, record.created, subject.band, self.repeats_box.value()
+
+    def _ask(self, *, same_run: bool = True) -> None:
         subject = self.subject
         if subject is None:
             return
-        record = subject.run.record
-        asked = (record.id, record.created, subject.band, self.repeats_box.value())
-        if asked in self._known:
+        asked = self._question(subject)
+        if asked != self._work.key:
             self._work.drop()
+        if asked in self._known:
             self._soon.stop()
-            self._asked, self.found = asked, self._known[asked]
+            self.found = self._known[asked]
             self._draw()
-        elif subject.table is None and record.experiment.validation.scheme != "file":
+        elif subject.table is None and subject.run.record.experiment.validation.scheme != "file":
             self._show_none("Open the table of this run to permute its held-out rows.")
-        elif asked != self._asked:
-            same_run = self._asked[:2] == asked[:2]
-            self._asked = asked
-            if same_run:
-                self._soon.start()
-            else:
-                self._start()
-        else:
+        elif asked == self._work.key:
             self._draw()
+        elif same_run:
+            self._soon.start()
+        else:
+            self._start()
 
     def _start(self) -> None:
         subject = self.subject
         if subject is None:
             return
+        self._soon.stop()
         record, table = subject.run.record, subject.table
         band, repeats = subject.band, self.repeats_box.value()
 
@@ -135,7 +136,7 @@ class ImportancePart(Part):
 
         self.found = None
         self.bar_done.setValue(0)
-        self._work.start(work)
+        self._work.start(self._question(subject), work)
         if self._work.busy:
             self.chart.show_rows([], subject.run.look)
             self.told.emit(f"Shuffling each column of the held-out rows of {subject.name}…")
@@ -148,10 +149,11 @@ class ImportancePart(Part):
         self._work.stop()
 
     def _on_again(self) -> None:
-        self._known.pop(self._asked, None)
-        self._start()
+        if self.subject is not None:
+            self._known.pop(self._question(self.subject), None)
+            self._start()
 
-    def _land(self, job: Job[float, Importance]) -> None:
+    def _land(self, key: tuple[Any, ...], job: Job[float, Importance]) -> None:
         if isinstance(job.error, Stopped):
             self._show_none("Stopped before each column was shuffled once.")
             self.again_button.setVisible(True)
@@ -161,7 +163,7 @@ class ImportancePart(Part):
             self.found = job.result
             if len(self._known) >= _REMEMBERED:
                 del self._known[next(iter(self._known))]
-            self._known[self._asked] = job.result
+            self._known[key] = job.result
             self._draw()
 
     # ------------------------------------------------------------- drawing

@@ -78,7 +78,6 @@ class ShapesPart(Part):
         self.marks = pg.ScatterPlotItem(symbol="|", size=10)
         self.found: Shapes | None = None
         self._spans: tuple[tuple[Any, ...], dict[str, float]] = ((), {})
-        self._asked: tuple[Any, ...] = ()
         self._work = Background(self, self._land)
         self.column_combo = named(QComboBox(), "model_column_combo", "Column")
         plain_tooltip(self.column_combo, "Columns that move the score most come first")
@@ -98,7 +97,6 @@ class ShapesPart(Part):
 
     def leave(self) -> None:
         self._work.drop()
-        self._asked = ()
 
     # ------------------------------------------------------------- computing
 
@@ -117,29 +115,30 @@ class ShapesPart(Part):
         same_run = self._spans[0][:2] == of_split[:2]
         spans = self._spans[1] if self._spans[0] == of_split else {}
         column = self.column_combo.currentData() if same_run else None
-        asked = (*of_split, column)
-        if asked == self._asked:
+        found = self.found if self._spans[0] == of_split else None
+        if found is not None and found.column == column:
+            self._work.drop()
             self._draw()
             return
-        self._asked = asked
+        asked = (of_split, column)
+        if asked == self._work.key:
+            return
         record, index, table = subject.run.record, subject.index, subject.table
 
         def work(post: Callable[[None], bool]) -> Shapes:
             return _shapes(record, index, table, spans, column, post)
 
-        self._work.start(work)
+        self._work.start(asked, work)
         if self._work.busy:
             self.told.emit(f"Working out how the score of {subject.name} moves…")
 
-    def _land(self, job: Job[None, Shapes]) -> None:
+    def _land(self, key: tuple[tuple[Any, ...], str | None], job: Job[None, Shapes]) -> None:
         if job.error is not None:
             self._show_none(describe_failure(job.error)[0])
             return
         self.found = job.result
         if self.found is not None:
-            of_split = self._asked[:3]
-            self._spans = of_split, self.found.spans
-            self._asked = (*of_split, self.found.column)
+            self._spans = key[0], self.found.spans
             self._fill_columns(self.found)
             self._draw()
 
@@ -156,8 +155,8 @@ class ShapesPart(Part):
     # ------------------------------------------------------------- drawing
 
     def _show_none(self, sentence: str) -> None:
+        self._work.drop()
         self.found = None
-        self._asked = ()
         self.plot.clear()
         self.told.emit(sentence)
 

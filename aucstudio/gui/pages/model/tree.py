@@ -49,7 +49,6 @@ class TreePart(Part):
         self.box.addWidget(self.plot)
         self.root: Node | None = None
         self.placed: Placed | None = None
-        self._asked: tuple[Any, ...] = ()
         self._work = Background(self, self._land)
         self._again = delayed(self, 50, self._draw)
         self.tree_box = named(QSpinBox(), "model_tree_box", "Tree")
@@ -74,7 +73,6 @@ class TreePart(Part):
 
     def leave(self) -> None:
         self._work.drop()
-        self._asked = ()
 
     # ------------------------------------------------------------- computing
 
@@ -97,15 +95,15 @@ class TreePart(Part):
             return
         table, split, tree = subject.table, subject.split, self.tree_box.value() - 1
         if table is None:
-            self._asked, self.root, self.placed = (), None, None
+            self._work.drop()
+            self.root = self.placed = None
             self.plot.clear()
             self.told.emit("Open the table of this run to see who ends in which leaf.")
             return
         asked = (subject.run.record.id, subject.run.record.created, subject.index, tree)
-        if asked == self._asked:
+        if asked == self._work.key:
             self._draw()
             return
-        self._asked = asked
 
         def work(_post: Callable[[None], bool]) -> Node:
             scorer, preparation = split.model.scorer, split.model.preparation
@@ -113,11 +111,11 @@ class TreePart(Part):
             rows = preparation.apply(table, split.train_rows)
             return read_tree(scorer, tree, preparation, rows, split.train_positive)
 
-        self._work.start(work)
+        self._work.start(asked, work)
         if self._work.busy:
             self.told.emit("Sending the training rows through the tree…")
 
-    def _land(self, job: Job[None, Node]) -> None:
+    def _land(self, _key: object, job: Job[None, Node]) -> None:
         if job.error is not None:
             self.told.emit(describe_failure(job.error)[0])
             return

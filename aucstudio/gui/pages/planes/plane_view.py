@@ -46,6 +46,11 @@ class PlaneView(PlaneControls):
     of_pairs: ClassVar[bool]
     busy_words: ClassVar[str]
 
+    listens_to: ClassVar = {
+        **PlaneControls.listens_to,
+        "focus_changed": "_on_focus",
+    }
+
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
         self.plot = make_plot(f"{name}_plot", "", "")
@@ -55,10 +60,8 @@ class PlaneView(PlaneControls):
         self.picture: Picture | None = None
         self.subject: Subject | None = None
         self._look: Look | None = None
-        self._request: tuple[object, ...] = ()
         self._work = Background(self, self._land)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
-        session.focus_changed.connect(self._on_focus)
         self.retheme()
 
     def figure(self) -> pg.PlotWidget:
@@ -113,16 +116,14 @@ class PlaneView(PlaneControls):
         kind, features = self.plane_combo.currentData(), self.wanted_features(found)
         request = (*found.key, kind, features if kind == FEATURES else None)
         self.subject = found
-        if request != self._request:
-            self._request = request
-            self._start(found, kind, features)
+        if request != self._work.key:
+            self._start(request, found, kind, features)
         elif self.picture is not None:
             self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
         self._work.drop()
         self.subject = self.picture = None
-        self._request = ()
         self.legend.clear()
         self.legend.fit()
         self._show_items(False)
@@ -131,7 +132,9 @@ class PlaneView(PlaneControls):
         self.forget()
         self.sentence.setText(sentence)
 
-    def _start(self, subject: Subject, kind: str, features: tuple[int, int] | None) -> None:
+    def _start(
+        self, request: object, subject: Subject, kind: str, features: tuple[int, int] | None
+    ) -> None:
         def work(_post: object) -> Picture:
             sample = subject.sample()
             scorer = None if subject.split is None else subject.split.model.scorer
@@ -140,11 +143,11 @@ class PlaneView(PlaneControls):
             return dataclasses.replace(picture, extra=self.compute(subject, picture))
 
         self.picture = None
-        self._work.start(work)
+        self._work.start(request, work)
         if self._work.busy:
             self.sentence.setText(self.busy_words)
 
-    def _land(self, job: Job[None, Picture]) -> None:
+    def _land(self, _key: object, job: Job[None, Picture]) -> None:
         if job.error is not None:
             self._show_nothing(describe_failure(job.error)[0])
         elif job.result is not None:

@@ -68,7 +68,6 @@ class ConfidenceBands:
         self._box, self._landed = box, landed
         self._items: list[QGraphicsPathItem] = []
         self._background = Background(parent, self._land)
-        self._wanted: tuple[str, tuple[str, ...]] = (NONE, ())
         self.words = ""
 
     @property
@@ -84,17 +83,19 @@ class ConfidenceBands:
         self._clear()
         if kind == NONE or not runs:
             self._background.drop()
-        elif missing and (wanted != self._wanted or not self.busy):
-            self._begin(missing, kind)
-        self._wanted = wanted
+        elif missing and (wanted != self._background.key or not self.busy):
+            self._begin(wanted, missing, kind)
+        elif not missing:
+            self._background.drop()
         if kind != NONE and runs and not self.busy:
             self._draw(runs, kind, along, up)
 
-    def _begin(self, records: list[RunRecord], kind: str) -> None:
-        # The answer is stored per record; whoever is shown by then is drawn from there.
-        self._background.start(lambda post: [(r, kind, bounds_of(r, kind, post)) for r in records])
+    def _begin(self, wanted: object, records: list[RunRecord], kind: str) -> None:
+        self._background.start(
+            wanted, lambda post: [(r, kind, bounds_of(r, kind, post)) for r in records]
+        )
 
-    def _land(self, job: Job[Any, Any]) -> None:
+    def _land(self, _key: object, job: Job[Any, Any]) -> None:
         if job.result is not None:
             for record, kind, bounds in job.result:
                 _known.setdefault(record, {})[kind] = bounds

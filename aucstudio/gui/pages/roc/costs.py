@@ -191,10 +191,11 @@ class CostLayer(QObject):
         data, costs = (split.test_positive, split.test_scores), (1.0, miss, prior)
         draws = draws_for(len(split.test_rows))
         self._work.start(
-            lambda post: cost_threshold_interval(*data, *costs, draws=draws, progress=post)
+            self._weighed,
+            lambda post: cost_threshold_interval(*data, *costs, draws=draws, progress=post),
         )
 
-    def _land(self, job: Job[Any, Interval]) -> None:
+    def _land(self, _key: object, job: Job[Any, Interval]) -> None:
         found = job.result
         if self._point is None or found is None:
             return

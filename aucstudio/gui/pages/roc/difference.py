@@ -140,13 +140,18 @@ class DifferenceLayer(QObject):
         if pair is None:
             return
         named = [(run.look.name, run.record) for run in pair]
-        self._work.start(lambda _post: [compare_runs(named, band, of)[0] for of in (AUC, PAUC)])
+        self._work.start(
+            (pair, band), lambda _post: [compare_runs(named, band, of)[0] for of in (AUC, PAUC)]
+        )
 
-    def _land(self, job: Job[Any, list[PairComparison]]) -> None:
-        if self._pair is None or job.result is None:
+    def _land(
+        self, key: tuple[tuple[ShownRun, ShownRun], Band], job: Job[Any, list[PairComparison]]
+    ) -> None:
+        if job.result is None:
             return
+        (chosen, _), band = key
         whole, part = job.result
-        self.words = difference_words(whole, part, self._band, len(self._pair[0].record.splits))
+        self.words = difference_words(whole, part, band, len(chosen.record.splits))
         self.changed.emit()
 
 

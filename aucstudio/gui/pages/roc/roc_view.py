@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -53,6 +53,13 @@ class RocView(View):
     readout : QLabel
     """
 
+    listens_to: ClassVar = {
+        **View.listens_to,
+        "band_changed": "refresh_band",
+        "focus_changed": "_tell_layers",
+        "plan_changed": "_tell",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "roc_view", "ROC")
         self.choices = RocControls(self.controls)
@@ -98,10 +105,7 @@ class RocView(View):
 
     def _connect(self) -> None:
         self._stands_still = delayed(self, _STILL_MILLISECONDS, self._on_still)
-        session, choices, canvas = self.session, self.choices, self.canvas
-        session.band_changed.connect(self.refresh_band)
-        session.focus_changed.connect(self._tell_layers)
-        session.plan_changed.connect(self._tell)
+        choices, canvas = self.choices, self.canvas
         for combo in (choices.face_combo, choices.axis_combo, choices.curve_combo):
             combo.currentIndexChanged.connect(self.mark_stale)
         choices.on_area(self.refresh_band)

@@ -56,9 +56,9 @@ class Saying:
             self._said = roc_sentence(runs, band)
         else:
             self._said = Statement(_WAIT)
-            self._background.start(lambda _post: roc_sentence(runs, band))
+            self._background.start(self._about, lambda _post: roc_sentence(runs, band))
 
-    def _land(self, job: Job[Any, Statement]) -> None:
+    def _land(self, _key: object, job: Job[Any, Statement]) -> None:
         if job.error is not None:
             raise job.error
         self._said = job.result or Statement()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyqtgraph as pg
@@ -50,6 +50,14 @@ class ScoresView(View):
     distribution : Distribution or None
     """
 
+    listens_to: ClassVar = {
+        **View.listens_to,
+        "plan_changed": "mark_stale",
+        "focus_changed": "_on_focus",
+        "stakes_changed": "_on_focus",
+        "band_changed": "refresh_band",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
         self.distribution: Distribution | None = None
@@ -91,9 +99,6 @@ class ScoresView(View):
 
     def _connect(self) -> None:
         session = self.session
-        session.plan_changed.connect(self.mark_stale)
-        session.focus_changed.connect(self._on_focus)
-        session.stakes_changed.connect(self._on_focus)
         over = self.over
         over.split_combo.currentIndexChanged.connect(lambda k: session.point_at(split=k))
         over.threshold_box.valueChanged.connect(self.set_threshold)

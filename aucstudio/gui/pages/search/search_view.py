@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyqtgraph as pg
@@ -61,6 +61,11 @@ class SearchView(View):
         The candidate that is marked; the best until another is picked.
     """
 
+    listens_to: ClassVar = {
+        **View.listens_to,
+        "plan_changed": "mark_stale",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "search_view", "Search")
         self.subject: Subject | None = None
@@ -74,7 +79,6 @@ class SearchView(View):
         self.table = CandidateTable()
         self.table.chosen.connect(self.choose)
         self._lay_out()
-        session.plan_changed.connect(self.mark_stale)
 
     # ------------------------------------------------------------- making
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -55,6 +55,13 @@ class TrainingView(TrainingControls):
     readout : QLabel
     """
 
+    listens_to: ClassVar = {
+        **TrainingControls.listens_to,
+        "plan_changed": "mark_stale",
+        "focus_changed": "mark_stale",
+        "band_changed": "refresh_band",
+    }
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._courses: list[Course] = []
@@ -69,9 +76,6 @@ class TrainingView(TrainingControls):
         self._behind = False
         self._make_plots()
         self.chosen.connect(self._clear_readout)
-        session.plan_changed.connect(self.mark_stale)
-        session.focus_changed.connect(self.mark_stale)
-        session.band_changed.connect(self.refresh_band)
 
     # ------------------------------------------------------------- making
 
@@ -109,7 +113,7 @@ class TrainingView(TrainingControls):
         self.fill_splits()
         waiting = unready(runs)
         if waiting:
-            self._background.start(lambda post: make_ready(waiting, post))
+            self._background.start(waiting, lambda post: make_ready(waiting, post))
         else:
             self._background.drop()
         self._draw()
@@ -156,7 +160,7 @@ class TrainingView(TrainingControls):
         seen = live is not None and (live.points or len(live.looks))
         self._live = live_course(live, self._known) if live is not None and seen else None
 
-    def _on_ready(self, job: Job[Any, Any]) -> None:
+    def _on_ready(self, _key: object, job: Job[Any, Any]) -> None:
         if job.error is not None:
             self.session.failed.emit(*describe_failure(job.error))
         self._draw()

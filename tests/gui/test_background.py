@@ -1,0 +1,57 @@
+"""Work beside the window: its key goes with it and comes back; what was overtaken is not heard."""
+
+import threading
+from typing import ClassVar
+
+from PySide6.QtCore import QObject
+
+from aucstudio.gui.common.view import View
+from aucstudio.gui.state.background import Background
+
+
+def test_an_answer_comes_with_what_was_asked(qtbot):
+    owner, answers = QObject(), []
+    work = Background(owner, lambda key, job: answers.append((key, job.result)))
+    work.start("quick", lambda _post: 1)
+    qtbot.waitUntil(lambda: not work.busy)
+    assert answers == [("quick", 1)]
+    assert work.key == "quick"  # it need not be asked for again
+
+
+def test_what_was_overtaken_is_not_heard(qtbot):
+    owner, answers, gate = QObject(), [], threading.Event()
+    work = Background(owner, lambda key, job: answers.append((key, job.result)))
+    work.start("slow", lambda _post: gate.wait())
+    work.start("next", lambda _post: 2)
+    gate.set()
+    qtbot.waitUntil(lambda: not work.busy)
+    assert answers == [("next", 2)]
+
+
+def test_what_is_dropped_has_no_key_any_more(qtbot):
+    owner, answers, gate = QObject(), [], threading.Event()
+    work = Background(owner, lambda key, job: answers.append(key))
+    work.start("slow", lambda _post: gate.wait())
+    work.drop()
+    gate.set()
+    assert work.key is None
+    assert not work.busy
+    assert answers == []
+
+
+def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
+    class Page(View):
+        listens_to: ClassVar = {**View.listens_to, "focus_changed": "on_focus"}
+        heard = 0
+
+        def on_focus(self):
+            self.heard += 1
+
+    page = Page(session, "some_view", "Some")
+    qtbot.addWidget(page)
+    page._stale = False
+    session.point_at(row=3)
+    assert page.heard == 1
+    assert not page._stale
+    session.set_band(0.0, 0.5)
+    assert page._stale
