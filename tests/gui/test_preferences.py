@@ -57,7 +57,7 @@ def test_changes_are_written_after_a_pause_without_waiting(qtbot, path):
 )
 def test_what_no_preference_can_be_is_refused(qapp, path, changes):
     own = PreferencesFile(path)
-    with pytest.raises(ValueError, match="Expected|Invalid|FPR"):
+    with pytest.raises(ValueError, match=r"Expected|Invalid|FPR"):
         own.put(**changes)
     assert own.now == Preferences()
 
