@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
 from aucstudio.engine.monitor import Monitor
@@ -198,7 +198,7 @@ def _assign(Z: Array, centres: Array, monitor: Monitor, fraction: float) -> tupl
 
 
 def _means(Z: Array, nearest: Index, distances: Array, count: int) -> Array:
-    members = sparse.csr_array(
+    members = scipy.sparse.csr_array(
         (np.ones(len(Z)), nearest, np.arange(len(Z) + 1)), shape=(len(Z), count)
     )
     sizes = np.bincount(nearest, minlength=count)

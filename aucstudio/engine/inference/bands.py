@@ -11,8 +11,8 @@ import dataclasses
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kstwo
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.resampling import Progress, resamples
@@ -80,7 +80,10 @@ def kolmogorov_band(
     """
     check_level(level)
     curve = roc.roc_curve(y, score, positive=positive)
-    dx, dy = (float(kstwo.ppf(math.sqrt(level), k)) for k in (curve.negatives, curve.positives))
+    dx, dy = (
+        float(scipy.stats.kstwo.ppf(math.sqrt(level), k))
+        for k in (curve.negatives, curve.positives)
+    )
     return _displaced(curve, dx, dy, grid, level, "Kolmogorov bounds")
 
 

@@ -7,9 +7,8 @@ which the threshold of true FPR x lies between v_(K+1) and v_(K): K ~ Binomial(n
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
-from scipy.stats import binom
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.bands import GRID, Band
@@ -74,7 +73,7 @@ def pointwise_band(
 def _binomial_nodes(n: int, x: Array) -> NDArray[np.intp]:
     """Give the middle quantiles of Binomial(n, x), shape (n_points, n_nodes)."""
     shares = (np.arange(_NODES) + 0.5) / _NODES
-    return np.asarray(binom.ppf(shares, n, x[:, None]), dtype=np.intp)
+    return np.asarray(scipy.stats.binom.ppf(shares, n, x[:, None]), dtype=np.intp)
 
 
 def _quantile(a: NDArray[np.intp], b: NDArray[np.intp], share: float) -> Array:
@@ -84,6 +83,6 @@ def _quantile(a: NDArray[np.intp], b: NDArray[np.intp], share: float) -> Array:
     low, high = np.zeros(len(a)), np.ones(len(a))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        less = betainc(a, b, middle[:, None]).mean(axis=1) < share
+        less = scipy.special.betainc(a, b, middle[:, None]).mean(axis=1) < share
         low, high = np.where(less, middle, low), np.where(less, high, middle)
     return low if share < 0.5 else high

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.special import ndtr, ndtri, owens_t
+import scipy
 
 from aucstudio.engine.inference.results import check_level
 
@@ -77,8 +77,8 @@ def power_of(difference: float, se: float, level: float = 0.95) -> float:
     check_level(level)
     if not 0 < se < math.inf:
         raise ValueError(f"se must be positive; it is {se}.")
-    z, critical = abs(difference) / se, float(ndtri((1 + level) / 2))
-    return float(ndtr(z - critical) + ndtr(-z - critical))
+    z, critical = abs(difference) / se, float(scipy.special.ndtri((1 + level) / 2))
+    return float(scipy.special.ndtr(z - critical) + scipy.special.ndtr(-z - critical))
 
 
 def auc_power(
@@ -158,7 +158,7 @@ def precision_sample_size(
     check_level(level)
     if not 0 < half_width < 1:
         raise ValueError(f"half_width must lie strictly between 0 and 1; it is {half_width}.")
-    z = float(ndtri((1 + level) / 2))
+    z = float(scipy.special.ndtri((1 + level) / 2))
     return _fewest(lambda m, n: z * auc_se(area, m, n, model=model) <= half_width, ratio)
 
 
@@ -190,5 +190,5 @@ def _triple_shares(area: float, model: str) -> tuple[float, float]:
     if model != BINORMAL:
         raise ValueError(f"model must be {BINORMAL!r} or {EXPONENTIAL!r}; it is {model!r}.")
     # Two differences of scores that share one of the two have correlation 1/2.
-    both = area - 2 * float(owens_t(ndtri(area), 1 / math.sqrt(3)))
+    both = area - 2 * float(scipy.special.owens_t(scipy.special.ndtri(area), 1 / math.sqrt(3)))
     return both, both

@@ -7,8 +7,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtri, stdtr, stdtrit
 
 Array = NDArray[np.float64]
 
@@ -98,8 +98,8 @@ def binomial_interval(value: float, level: float, method: str, trials: int) -> I
 
 def logit_interval(value: float, se: float, level: float, method: str) -> Interval:
     """Make the normal bounds of a share strictly within (0, 1) on the scale of its logit."""
-    reach = float(ndtri((1 + level) / 2)) * se / (value * (1 - value))
-    low, high = expit(float(logit(value)) + np.array([-reach, reach]))
+    reach = float(scipy.special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
+    low, high = scipy.special.expit(float(scipy.special.logit(value)) + np.array([-reach, reach]))
     return Interval(value, float(low), float(high), level, f"{method}, logit scale", se)
 
 
@@ -115,9 +115,9 @@ def studentised(
 ) -> TestResult:
     """Test a difference by a centre and its standard error, which follow Student's t."""
     z = centre / se
-    reach = float(stdtrit(degrees, (1 + level) / 2)) * se
+    reach = float(scipy.special.stdtrit(degrees, (1 + level) / 2)) * se
     low, high = np.clip([centre - reach, centre + reach], -1.0, 1.0)
-    p = float(2 * stdtr(degrees, -abs(z)))
+    p = float(2 * scipy.special.stdtr(degrees, -abs(z)))
     return TestResult(difference, float(low), float(high), z, p, level, se)
 
 
@@ -125,6 +125,6 @@ def _unanimous(difference: float, level: float, trials: int) -> TestResult:
     """Compare where every disjoint pair of rows shows the same difference."""
     q = _alike(level, trials)
     p = 2.0 ** (1 - trials) if difference else 1.0
-    z = math.copysign(float(ndtri(1 - p / 2)), difference) if difference else 0.0
+    z = math.copysign(float(scipy.special.ndtri(1 - p / 2)), difference) if difference else 0.0
     low, high = q * difference - (1 - q), q * difference + (1 - q)
     return TestResult(difference, low, high, z, p, level, 0.0)

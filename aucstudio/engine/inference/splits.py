@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from aucstudio.engine.inference.results import (
     Array,
@@ -114,7 +114,7 @@ def splits_test(
     z = difference / se
     reach = _reach(x, level) * se
     low, high = np.clip([difference - reach, difference + reach], -1.0, 1.0)
-    p = 2 * float(stdtr(x.size - 1, -abs(z)))
+    p = 2 * float(scipy.special.stdtr(x.size - 1, -abs(z)))
     return TestResult(difference, float(low), float(high), z, p, level, se)
 
 
@@ -144,4 +144,4 @@ def _standard_error(x: Array, test_fraction: float, disjoint: bool) -> float:
 
 
 def _reach(x: Array, level: float) -> float:
-    return float(stdtrit(x.size - 1, (1 + level) / 2)) if x.size > 1 else math.nan
+    return float(scipy.special.stdtrit(x.size - 1, (1 + level) / 2)) if x.size > 1 else math.nan

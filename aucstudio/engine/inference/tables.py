@@ -10,9 +10,8 @@ import dataclasses
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc, gammaln, ndtr
-from scipy.stats import chi2, rankdata, studentized_range
 
 from aucstudio.engine.inference.results import Array, check_level
 
@@ -49,7 +48,7 @@ class Friedman:
     ----------
     mean_ranks : ndarray of shape (n_methods,)
         1 is best; ties share their mean.
-    chi2, p_chi2 : float
+    scipy.stats.chi2, p_chi2 : float
         Friedman's statistic, corrected for ties, on k - 1 degrees of freedom.
     F, p : float
         Iman and Davenport's statistic on k - 1 and (k - 1)(N - 1) degrees of freedom, which is
@@ -96,7 +95,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Wilcoxon:
     """
     values = _checked(np.column_stack(_columns(a, b)))
     difference = np.round(values[:, 0] - values[:, 1], _DECIMALS)
-    ranks = rankdata(np.abs(difference))[difference != 0]
+    ranks = scipy.stats.rankdata(np.abs(difference))[difference != 0]
     won = difference[difference != 0] > 0
     statistic = float(ranks[won].sum())
     p = _exact_p(ranks, statistic) if len(values) <= _EXACT else _normal_p(ranks, statistic)
@@ -132,9 +131,9 @@ def friedman(values: ArrayLike) -> Friedman:
     statistic = (k - 1) * between / spread
     left = N * spread - between  # 0 where every table ranks alike
     F = (N - 1) * between / left if left > 0 else math.inf
-    agreement = math.exp((1 - N) * float(gammaln(k + 1)))
-    p = max(float(fdtrc(k - 1, (k - 1) * (N - 1), F)), agreement)
-    p_chi2 = max(float(chi2.sf(statistic, k - 1)), agreement)
+    agreement = math.exp((1 - N) * float(scipy.special.gammaln(k + 1)))
+    p = max(float(scipy.special.fdtrc(k - 1, (k - 1) * (N - 1), F)), agreement)
+    p_chi2 = max(float(scipy.stats.chi2.sf(statistic, k - 1)), agreement)
     return Friedman(mean_ranks, statistic, p_chi2, F, p)
 
 
@@ -151,8 +150,10 @@ def nemenyi(values: ArrayLike, level: float = 0.95) -> Nemenyi:
     N, k = ranks.shape
     mean_ranks = ranks.mean(axis=0)
     unit = math.sqrt(k * (k + 1) / (12 * N))  # the studentised range divides by one spread
-    critical = float(studentized_range.ppf(level, k, math.inf)) * unit
-    p = studentized_range.sf(np.abs(mean_ranks[:, None] - mean_ranks) / unit, k, math.inf)
+    critical = float(scipy.stats.studentized_range.ppf(level, k, math.inf)) * unit
+    p = scipy.stats.studentized_range.sf(
+        np.abs(mean_ranks[:, None] - mean_ranks) / unit, k, math.inf
+    )
     return Nemenyi(mean_ranks, critical, np.clip(p, 0.0, 1.0), level)
 
 
@@ -177,7 +178,7 @@ def _ranks(values: ArrayLike) -> Array:
     x = _checked(values)
     if min(x.shape) < 2:
         raise ValueError(f"At least two tables and two methods are needed; they are {x.shape}.")
-    ranks: Array = rankdata(-x, axis=1)
+    ranks: Array = scipy.stats.rankdata(-x, axis=1)
     return ranks
 
 
@@ -198,4 +199,4 @@ def _normal_p(ranks: Array, statistic: float) -> float:
     if ranks.size == 0:
         return 1.0
     z = (statistic - ranks.sum() / 2) / math.sqrt(float((ranks**2).sum()) / 4)
-    return float(2 * ndtr(-abs(z)))
+    return float(2 * scipy.special.ndtr(-abs(z)))

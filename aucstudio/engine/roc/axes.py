@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from aucstudio.engine.roc.curve import Array, Curve
 from aucstudio.engine.roc.geometry import hull
@@ -17,7 +17,7 @@ def det_points(curve: Curve) -> tuple[Array, Array]:
     m, n = curve.positives, curve.negatives
     fpr = np.clip(curve.fpr, 0.5 / n, 1 - 0.5 / n)
     fnr = np.clip((m - curve.tp) / m, 0.5 / m, 1 - 0.5 / m)
-    return ndtri(fpr), ndtri(fnr)
+    return scipy.special.ndtri(fpr), scipy.special.ndtri(fnr)
 
 
 def cost_curve(curve: Curve) -> tuple[Array, Array]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betainc
 
 from aucstudio.engine.roc.area import auc, auc_of
 from aucstudio.engine.roc.curve import Array, Curve, roc_curve
@@ -154,7 +154,9 @@ def h_measure_of(curve: Curve, costs: tuple[float, float] | None = (2.0, 2.0)) -
 
 def _cost_moments(bounds: Array, a: float, b: float) -> tuple[Array, Array]:
     """Integrate c u(c) and (1 - c) u(c) from 0 to each bound, u the density of Beta(a, b)."""
-    return a / (a + b) * betainc(a + 1, b, bounds), b / (a + b) * betainc(a, b + 1, bounds)
+    return a / (a + b) * scipy.special.betainc(a + 1, b, bounds), b / (
+        a + b
+    ) * scipy.special.betainc(a, b + 1, bounds)
 
 
 def describe(

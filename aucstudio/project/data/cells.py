@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import duckdb
-import nanoarrow
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,11 +22,15 @@ from aucstudio.project.garbage import without_collection
 
 Answer = TypeVar("Answer")
 
-# What DuckDB and its results raise over a file that is damaged, or has become so.
-UNREADABLE = (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
-
 # Columns read at a time from a table that stays on disk.
 _COLUMNS_AT_ONCE = 64
+
+
+def unreadable_kinds() -> tuple[type[Exception], ...]:
+    """Give what DuckDB and its results raise over a file that is damaged, or has become so."""
+    import duckdb
+
+    return (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,6 +71,8 @@ class CellStore:
         database: str = ":memory:",
         memory: int | None = None,
     ) -> None:
+        import duckdb
+
         self.shown, self.place = shown, place
         self._tell_outside = tell
         self._progress = (0.0, 1.0)
@@ -133,7 +137,7 @@ class CellStore:
         try:
             found = self._connection.execute(f"SELECT {selected} FROM cells WHERE {where}")
             arrays = found.fetchnumpy()
-        except UNREADABLE as error:
+        except unreadable_kinds() as error:
             raise self.unreadable(error) from error
         return [arrays[f"x{n}"] for n in range(len(wanted))]
 
@@ -182,7 +186,7 @@ class CellStore:
                 raise
         try:
             return future.result()
-        except UNREADABLE as error:
+        except unreadable_kinds() as error:
             raise self.unreadable(error) from error
 
     def unreadable(self, error: Exception) -> InputError:
@@ -204,7 +208,7 @@ class CellStore:
         try:
             # A result that is not fetched to its end would stand in the way of the next.
             return self._connection.execute(sql).fetchall()
-        except UNREADABLE as error:
+        except unreadable_kinds() as error:
             raise self.unreadable(error) from error
 
     def _fetch(self, sql: str, is_number: Mapping[int, bool], rows: int) -> dict[int, Cells]:
@@ -217,7 +221,7 @@ class CellStore:
             try:
                 for n, column in enumerate(gathered.values()):
                     column.add(chunk.child(n))
-            except UNREADABLE as error:
+            except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._tell(max(0.0, self._connection.query_progress()) / 100)
         cells = {}
@@ -228,6 +232,8 @@ class CellStore:
 
     def _chunks(self, sql: str) -> Iterator[Any]:
         """Give the rows of a query some ten thousand at a time, as views of Arrow arrays."""
+        import nanoarrow
+
         connection = self._connection
         stream = iter(
             self._run(lambda: nanoarrow.c_array_stream(connection.sql(sql).__arrow_c_stream__()))

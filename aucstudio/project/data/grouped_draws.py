@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
 
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -38,6 +37,8 @@ def draw_fold_numbers(
     ndarray of int or None
         The fold of each row; None where a fold would lack a class.
     """
+    from sklearn.model_selection import StratifiedGroupKFold
+
     alike = _Alike(counts, np.random.default_rng(seed))
     # As many groups of each kind are left over as there are folds, so that no class is short.
     dealt = np.maximum(alike.members // folds - 1, 0) * folds

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from aucstudio.project.data.columns import Column, spell_number
 
@@ -105,8 +104,10 @@ def _joined(codes: Sequence[Rows]) -> Rows:
         targets.append(nodes + values[known])
         nodes += int(values.max(initial=-1)) + 1
     start, end = np.concatenate(sources), np.concatenate(targets)
-    graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes))
-    _, labels = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array(
+        (np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes)
+    )
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
     # Rows come before values among the nodes, so that groups are numbered by their first rows.
     group: Rows = labels[:rows].astype(np.intp)
     return group

@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
 from aucstudio.project import scratch
-from aucstudio.project.data.cells import UNREADABLE, Cells, CellStore
+from aucstudio.project.data.cells import Cells, CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
@@ -292,6 +291,8 @@ def fingerprint(path: Path, tell: Callable[[float], None]) -> str:
 
 def count_cells(path: Path) -> int:
     """Tell how many cells a Parquet file holds; 0 if it cannot be read."""
+    import duckdb
+
     try:
         with (
             scratch.folder() as folder,
@@ -300,6 +301,8 @@ def count_cells(path: Path) -> int:
             name = literal(glob.escape(str(for_duckdb(path, folder))))
             sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"
             ((cells,),) = connection.execute(sql).fetchall()
-    except (OSError, *UNREADABLE):
+    except OSError:
+        return 0
+    except unreadable_kinds():
         return 0
     return int(cells)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from aucstudio.project.data.grouped_draws import draw_fold_numbers, draw_test_groups
 from aucstudio.project.data.groups import Groups
@@ -168,6 +167,8 @@ def draw_splits(
     if groups is not None:
         return _grouped_hold_outs(positive, validation, groups)
     _require_both_parts(positive, validation)
+    from sklearn.model_selection import StratifiedShuffleSplit
+
     drawn = StratifiedShuffleSplit(
         validation.repeats, test_size=validation.test_size, random_state=validation.seed
     )
@@ -213,6 +214,8 @@ def fold_numbers(
     if groups is not None:
         counts = groups.class_counts(positive)
         return draw_fold_numbers(positive, groups.codes, counts, folds, seed)
+    from sklearn.model_selection import StratifiedKFold
+
     numbers = np.empty(len(positive), dtype=np.intp)
     drawn = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for fold, (_, test) in enumerate(drawn.split(positive, positive)):

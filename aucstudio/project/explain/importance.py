@@ -12,8 +12,8 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
@@ -107,7 +107,7 @@ class Importance:
         drops = self.drops[0, : self.repeats, :, MEASURES.index(measure)]
         reach = np.full(drops.shape[1], np.nan)
         if len(drops) > 1:
-            t = float(stdtrit(len(drops) - 1, (1 + level) / 2))
+            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + level) / 2))
             reach = t * drops.std(axis=0, ddof=1) / np.sqrt(len(drops))
         mean = drops.mean(axis=0)
         return mean, mean - reach, mean + reach

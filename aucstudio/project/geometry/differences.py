@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
 from aucstudio.project.geometry.directions import spread_rows
 from aucstudio.project.geometry.sampling import Sample, evenly
@@ -164,7 +164,7 @@ def binned_density(a: Array, b: Array, bins: int) -> Density:
     step = np.where(step > 0, step, 1.0)
     first, second = _histogram(a, step), _histogram(b, step)
     # Rounding takes the transform's errors away: they are far below one pair.
-    counts = np.rint(fftconvolve(first, second[::-1, ::-1])).astype(np.int64)
+    counts = np.rint(scipy.signal.fftconvolve(first, second[::-1, ::-1])).astype(np.int64)
     # Cell 0 holds the lowest cell of a less the highest of b, its centre in the middle.
     low = a.min(axis=0) - b.min(axis=0) - (np.array(second.shape) - 0.5) * step
     return Density(counts, low, low + np.array(counts.shape) * step)

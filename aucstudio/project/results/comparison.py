@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.params import declared_params
@@ -211,7 +211,7 @@ class Comparison:
         if len(peers) < 2:
             return math.nan
         values = np.array([self.runs[j].measured(self.measure).per_split for j in peers])
-        ranks = rankdata(-np.round(values, _DECIMALS), axis=0)
+        ranks = scipy.stats.rankdata(-np.round(values, _DECIMALS), axis=0)
         return float(ranks[peers.tolist().index(k)].mean())
 
 

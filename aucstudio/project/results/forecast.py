@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+import scipy
 
 from aucstudio.engine import inference
 from aucstudio.project.results.comparison import UNCORRECTED, PairComparison
@@ -50,8 +49,10 @@ def growth_to_settle(
     if strict > _FURTHEST:
         return math.inf
     # The engine speaks of levels: the one whose normal quantile is the test's.
-    level = 2 * float(ndtr(strict)) - 1
-    needed = brentq(lambda z: inference.power_of(z, 1.0, level) - power, 1e-9, 2 * _FURTHEST)
+    level = 2 * float(scipy.special.ndtr(strict)) - 1
+    needed = scipy.optimize.brentq(
+        lambda z: inference.power_of(z, 1.0, level) - power, 1e-9, 2 * _FURTHEST
+    )
     return max(1.0, (float(needed) * se / pair.difference) ** 2)
 
 
@@ -59,5 +60,5 @@ def _quantile(error: float, splits: int) -> float:
     """Give the two-sided critical value of the test over so many splits."""
     inside = 1 - error / 2
     if splits == 1:
-        return float(ndtri(inside))
-    return float(stdtrit(splits - 1, inside)) if splits > 1 else math.inf
+        return float(scipy.special.ndtri(inside))
+    return float(scipy.special.stdtrit(splits - 1, inside)) if splits > 1 else math.inf

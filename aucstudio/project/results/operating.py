@@ -11,8 +11,8 @@ import math
 import re
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from aucstudio.engine import roc
 from aucstudio.project.data.table import Table
@@ -48,7 +48,7 @@ def binomial_interval(count: int, trials: int, level: float = LEVEL) -> tuple[fl
     """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
     if not trials:
         return 0.0, 1.0
-    found = binomtest(count, trials).proportion_ci(level, "exact")
+    found = scipy.stats.binomtest(count, trials).proportion_ci(level, "exact")
     return float(found.low), float(found.high)
 
 

@@ -7,13 +7,12 @@ import functools
 import time
 import traceback
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
@@ -33,6 +32,9 @@ from aucstudio.project.runs.scoring import what_was_met
 from aucstudio.project.runs.search import check_found, search
 from aucstudio.project.runs.tuning import Search, few_negatives_note
 from aucstudio.project.runs.watch import Listener, Progress, Watch
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aucstudio.engine import METHODS, AUCClassifier
+from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
@@ -19,6 +19,9 @@ from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 from aucstudio.project.words import suggestion
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 DEFAULT_BAND: Band = (0.0, 0.1)
 

@@ -7,11 +7,10 @@ import datetime
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import NDArray
 
 from aucstudio import __version__
@@ -234,6 +233,6 @@ def versions() -> dict[str, str]:
         "aucstudio": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
+        "scipy": metadata.version("scipy"),
+        "scikit-learn": metadata.version("scikit-learn"),
     }

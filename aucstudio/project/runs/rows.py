@@ -6,11 +6,11 @@ The one place that knows of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.monitor import Callback
 from aucstudio.engine.scorers import Scorer, score_rows
@@ -20,6 +20,9 @@ from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.scales import FarCells
 from aucstudio.project.data.table import Table
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

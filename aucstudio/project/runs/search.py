@@ -9,13 +9,12 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, roc
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import score_rows
@@ -31,6 +30,9 @@ from aucstudio.project.runs.tuning import (
     Tuning,
     candidates,
 )
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -74,7 +74,7 @@ def table_reader(
             f"{path} would take about {bytes_words(needed)} of memory, and this machine has "
             f"{bytes_words(memory)}"
         )
-    if method in METHODS and not METHODS[method].adds_up:
+    if method is not None and method in METHODS and not METHODS[method].adds_up:
         able = ", ".join(key for key, other in METHODS.items() if other.adds_up)
         reason = f"{said}: " if said else ""
         raise InputError(

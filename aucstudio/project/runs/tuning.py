@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.params import declared_params
 from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

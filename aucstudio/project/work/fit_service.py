@@ -15,8 +15,6 @@ import traceback
 from collections.abc import Callable
 from typing import IO
 
-from threadpoolctl import threadpool_limits
-
 from aucstudio.engine import inference
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
@@ -25,6 +23,7 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.runs.watch import Progress
 from aucstudio.project.work.parcels import receive, send
+from aucstudio.project.work.threads import limit_threads
 
 OUT_OF_MEMORY = 75
 """The exit status that says so."""
@@ -93,7 +92,7 @@ def _work(inbox: _Inbox, outbox: _Outbox) -> None:
         assert tables is not None
         if order.threads != threads:  # it takes some milliseconds
             threads = order.threads
-            threadpool_limits(threads)
+            limit_threads(threads)
         outbox.waiting.put(execute(order.experiment, *tables, tell))
 
 

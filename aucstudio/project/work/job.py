@@ -15,9 +15,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from aucstudio.engine.monitor import Stopped
+from aucstudio.project.work.threads import limit_threads
 
 Result = TypeVar("Result")
 Message = TypeVar("Message")
@@ -104,7 +103,7 @@ class Job(Generic[Message, Result]):
         try:
             # One processor stays with the window; more threads than processors only get in
             # each other's way.
-            with threadpool_limits(max(1, (os.cpu_count() or 1) - 1)):
+            with limit_threads(max(1, (os.cpu_count() or 1) - 1)):
                 result = self._work(self._post)
         except Exception as error:  # noqa: BLE001  (whatever it was, the watcher must hear of it)
             self._settle(None, error)

@@ -18,10 +18,9 @@ from concurrent.futures import (
 )
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
+from aucstudio.project.work.threads import limit_threads
 
 LISTEN_SECONDS = 0.1
 AHEAD = 2
@@ -162,4 +161,4 @@ def _answers_of(
 def alone() -> None:
     """Keep libraries to one thread for each task, for good; called where tasks are done."""
     # Tasks side by side in one process would undo each other's limits.
-    threadpool_limits(1)
+    limit_threads(1)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
-from scipy.special import ndtr, ndtri
 
 from aucstudio.gui.common.plotting import NumberAxis
 from aucstudio.gui.pages.roc.scene import Array, Axis
@@ -45,10 +45,10 @@ def probit_axis(low: float, high: float) -> Axis:
     """Make an axis of normal quantiles; rates beyond ``low`` and ``high`` stand at the ends."""
 
     def forward(rates: Array) -> Array:
-        return np.asarray(ndtri(np.clip(rates, low, high)), dtype=np.float64)
+        return np.asarray(scipy.special.ndtri(np.clip(rates, low, high)), dtype=np.float64)
 
     def backward(places: Array) -> Array:
-        rates = ndtr(places)
+        rates = scipy.special.ndtr(places)
         rates = np.where(rates <= low * (1 + 1e-9), 0.0, rates)
         beyond = 1 - rates <= (1 - high) * (1 + 1e-9)
         return np.asarray(np.where(beyond, 1.0, rates), dtype=np.float64)

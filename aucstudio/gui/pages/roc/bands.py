@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyqtgraph as pg
+import scipy
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QGraphicsPathItem
-from scipy.special import stdtrit
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curves import run_curves
@@ -159,6 +159,6 @@ def _of_splits(record: RunRecord) -> Bounds:
     share = len(first.test_rows) / (len(first.test_rows) + len(first.train_rows))
     once = record.experiment.validation.disjoint
     factor = inference.variance_factor(count, share, disjoint=once)
-    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread
+    reach = scipy.special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread
     low, high = np.clip([mean - reach, mean + reach], 0.0, 1.0)
     return Bounds(fpr, low, high, f"95 % pointwise, corrected t over {count} splits")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from charset_normalizer import from_bytes
-
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.errors import InputError
 
@@ -212,6 +210,8 @@ def guess_encoding(odd: bytes) -> str:
     sample = b"\n".join(lines)[:8192]
     if _reads_as_western(sample):
         return "cp1252"
+    from charset_normalizer import from_bytes
+
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
     return best.encoding if best is not None else "latin-1"
 

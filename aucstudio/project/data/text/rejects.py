@@ -7,9 +7,8 @@ import dataclasses
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +21,9 @@ from aucstudio.project.data.text.numerals import (
     is_missing_number,
 )
 from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
 
 Numbers = NDArray[np.int64]
 
