@@ -10,13 +10,11 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-import pyqtgraph as pg
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
-from aucstudio.engine import inference
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.main_window import MainWindow
@@ -40,7 +38,6 @@ def make_application(theme: str = "system") -> QApplication:
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("aucstudio")
     application.setWindowIcon(QIcon(str(resource_path("icons", "aucstudio.svg"))))
-    pg.setConfigOptions(antialias=True)
     # Painting crosses between Python and Qt hundreds of times a frame; at each crossing a worker
     # may take the interpreter for this long.
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -51,6 +48,8 @@ def make_application(theme: str = "system") -> QApplication:
 def create_window(path: str | Path | None = None, place: Place | None = None) -> MainWindow:
     """Make the main window on the running QApplication, open on a file if one is given.
 
+    All of it is made at once, so that every page and control can be found by its name.
+
     Parameters
     ----------
     path : str or Path, optional
@@ -58,8 +57,9 @@ def create_window(path: str | Path | None = None, place: Place | None = None) ->
         Where runs are made; without it, the processes that all windows have in common.
     """
     make_application()
-    _get_ready_to_compare()
+    _load_the_rest()
     window = MainWindow(place or the_processes())
+    assert window.views
     if path is not None:
         window.open_path(path)
     return window
@@ -68,7 +68,7 @@ def create_window(path: str | Path | None = None, place: Place | None = None) ->
 def run_application(path: str | None = None, *, sample: bool = False) -> int:
     """Open the window and run until it is closed; gives the exit status."""
     application = make_application()
-    window = create_window()
+    window = MainWindow(the_processes())
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
     _show_uncaught_errors(window)
 
@@ -85,6 +85,8 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
         QTimer.singleShot(0, lambda: window.open_path(path))
     elif sample:
         QTimer.singleShot(0, window.open_example)
+    else:
+        get_ready(window)
     status = application.exec()
     the_processes().close()
     scratch.clear()
@@ -94,11 +96,35 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     os._exit(status)
 
 
+def get_ready(window: MainWindow) -> None:
+    """Make, behind the start page that is seen, what a study will be worked on with."""
+    loading = _load_the_rest()
+
+    def look() -> None:
+        if loading.ended:
+            waiting.stop()
+            assert window.workplace
+
+    waiting = ticking(window, 50, look)
+    waiting.start()
+
+
 @functools.cache
-def _get_ready_to_compare() -> None:
-    """Load the compiler and what this thread computes with it, before a window has to wait."""
-    y, score = [0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4]
-    Job(lambda _post: inference.pauc_interval(y, score, 0.0, 0.5)).start()
+def _load_the_rest() -> Job[None, None]:
+    """Load the methods, the compiler and what this thread computes with it, before a window waits.
+
+    Nothing of Qt: what is not on its own thread would be in its way.
+    """
+
+    def load(_post: object) -> None:
+        from aucstudio.engine import METHODS, inference
+
+        assert all(METHODS.values())
+        inference.pauc_interval([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4], 0.0, 0.5)
+
+    job: Job[None, None] = Job(load)
+    job.start()
+    return job
 
 
 def _show_uncaught_errors(window: MainWindow) -> None:

@@ -112,7 +112,7 @@ class Exports(QObject):
         )
         if path:
             runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
-            view = self._deck.views[0]
+            view = self._deck.made(self._deck.pages[0])
             view.refresh()
             figure = printing.on_screen(view).png(_COPY_DPI)
             band = self._session.plan.band

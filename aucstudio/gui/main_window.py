@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -20,26 +20,10 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import redress
 from aucstudio.gui.common.theme import apply_theme
-from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.desk.deck import Deck
-from aucstudio.gui.desk.sides import Sides
 from aucstudio.gui.dialogs.cluster import ClusterDialog
-from aucstudio.gui.exports import Exports
-from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.differences.difference_view import DifferenceView
-from aucstudio.gui.pages.features.feature_view import FeatureView
-from aucstudio.gui.pages.model.model_view import ModelView
-from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.gui.pages.search.search_view import SearchView
-from aucstudio.gui.pages.training.training_view import TrainingView
-from aucstudio.gui.panels.data_panel import DataPanel
-from aucstudio.gui.panels.method_panel import MethodPanel
 from aucstudio.gui.panels.progress_strip import ProgressStrip
-from aucstudio.gui.panels.runs_panel import RunsPanel
-from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.table import Table
@@ -47,6 +31,17 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.examples.studies import STUDIES, make_study
 from aucstudio.project.store.workspace import samples_folder
 from aucstudio.project.work.place import Place
+
+if TYPE_CHECKING:
+    from aucstudio.gui.common.view import View
+    from aucstudio.gui.desk.deck import Deck
+    from aucstudio.gui.desk.sides import Sides
+    from aucstudio.gui.desk.tiles import Tile
+    from aucstudio.gui.panels.data_panel import DataPanel
+    from aucstudio.gui.panels.method_panel import MethodPanel
+    from aucstudio.gui.panels.runs_panel import RunsPanel
+    from aucstudio.gui.panels.validation_panel import ValidationPanel
+    from aucstudio.gui.workplace import Workplace
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
@@ -61,16 +56,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main_window")
         self.session = Session(self, place)
         self.actions_ = Actions(self)
-        self.views: list[View] = [
-            RocView(self.session),
-            TrainingView(self.session),
-            SearchView(self.session),
-            FeatureView(self.session),
-            DifferenceView(self.session),
-            ScoresView(self.session),
-            ModelView(self.session),
-            CompareView(self.session),
-        ]
+        self._workplace: Workplace | None = None
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
@@ -80,45 +66,79 @@ class MainWindow(QMainWindow):
     # ------------------------------------------------------------- assembly
 
     def _lay_out(self) -> None:
-        self.data_panel = DataPanel(self.session)
-        self.validation_panel = ValidationPanel(self.session)
-        self.method_panel = MethodPanel(self.session, self.actions_.run, self.actions_.tune)
-        self.runs_panel = RunsPanel(self.session)
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
         self.welcome = WelcomePage()
-        for view in self.views:
-            view.let_controls_shrink()
-        self.deck = Deck(self.views)
-        self.tabs = self.deck.tiles[0]
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
-        self.centre.addWidget(self.deck)
-        middle = _card_around(self.centre)
-        self.sides = Sides(self._setup_column(), middle, self.runs_panel)
+        self._middle = _card_around(self.centre)
         whole = QWidget()
-        layout = QVBoxLayout(whole)
+        self._rows = layout = QVBoxLayout(whole)
         layout.setContentsMargins(8, 0, 8, 4)
         layout.setSpacing(8)
         if self.menuBar().isNativeMenuBar():  # at the top of the screen, with no room for more
             layout.addWidget(self.strip)
         else:
             self.strip.stand_beside(self.menuBar())
-        layout.addWidget(self.sides, stretch=1)
+        layout.addWidget(self._middle, stretch=1)
         self.setCentralWidget(whole)
 
-    def _setup_column(self) -> QScrollArea:
-        column = QWidget()
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.setSpacing(8)
-        for panel in (self.data_panel, self.validation_panel, self.method_panel):
-            layout.addWidget(panel)
-        layout.addStretch(1)
-        area = QScrollArea()
-        area.setWidget(column)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        return area
+    @property
+    def workplace(self) -> Workplace:
+        """What a study is worked on with; made when it is first asked for."""
+        if self._workplace is None:
+            from aucstudio.gui.workplace import Workplace
+
+            self._workplace = Workplace(self, self.session, self.actions_, self._middle)
+            self.centre.addWidget(self.deck)
+            self._rows.addWidget(self.sides, stretch=1)
+            self._connect_workplace()
+            self._refresh_state()
+        return self._workplace
+
+    @property
+    def is_furnished(self) -> bool:
+        """Whether the workplace has been made."""
+        return self._workplace is not None
+
+    @property
+    def deck(self) -> Deck:
+        """The pages."""
+        return self.workplace.deck
+
+    @property
+    def sides(self) -> Sides:
+        """The columns beside the pages."""
+        return self.workplace.sides
+
+    @property
+    def tabs(self) -> Tile:
+        """The first row of tabs."""
+        return self.deck.tiles[0]
+
+    @property
+    def views(self) -> list[View]:
+        """Every page; those that nobody has seen are made now."""
+        return [self.deck.made(page) for page in list(self.deck.pages)]
+
+    @property
+    def data_panel(self) -> DataPanel:
+        """The card of the table."""
+        return self.workplace.data_panel
+
+    @property
+    def validation_panel(self) -> ValidationPanel:
+        """The card of the splits."""
+        return self.workplace.validation_panel
+
+    @property
+    def method_panel(self) -> MethodPanel:
+        """The card of the method."""
+        return self.workplace.method_panel
+
+    @property
+    def runs_panel(self) -> RunsPanel:
+        """The list of runs."""
+        return self.workplace.runs_panel
 
     def _connect(self) -> None:
         session, verbs = self.session, self.actions_
@@ -131,16 +151,10 @@ class MainWindow(QMainWindow):
         verbs.stop.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
         verbs.at_once_chosen.connect(session.run_at_once)
-        verbs.show_setup.toggled.connect(self.sides.show_setup)
-        verbs.show_runs.toggled.connect(self.sides.show_runs)
         for side in (verbs.show_setup, verbs.show_runs):
             side.triggered.connect(self._keep_layout)
-        self.deck.obey(verbs)
-        self.exports = Exports(self, session, self.deck, verbs)
         verbs.theme_chosen.connect(self.set_theme)
         verbs.example_chosen.connect(self.open_example)
-        self.data_panel.open_asked.connect(verbs.open_data.trigger)
-        self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.welcome.open_data_asked.connect(verbs.open_data.trigger)
         self.welcome.open_project_asked.connect(verbs.open_project.trigger)
         self.welcome.example_asked.connect(self.open_example)
@@ -151,6 +165,14 @@ class MainWindow(QMainWindow):
         session.live_changed.connect(self._on_live)
         session.told.connect(self.statusBar().showMessage)
         session.failed.connect(self._on_failed)
+
+    def _connect_workplace(self) -> None:
+        verbs = self.actions_
+        verbs.show_setup.toggled.connect(self.sides.show_setup)
+        verbs.show_runs.toggled.connect(self.sides.show_runs)
+        self.deck.obey(verbs)
+        self.data_panel.open_asked.connect(verbs.open_data.trigger)
+        self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self._keep_layout)
 
@@ -162,19 +184,21 @@ class MainWindow(QMainWindow):
         shows_views = has_table or bool(session.shown_runs())
         if not shows_views:
             self.welcome.refresh()
-        self.centre.setCurrentIndex(1 if shows_views else 0)
         for start in (verbs.run, verbs.tune):
             start.setEnabled(self._can_run())
         verbs.stop.setEnabled(session.busy)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
-        self.exports.refresh()
-        self.deck.refresh_verbs(verbs, shows_views)
         name = session.project.path.stem if session.project and session.is_saved else ""
         title = name or (session.table.path.name if session.table else "")
         self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
-        self.deck.name_windows(title or "AUC Studio")
         self.statusBar().showMessage(session.status)
+        if shows_views or self.is_furnished:
+            self.workplace.exports.refresh()
+            self.sides.at_work(shows_views)
+            self.centre.setCurrentWidget(self.deck if shows_views else self.welcome)
+            self.deck.refresh_verbs(verbs, shows_views)
+            self.deck.name_windows(title or "AUC Studio")
 
     def _can_run(self) -> bool:
         table = self.session.table
@@ -195,6 +219,8 @@ class MainWindow(QMainWindow):
 
     def _keep_layout(self) -> None:
         """Put down where the views are; not an edit, so that undo never moves a window."""
+        if not self.is_furnished:
+            return
         plan = self.session.plan
         layout = self.deck.arrangement() | {
             "setup": self.actions_.show_setup.isChecked(),
@@ -214,10 +240,11 @@ class MainWindow(QMainWindow):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             apply_theme(application, choice)
-        for view in self.views:
-            view.retheme()
         redress(self)
-        self.runs_panel.model.reload()
+        if self.is_furnished:
+            for view in self.deck.made_views():
+                view.retheme()
+            self.runs_panel.model.reload()
 
     def follow_desktop(self) -> None:
         """Take on the desktop's new appearance, unless the person chose one."""
@@ -341,7 +368,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._keep_layout()
         self.session.close()
-        self.deck.gather()
+        if self.is_furnished:
+            self.deck.gather()
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import TYPE_CHECKING
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtGui import Qt as QtText
@@ -22,6 +22,9 @@ from PySide6.QtWidgets import (
     QToolTip,
     QWidget,
 )
+
+if TYPE_CHECKING:
+    import pyqtgraph as pg
 
 _Target = QWidget | QGraphicsItem | QTableWidgetItem | QAction
 

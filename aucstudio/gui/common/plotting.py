@@ -25,6 +25,8 @@ from aucstudio.gui.common.quick_axis import QuickAxis
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 
+pg.setConfigOptions(antialias=True)
+
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off

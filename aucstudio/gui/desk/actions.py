@@ -90,6 +90,8 @@ class Actions(QObject):
             side.setCheckable(True)
             side.setChecked(True)
         self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
+        for verb in (*filter(None, self._deck_actions()), *self._leaving()):
+            verb.setEnabled(False)  # until there is a study
         for name, drawn in _ICONS.items():
             set_icon(getattr(self, name), drawn)
         self._fill_menus(window)
@@ -101,6 +103,18 @@ class Actions(QObject):
             action.setShortcut(QKeySequence(shortcut))
         self._window.addAction(action)
         return action
+
+    def _leaving(self) -> list[QAction]:
+        """List what writes a file or fills the clipboard from a study."""
+        return [
+            self.export_model,
+            self.score_table,
+            self.export_figure,
+            self.export_figure_data,
+            self.copy_figure,
+            self.export_report,
+            self.export_script,
+        ]
 
     def _fill_menus(self, window: QMainWindow) -> None:
         bar = window.menuBar()

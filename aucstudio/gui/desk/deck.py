@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from aucstudio.gui.common.view import View
 from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
+from aucstudio.gui.desk.stand_in import Page, StandIn
 from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff, on_some_screen
 from aucstudio.gui.state.timers import delayed
 
@@ -31,8 +32,9 @@ class Deck(QWidget):
 
     Parameters
     ----------
-    views : sequence of View
-        In the order of their tabs.
+    pages : sequence of Page
+        In the order of their tabs. What stands in for a page is exchanged when the page is seen,
+        or asked for.
 
     Signals
     -------
@@ -45,19 +47,21 @@ class Deck(QWidget):
     active_changed = Signal()
     layout_changed = Signal()
 
-    def __init__(self, views: Sequence[View]) -> None:
+    def __init__(self, pages: Sequence[Page]) -> None:
         super().__init__()
-        self.views = list(views)
+        self.pages = list(pages)
         self.tiles = [Tile(name, accessible) for name, accessible in _TILES]
         self.windows: dict[str, TornOff] = {}
-        self._home = dict.fromkeys(views, 0)
-        self._active = self.views[0]
+        self._home = {page.objectName(): 0 for page in pages}
+        self._active = self.pages[0].objectName()
         self._study = "AUC Studio"
         self._soon = delayed(self, 300, self.layout_changed.emit)
         self._lay_out()
-        for view in self.views:
-            view.setMinimumWidth(_LEAST_VIEW)
-            self._put(view, 0)
+        for page in self.pages:
+            page.setMinimumWidth(_LEAST_VIEW)
+            self._put(page, 0)
+            if isinstance(page, StandIn):
+                page.seen.connect(self._on_seen)
         self.tiles[0].setCurrentIndex(0)
         for tile in self.tiles:
             tile.currentChanged.connect(lambda _index, tile=tile: self._on_current(tile))
@@ -91,29 +95,50 @@ class Deck(QWidget):
 
     def active(self) -> View:
         """Give the view that was last clicked into; it is the one that is saved and copied."""
-        return self._active
+        return self.made(self._front())
+
+    def made(self, page: Page) -> View:
+        """Give a page; it is made if it never was."""
+        page = self._named(page.objectName())
+        if isinstance(page, View):
+            return page
+        view = page.make()
+        view.setMinimumWidth(_LEAST_VIEW)
+        view.let_controls_shrink()
+        self.pages[self.pages.index(page)] = view
+        tile = self.tile_of(page)
+        if tile is not None:
+            with QSignalBlocker(tile):  # nobody has turned a page
+                tile.exchange(page, view)
+        page.deleteLater()
+        return view
+
+    def made_views(self) -> list[View]:
+        """List the pages that have been made."""
+        return [page for page in self.pages if isinstance(page, View)]
 
     def visible_views(self) -> Iterator[View]:
         """Give every view that is on the screen now."""
-        return (v for v in self.views if v.isVisible() and not v.window().isMinimized())
+        views = self.made_views()
+        return (v for v in views if v.isVisible() and not v.window().isMinimized())
 
-    def tile_of(self, view: View) -> Tile | None:
+    def tile_of(self, view: Page) -> Tile | None:
         """Give the tile a view is in; None if it is torn off."""
         return next((tile for tile in self.tiles if tile.indexOf(view) >= 0), None)
 
-    def can_leave(self, view: View) -> bool:
+    def can_leave(self, view: Page) -> bool:
         """Tell whether a view may leave its tile; the first tile keeps one page."""
         tile = self.tile_of(view)
         return tile is not None and (tile is not self.tiles[0] or tile.count() > 1)
 
-    def place(self, view: View) -> int | None:
+    def place(self, view: Page) -> int | None:
         """Give the number of the tile a view is in; None if it is torn off."""
         tile = self.tile_of(view)
         return None if tile is None else self.tiles.index(tile)
 
     # ------------------------------------------------------------- moving
 
-    def show_view(self, view: View) -> None:
+    def show_view(self, view: Page) -> None:
         """Bring a view to the front, wherever it is, and make it the active one."""
         tile = self.tile_of(view)
         if tile is not None:
@@ -124,18 +149,19 @@ class Deck(QWidget):
             window.activateWindow()
         self._make_active(view)
 
-    def step(self, view: View, step: int) -> None:
+    def step(self, view: Page, step: int) -> None:
         """Move a view to the tile across (step 1) or in the other row (step 2)."""
         place = self.place(view)
         if place is not None and self.can_leave(view):
             self._move_to(view, place ^ step)
 
-    def tear_off(self, view: View, place: QRect | None = None) -> None:
+    def tear_off(self, page: Page, place: QRect | None = None) -> None:
         """Give a view a window of its own; closing that puts the view back."""
+        view = self.made(page)
         tile = self.tile_of(view)
         if tile is None or not self.can_leave(view):
             return
-        self._home[view] = self.tiles.index(tile)
+        self._home[view.objectName()] = self.tiles.index(tile)
         corner = view.mapToGlobal(QPoint(48, 48))
         window = TornOff(view)
         self.windows[view.objectName()] = window
@@ -151,9 +177,9 @@ class Deck(QWidget):
 
     def all_in_one(self) -> None:
         """Put every view back into one row of tabs."""
-        for view in self.views:
+        for view in self.pages:
             self._move_to(view, 0)
-        self.show_view(self._active)
+        self.show_view(self._front())
 
     def gather(self) -> None:
         """Put every view back without telling: the window closes."""
@@ -193,9 +219,9 @@ class Deck(QWidget):
     def obey(self, verbs: Actions) -> None:
         """Do what the actions say, with the active view."""
         self._verbs = verbs
-        verbs.tear_off.triggered.connect(lambda: self.tear_off(self._active))
-        verbs.show_beside.triggered.connect(lambda: self.step(self._active, _ACROSS))
-        verbs.show_below.triggered.connect(lambda: self.step(self._active, _DOWN))
+        verbs.tear_off.triggered.connect(lambda: self.tear_off(self._front()))
+        verbs.show_beside.triggered.connect(lambda: self.step(self._front(), _ACROSS))
+        verbs.show_below.triggered.connect(lambda: self.step(self._front(), _DOWN))
         verbs.all_in_one.triggered.connect(self.all_in_one)
         verbs.arrangement_chosen.connect(self.arrange)
         for tile in self.tiles:
@@ -205,21 +231,21 @@ class Deck(QWidget):
 
     def refresh_verbs(self, verbs: Actions, shown: bool) -> None:
         """Offer what can be done with the active view, if the deck is shown at all."""
-        place = self.place(self._active)
-        free = shown and self.can_leave(self._active)
+        place = self.place(self._front())
+        free = shown and self.can_leave(self._front())
         for action in (verbs.tear_off, verbs.show_beside, verbs.show_below):
             action.setEnabled(free)
         at_right, at_bottom = (place or 0) % 2 == 1, (place or 0) >= _DOWN
         verbs.show_beside.setText("Show at the &left" if at_right else "Show &beside")
         verbs.show_below.setText("Show abo&ve" if at_bottom else "Show belo&w")
-        scattered = any(self.place(view) != 0 for view in self.views)
+        scattered = any(self.place(view) != 0 for view in self.pages)
         verbs.all_in_one.setEnabled(shown and scattered)
         for action in verbs.arrangements:
             action.setEnabled(shown)
 
     def _on_menu(self, tile: Tile, point: QPoint) -> None:
         view = tile.widget(tile.bar.tabAt(point))
-        if isinstance(view, View):
+        if isinstance(view, Page):
             self.show_view(view)
             menu = self._verbs.view_menu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -231,13 +257,13 @@ class Deck(QWidget):
         """Write where everything is as plain data, for :meth:`restore`."""
         return {
             "tiles": {
-                v.objectName(): p for v in self.views if (p := self.place(v)) not in (None, 0)
+                v.objectName(): p for v in self.pages if (p := self.place(v)) not in (None, 0)
             },
             "front": [tile.currentWidget().objectName() for tile in self.tiles if tile.count()],
-            "active": self._active.objectName(),
+            "active": self._active,
             "sizes": [splitter.sizes() for splitter in self.splitters()],
             "windows": {
-                name: [*window.geometry().getRect(), self._home[window.view]]  # type: ignore[misc]
+                name: [*window.geometry().getRect(), self._home[name]]  # type: ignore[misc]
                 for name, window in self.windows.items()
             },
         }
@@ -253,7 +279,7 @@ class Deck(QWidget):
             view = self._known(name)
             if view is not None and _is_numbers(rect) and len(rect) == 5:
                 self.tear_off(view, QRect(*rect[:4]))
-                self._home[view] = rect[4] if rect[4] in range(len(self.tiles)) else 0
+                self._home[name] = rect[4] if rect[4] in range(len(self.tiles)) else 0
         for name in kept.get("front", ()):
             view = self._known(name)
             if view is not None and view.objectName() not in self.windows:
@@ -269,26 +295,33 @@ class Deck(QWidget):
             self.show_view(active)
         self._soon.stop()
 
-    def _known(self, name: object) -> View | None:
-        return next((view for view in self.views if view.objectName() == name), None)
+    def _front(self) -> Page:
+        return self._named(self._active)
 
-    def _named(self, name: str) -> View:
-        return next(view for view in self.views if view.objectName() == name)
+    def _known(self, name: object) -> Page | None:
+        return next((view for view in self.pages if view.objectName() == name), None)
+
+    def _named(self, name: str) -> Page:
+        return next(view for view in self.pages if view.objectName() == name)
 
     # ------------------------------------------------------------- inside
 
-    def _put(self, view: View, place: int) -> None:
+    def _on_seen(self, page: Page) -> None:
+        if page in self.pages and page.isVisible():
+            self.made(page)
+
+    def _put(self, view: Page, place: int) -> None:
         """Put a view into a tile, at its place in the order of the views."""
         tile = self.tiles[place]
-        rank = self.views.index(view)
-        before = sum(self.views.index(other) < rank for other in tile.views())
+        rank = self.pages.index(view)
+        before = sum(self.pages.index(other) < rank for other in tile.views())
         tile.insertTab(before, view, view.title)
         # A page that is moved comes hidden out of its former place.
         tile.setCurrentWidget(view)
 
-    def _move_to(self, view: View, place: int) -> None:
+    def _move_to(self, view: Page, place: int) -> None:
         if view.objectName() in self.windows:
-            self._home[view] = place
+            self._home[view.objectName()] = place
             self.windows[view.objectName()].close()
         elif self.place(view) != place:
             self._put(view, place)
@@ -297,7 +330,7 @@ class Deck(QWidget):
 
     def _put_back(self, view: View) -> None:
         window = self.windows.pop(view.objectName())
-        self._put(view, self._home[view])
+        self._put(view, self._home[view.objectName()])
         window.deleteLater()
         self._make_active(view)
         self._settle()
@@ -320,24 +353,24 @@ class Deck(QWidget):
     def _mark(self) -> None:
         several = sum(tile.count() > 0 for tile in self.tiles) > 1 or bool(self.windows)
         for tile in self.tiles:
-            tile.mark_active(not several or tile.currentWidget() is self._active)
+            tile.mark_active(not several or tile.currentWidget() is self._front())
 
-    def _make_active(self, view: View) -> None:
-        if view is not self._active:
-            self._active = view
+    def _make_active(self, view: Page) -> None:
+        if view.objectName() != self._active:
+            self._active = view.objectName()
             self._mark()
             self._soon.start()
             self.active_changed.emit()
 
     def _on_current(self, tile: Tile) -> None:
         view = tile.currentWidget()
-        if isinstance(view, View):
+        if isinstance(view, Page):
             self._make_active(view)
         self._mark()
 
     def _on_clicked(self, tile: Tile, index: int) -> None:
         view = tile.widget(index)
-        if isinstance(view, View):
+        if isinstance(view, Page):
             self._make_active(view)
 
     def _on_dropped(self, name: str, tile: Tile) -> None:
@@ -348,7 +381,7 @@ class Deck(QWidget):
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
         while now is not None and not isinstance(now, View):
             now = now.parentWidget()
-        if now is not None and now in self.views:
+        if now is not None and now in self.pages:
             self._make_active(now)
 
 

@@ -38,6 +38,7 @@ class Sides(QSplitter):
         for widget in (self.left, middle, runs):
             self.addWidget(widget)
         self._shown = {setup: True, runs: True}
+        self._at_work = True
         self._narrow = False
         self.setStretchFactor(1, 1)
         self.setCollapsible(1, False)
@@ -51,6 +52,12 @@ class Sides(QSplitter):
     def show_runs(self, shown: bool) -> None:
         """Show or hide the runs."""
         self._show(self.runs, shown)
+
+    def at_work(self, working: bool) -> None:
+        """Show the columns only while there is a study to work on."""
+        if working != self._at_work:
+            self._at_work = working
+            self._arrange()
 
     def _show(self, side: QWidget, shown: bool) -> None:
         self._shown[side] = shown
@@ -76,7 +83,7 @@ class Sides(QSplitter):
             self.addWidget(self.runs)
 
     def _arrange(self) -> None:
-        setup, runs = self._shown[self.setup], self._shown[self.runs]
+        setup, runs = (self._at_work and self._shown[side] for side in (self.setup, self.runs))
         self.left.tabBar().setVisible(self._narrow and setup and runs)
         self.left.setTabVisible(0, setup)
         if self._narrow:

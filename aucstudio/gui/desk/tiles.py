@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBo
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import Card, named
+from aucstudio.gui.desk.stand_in import Page
 
 _MIME = "application/x-aucstudio-view"
 _BAR_LEFT = 4  # pixels, as in the style sheet
@@ -121,10 +122,17 @@ class Tile(QTabWidget):
         self.setAcceptDrops(True)
         self.currentChanged.connect(self.updateGeometry)
 
-    def views(self) -> list[View]:
+    def views(self) -> list[Page]:
         """List the pages from left to right."""
         pages = [self.widget(k) for k in range(self.count())]
-        return [page for page in pages if isinstance(page, View)]
+        return [page for page in pages if isinstance(page, Page)]
+
+    def exchange(self, old: Page, new: Page) -> None:
+        """Put another page into the place of one."""
+        index, front = self.indexOf(old), self.currentIndex()
+        self.removeTab(index)
+        self.insertTab(index, new, new.title)
+        self.setCurrentIndex(front)
 
     def mark_active(self, active: bool) -> None:
         """Show whether the view that is saved, copied and pointed at is here."""

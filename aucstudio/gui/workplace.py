@@ -1,0 +1,81 @@
+"""Where a study is worked on: set up at the left, look in the middle, compare at the right.
+
+All that is slow to load hangs on this module; a window that shows its start page has not loaded it.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.view import View
+from aucstudio.gui.desk.actions import Actions
+from aucstudio.gui.desk.deck import Deck
+from aucstudio.gui.desk.sides import Sides
+from aucstudio.gui.desk.stand_in import StandIn
+from aucstudio.gui.exports import Exports
+from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.panels.method_panel import MethodPanel
+from aucstudio.gui.panels.runs_panel import RunsPanel
+from aucstudio.gui.panels.validation_panel import ValidationPanel
+from aucstudio.gui.state.session import Session
+
+# Every page in the order of the tabs: name, title, and the class in its module under ``pages``.
+PAGES = (
+    ("roc_view", "ROC", "roc.roc_view", "RocView"),
+    ("training_view", "Training", "training.training_view", "TrainingView"),
+    ("search_view", "Search", "search.search_view", "SearchView"),
+    ("feature_view", "Feature space", "features.feature_view", "FeatureView"),
+    ("difference_view", "Differences", "differences.difference_view", "DifferenceView"),
+    ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
+    ("model_view", "Model", "model.model_view", "ModelView"),
+    ("compare_view", "Compare", "compare.compare_view", "CompareView"),
+)
+
+
+class Workplace:
+    """The columns and the pages of one window; a page is made when it is first seen.
+
+    Parameters
+    ----------
+    window : QWidget
+        Parent of the dialogs.
+    session : Session
+    verbs : Actions
+    middle : QWidget
+        What stands between the columns.
+    """
+
+    def __init__(self, window: QWidget, session: Session, verbs: Actions, middle: QWidget) -> None:
+        self.data_panel = DataPanel(session)
+        self.validation_panel = ValidationPanel(session)
+        self.method_panel = MethodPanel(session, verbs.run, verbs.tune)
+        self.runs_panel = RunsPanel(session)
+        self.deck = Deck([_stand_in(session, *page) for page in PAGES])
+        self.exports = Exports(window, session, self.deck, verbs)
+        self.sides = Sides(self._setup_column(), middle, self.runs_panel)
+
+    def _setup_column(self) -> QScrollArea:
+        column = QWidget()
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 6, 0)
+        layout.setSpacing(8)
+        for panel in (self.data_panel, self.validation_panel, self.method_panel):
+            layout.addWidget(panel)
+        layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(column)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        return area
+
+
+def _stand_in(session: Session, name: str, title: str, module: str, kind: str) -> StandIn:
+    def make() -> View:
+        pages = importlib.import_module(f"aucstudio.gui.pages.{module}")
+        view: View = getattr(pages, kind)(session)
+        return view
+
+    return StandIn(name, title, make)

@@ -1,0 +1,120 @@
+"""The start: what a window that shows its start page has not loaded and not made yet."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QTableView
+
+from aucstudio.engine import METHODS
+from aucstudio.gui.app import get_ready, make_application
+from aucstudio.gui.common.view import View
+from aucstudio.gui.desk.stand_in import StandIn
+from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.workplace import PAGES
+from tests.gui.conftest import PATIENCE
+
+HEAVY = ("sklearn", "scipy.linalg", "scipy.stats", "numba", "duckdb", "pyqtgraph", "distributed")
+START = f"""
+import sys
+from aucstudio.gui.app import make_application
+from aucstudio.gui.main_window import MainWindow
+application = make_application()
+window = MainWindow()
+window.show()
+application.processEvents()
+assert window.welcome.isVisible()
+own = [name for name in sys.modules if name.startswith("aucstudio.gui.pages.")]
+print(*[name for name in {HEAVY!r} if name in sys.modules], *own)
+"""
+
+
+@pytest.fixture
+def starting(qtbot):
+    """A window as the program opens it, at its start page."""
+    make_application("light")
+    made = MainWindow()
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.mark.slow
+def test_the_start_page_waits_for_no_library_that_only_a_study_needs(tmp_path):
+    environment = os.environ | {"AUCSTUDIO_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", START]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_every_method_is_the_class_that_its_id_promises():
+    assert [method.key for method in METHODS.values()] == list(METHODS)
+    assert len(set(METHODS.values())) == len(METHODS)
+
+
+def test_the_start_page_stands_alone(starting):
+    assert starting.welcome.isVisible()
+    assert not starting.is_furnished
+    verbs = starting.actions_
+    assert verbs.open_data.isEnabled()
+    for verb in (verbs.run, verbs.tear_off, verbs.all_in_one, verbs.export_figure):
+        assert not verb.isEnabled()
+
+
+def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
+    get_ready(starting)
+    qtbot.waitUntil(lambda: starting.is_furnished, timeout=PATIENCE)
+    assert starting.welcome.isVisible()
+    assert not starting.sides.left.isVisible()
+    assert not starting.runs_panel.isVisible()
+    assert not starting.deck.made_views()
+    assert not starting.actions_.tear_off.isEnabled()
+
+
+def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
+    starting.open_path(table_file)
+    qtbot.waitUntil(lambda: starting.session.table is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: starting.deck.isVisible(), timeout=PATIENCE)
+    assert [view.objectName() for view in starting.deck.made_views()] == ["roc_view"]
+    assert starting.findChild(QComboBox, "method_combo").isVisible()
+    assert starting.findChild(QTableView, "runs_table") is not None
+    assert starting.data_panel.isVisible()
+
+
+def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
+    starting.open_path(table_file)
+    tabs = starting.tabs
+    qtbot.waitUntil(tabs.isVisible, timeout=PATIENCE)
+    assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [p[0] for p in PAGES]
+    for k in (3, 5):
+        assert isinstance(tabs.widget(k), StandIn)
+        tabs.setCurrentIndex(k)
+        qtbot.waitUntil(lambda k=k: isinstance(tabs.widget(k), View), timeout=PATIENCE)
+        assert tabs.currentIndex() == k
+        assert tabs.widget(k).isVisible()
+        assert starting.current_view() is tabs.widget(k)
+        assert tabs.tabText(k) == tabs.widget(k).title
+    assert len(starting.deck.made_views()) == 3
+
+
+def test_a_page_that_is_asked_for_is_there(starting, table_file):
+    starting.open_path(table_file)
+    for view, (name, title, _, kind) in zip(starting.views, PAGES, strict=True):
+        assert (view.objectName(), view.title, type(view).__name__) == (name, title, kind)
+        assert starting.tabs.indexOf(view) >= 0
+    assert starting.tabs.count() == len(PAGES)
+
+
+def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file):
+    starting.open_path(table_file)
+    deck = starting.deck
+    deck.show_view(deck.pages[4])
+    starting.actions_.tear_off.trigger()
+    (window,) = deck.windows.values()
+    assert window.view.objectName() == "difference_view"
+    assert window.view.isVisible()
+    starting.actions_.all_in_one.trigger()
+    assert starting.tabs.indexOf(window.view) == 4
