@@ -47,14 +47,14 @@ def say(**found):
 
 
 def main():
-    make = app.create_window
+    make = app.MainWindow
 
-    def create_window(*arguments):
+    def make_window(*arguments):
         window = make(*arguments)
         Probe(window)
         return window
 
-    app.create_window = create_window
+    app.MainWindow = make_window
     return cli.main()
 
 

@@ -67,7 +67,7 @@ def test_the_start_page_stands_alone(starting):
 def test_the_workplace_is_made_behind_the_start_page(starting, qtbot):
     get_ready(starting)
     qtbot.waitUntil(lambda: starting.is_furnished, timeout=PATIENCE)
-    assert starting.welcome.isVisible()
+    qtbot.waitUntil(starting.welcome.isVisible, timeout=PATIENCE)
     assert not starting.sides.left.isVisible()
     assert not starting.runs_panel.isVisible()
     assert not starting.deck.made_views()
