@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.study import read_study
+from aucstudio.gui.state.stored_study import read_study
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.documents import named_runs

@@ -96,7 +96,7 @@ def main():
     view = RocView(session)
     view.resize(900, 640)
     view.show()
-    session.records = {one.id: one for one in records}
+    session.study.records = {one.id: one for one in records}
     looks = {one.id: RunLook(one.id, k) for k, one in enumerate(records)}
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
     session.select(records[0].id)

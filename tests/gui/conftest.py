@@ -56,7 +56,7 @@ def session(qtbot):
 @pytest.fixture
 def table_session(session, table):
     """A session whose table is open; nothing is in flight when it is closed."""
-    session.table = table
+    session.study.table = table
     yield session
     put_in_flight(session, None)
 
@@ -94,15 +94,32 @@ def put(session, record, name="Run"):
 def train(qtbot, session, method="auc-rls", **params):
     """Run a method as the window does; give its record."""
     plan = session.plan
-    session.plan = dataclasses.replace(plan, method=method, params={**plan.params, method: params})
+    session.study.plan = dataclasses.replace(
+        plan, method=method, params={**plan.params, method: params}
+    )
     session.run_planned()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     return session.shown_runs()[-1].record
 
 
+class _Resting:
+    """A job that says nothing and ends when it is told to."""
+
+    ended, result, error = False, None, None
+
+    def stop(self):
+        self.ended = True
+
+    def wait(self, _seconds):
+        return self.ended
+
+    def drain(self):
+        return []
+
+
 def put_in_flight(session, live):
     """Have a run in flight as far as the pages know, or none; they have followed it on return."""
-    session._runner.live = live
+    session.study.runner._flights = {} if live is None else {live: _Resting()}
     session.live_changed.emit()
     while session.turns._waiting:
         session.turns._take()

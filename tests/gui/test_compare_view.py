@@ -384,7 +384,7 @@ def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path)
 
 def test_empty_states_say_what_to_do(view, session, qtbot):
     assert shown(view, qtbot).startswith("No run yet")
-    session.table = None
+    session.study.table = None
     view.mark_stale()
     assert shown(view, qtbot).startswith("Open a table")
 

@@ -317,7 +317,7 @@ def gaussians(qtbot, session, view, tmp_path):
     session.open_data(trained)
     session.set_roles(label="class", positive="plus")
     validation = Validation(scheme="file", test_file=str(tested))
-    session.plan = dataclasses.replace(session.plan, validation=validation)
+    session.study.plan = dataclasses.replace(session.plan, validation=validation)
     plain = train(qtbot, session, "auc-svm", C=1000.0)
     leaning = train(qtbot, session, "sauc-svm", C=1000.0, structure=100.0)
     session.compare_with(plain.id)

@@ -49,7 +49,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     record = train(qtbot, session)
     settle(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
-    session.table = None
+    session.study.table = None
     settle(qtbot, view)
     assert "table" in view.sentence.text()
     assert not view.run_planes.chosen.line.isVisible()
@@ -222,7 +222,7 @@ def test_kernel_scores_make_their_own_axis(qtbot, session, view, table_file):
 def test_split_combo_changes_the_rows(qtbot, session, view, table_file):
     session.open_data(table_file)
     validation = Validation(test_size=0.5, repeats=2)
-    session.plan = dataclasses.replace(session.plan, validation=validation)
+    session.study.plan = dataclasses.replace(session.plan, validation=validation)
     record = train(qtbot, session)
     settle(qtbot, view)
     assert view.split_combo.isVisible()

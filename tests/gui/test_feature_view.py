@@ -53,7 +53,7 @@ def test_empty_states_say_what_to_do(qtbot, session, view, table_file):
     settle(qtbot, view)
     assert "press Run" in view.sentence.text()
     train(qtbot, session)
-    session.table = None
+    session.study.table = None
     settle(qtbot, view)
     assert "table" in view.sentence.text()
     assert not view.marks.positives.isVisible()
@@ -391,7 +391,7 @@ def test_rows_of_a_test_file_are_shown_but_not_pointed_at(
     other = write_table(tmp_path / "other.csv", seed=1)
     session.open_data(table_file)
     validation = Validation("file", test_file=str(other))
-    session.plan = dataclasses.replace(session.plan, validation=validation)
+    session.study.plan = dataclasses.replace(session.plan, validation=validation)
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.test_scores)

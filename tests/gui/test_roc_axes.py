@@ -43,7 +43,7 @@ def view(session, open_view):
 
 def show(session, records, *names):
     chosen = [records[name] for name in names]
-    session.records = {record.id: record for record in chosen}
+    session.study.records = {record.id: record for record in chosen}
     looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
     session.select(chosen[0].id)

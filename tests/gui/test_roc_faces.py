@@ -42,7 +42,7 @@ def view(session, open_view):
 def show(view, records, *names, face="roc"):
     session = view.session
     chosen = [records[name] for name in names]
-    session.records = {record.id: record for record in chosen}
+    session.study.records = {record.id: record for record in chosen}
     looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
     session.select(chosen[0].id)

@@ -59,7 +59,7 @@ def view(session, open_view):
 def show(session, records, *names, select=0):
     """Put records into the session's list, under their names."""
     chosen = [records[name] for name in names]
-    session.records = {record.id: record for record in chosen}
+    session.study.records = {record.id: record for record in chosen}
     looks = {r.id: RunLook(name, k) for k, (r, name) in enumerate(zip(chosen, names, strict=True))}
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
     session.select(chosen[select].id)
@@ -315,7 +315,7 @@ def test_several_splits_are_averaged_or_shown_one_by_one(view, session, records)
 
 def test_the_sentence_says_what_to_do_first(view, session, records, table):
     assert "Open a table" in view.sentence.text()
-    session.table = table
+    session.study.table = table
     session.table_changed.emit()
     QApplication.processEvents()
     assert "Press Run to train AUC-RLS" in view.sentence.text()

@@ -9,9 +9,11 @@ from PySide6.QtGui import QAction
 from aucstudio.engine import METHODS
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.runs_model import RunsModel
+from aucstudio.gui.state import project_handle, runner
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
+from aucstudio.project.store.workspace import new_unsaved_project
 from aucstudio.project.work.processes import Processes
 from tests.gui.conftest import PATIENCE
 
@@ -102,7 +104,7 @@ def test_one_that_would_not_fit_beside_the_other_waits(
         asked.append(([experiment.method for experiment in experiments], count))
         raise InputError("2 runs at once would take about 3 GB")
 
-    monkeypatch.setattr("aucstudio.gui.state.session.check_size_at_once", refuse)
+    monkeypatch.setattr("aucstudio.gui.state.session_running.check_size_at_once", refuse)
     begin(session, table_file, "auc-rls", "rls")
     qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
     assert asked[-1] == (["rls", "auc-rls"], 2)
@@ -115,22 +117,108 @@ def test_one_that_would_not_fit_beside_the_other_waits(
     assert len(session.records) == 2
 
 
-def test_a_run_asked_for_while_another_begins_is_not_lost(session, table_file, qtbot):
-    """To begin a run its project is made while the event loop goes on."""
+def test_a_run_asked_for_while_another_is_prepared_is_not_lost(
+    session, table_file, qtbot, monkeypatch
+):
+    reached, released = threading.Event(), threading.Event()
+
+    def make_slowly(*args):
+        reached.set()
+        assert released.wait(30)
+        return new_unsaved_project(*args)
+
+    monkeypatch.setattr(project_handle, "new_unsaved_project", make_slowly)
     begin(session, table_file, "auc-rls")
-    session.edit(dataclasses.replace(session.plan, method="rls"), "choose")
-    begin_one, asked = session._runner._begin, []
+    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    for method in ("rls", "rank-svm"):
+        session.edit(dataclasses.replace(session.plan, method=method), "choose")
+        session.run_planned()
+    assert [one.experiment.method for one in session.queue] == ["rls", "rank-svm"]
+    released.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert [record.experiment.method for record in session.records.values()] == [
+        "auc-rls",
+        "rls",
+        "rank-svm",
+    ]
+    assert len(session.project.runs()) == 3
 
-    def begin_slowly(experiment, look):
-        if not asked:
-            asked.append(1)
-            session.run_planned()
-        return begin_one(experiment, look)
 
-    session._runner._begin = begin_slowly
-    session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
-    assert len(session.records) == 3
+def test_a_missing_test_file_is_a_failed_run_and_the_queue_goes_on(
+    session, table_file, qtbot, tmp_path
+):
+    session.open_data(table_file)
+    told = []
+    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    gone = tmp_path / "gone.csv"
+    gone.write_bytes(table_file.read_bytes())
+    schemes = (
+        Validation(),
+        Validation(scheme="file", test_file=str(gone)),
+        Validation(seed=2),
+        Validation(seed=3),
+    )
+    for validation in schemes:
+        session.edit(dataclasses.replace(session.plan, validation=validation), "choose")
+        session.run_planned()
+    gone.unlink()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    records = list(session.records.values())
+    assert [record.status for record in records] == [DONE, FAILED, DONE, DONE]
+    assert str(gone) in records[1].error
+    assert len(told) == 1
+    assert str(gone) in told[0]
+    assert [record.status for record in session.project.runs()] == [DONE, FAILED, DONE, DONE]
+
+
+def test_stop_ends_this_run_and_the_next_one_begins(session, table_file, qtbot, held):
+    reached, released = held
+    begin(session, table_file, "auc-rls", "rls")
+    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    session.stop_run(session.live)
+    qtbot.waitUntil(reached["rls"].is_set, timeout=PATIENCE)
+    released["rls"].set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert [record.status for record in session.records.values()] == [STOPPED, DONE]
+
+
+def test_runs_that_wait_are_moved_and_cancelled_one_by_one(session, table_file, qtbot, held):
+    reached, released = held
+    begin(session, table_file, "auc-rls", "rls", "rank-svm", "rls")
+    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    first, second, third = session.queue
+    heard = []
+    session.live_changed.connect(lambda: heard.append(list(session.queue)))
+    session.move(second, up=True)
+    assert heard[-1] == [second, first, third]
+    session.move(second, up=True)
+    assert heard[-1] == [second, first, third]
+    session.move(second, up=False)
+    session.cancel(first)  # and not the third, which has the same settings
+    assert heard[-1] == [second, third]
+    for event in released.values():
+        event.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    names = [run.look.name for run in session.shown_runs()]
+    assert names == ["AUC-RLS", "RankSVM", "RLS (2)"]
+
+
+def test_a_slow_disk_holds_up_the_run_alone_and_it_can_be_stopped(
+    session, table_file, qtbot, monkeypatch
+):
+    reached, released = threading.Event(), threading.Event()
+
+    def read_slowly(_experiment):
+        reached.set()
+        assert released.wait(30)
+
+    monkeypatch.setattr(runner, "read_test_table", read_slowly)
+    begin(session, table_file, "auc-rls")
+    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    session.stop_run()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    released.set()
+    assert session.records == {}
 
 
 @pytest.mark.slow

@@ -196,7 +196,7 @@ def test_the_chosen_run_can_be_kept_in_view(view, add, session, qtbot):
 def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert "press Run" in shown(view, qtbot)
     assert not view.plot.isVisible()
-    session.table = None
+    session.study.table = None
     view.mark_stale()
     assert shown(view, qtbot).startswith("Open a table")
 

@@ -362,7 +362,7 @@ def test_empty_states_say_what_to_do(view, add, session, qtbot):
     assert "Early was stopped before any candidate was judged" in shown(view, qtbot)
     add(splits=(), status="failed", error="nothing could be tuned: too few rows", name="Bad")
     assert shown(view, qtbot).endswith("Nothing could be tuned: too few rows.")
-    session.table = None
+    session.study.table = None
     session.put_plan(dataclasses.replace(session.plan, looks={}))
     view.mark_stale()
     assert shown(view, qtbot).startswith("Open a table")
@@ -520,7 +520,7 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
 
 
 def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):
-    session.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
+    session.study.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
     session.run_planned(tuned=True)
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     (run,) = session.shown_runs()

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting
+from aucstudio.gui.state import opening, project_handle
+from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
@@ -266,7 +268,7 @@ def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, 
 
 def test_a_run_that_is_not_taken_in_yet_is_saved_too(session, held, tmp_path):
     held.release.set()
-    (task,) = session._runner._flights
+    (task,) = session.study.runner._flights.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
     session.save_as(tmp_path / "named.aucproj")
@@ -336,3 +338,209 @@ def test_saving_onto_itself_keeps_the_file(session, run, table_file, tmp_path):
     session.save_as(tmp_path / "named.aucproj")
     session.save_as(tmp_path / "named.aucproj")
     assert ids(session.project) == [record.id]
+
+
+def test_another_table_during_a_run_leaves_the_run_in_its_project(
+    session, held, qtbot, tmp_path, table
+):
+    session.save_as(tmp_path / "its own.aucproj")
+    session.run_planned()  # waits
+    told = []
+    session.told.connect(told.append)
+    session.open_data(write_table(tmp_path / "another.csv", seed=5))
+    assert session.project is None
+    assert session.flights == []
+    assert list(session.queue) == []
+    assert session.busy
+    held.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.records == {}
+    assert "AUC-RLS (2) ended in its own" in told
+    assert session.open_project(tmp_path / "its own.aucproj") == []
+    assert [run.record.status for run in session.shown_runs()] == [DONE, DONE]
+    assert [run.look.name for run in session.shown_runs()] == ["AUC-RLS", "AUC-RLS (2)"]
+
+
+def test_a_study_brings_its_own_selection_focus_and_undo(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    run("auc-rls")
+    session.point_at(row=150, pair=(150, 3))
+    session.set_band(0.0, 0.3)
+    heard = []
+    session.focus_changed.connect(lambda: heard.append(session.focus))
+    session.open_data(write_table(tmp_path / "shorter.csv", rows=60))
+    assert heard == [Focus()]
+    assert session.selected is None
+    assert not session.undo_group.canUndo()
+
+
+def test_late_answers_of_a_study_that_was_left_change_nothing(session, run, table_file, tmp_path):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    old = session.study
+    session.save_as(tmp_path / "old.aucproj")
+    session.open_data(table_file)
+    told = []
+    session.failed.connect(lambda sentence, _trace: told.append(sentence))
+    plan = session.plan
+    changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
+    documents = [{"window": made.as_json()} for made in (old.plan, changed)]
+    session._plan_joined.emit(old, *documents)
+    session._damage_found.emit(old, {record.id: "it is damaged"})
+    assert session.plan == plan
+    assert told == []
+    assert session.records == {}
+
+
+def test_label_positive_class_and_roles_are_undone(session, table_file):
+    session.open_data(table_file)
+    before = session.table
+    other = next(name for name in before.classes if name != before.positive)
+    session.set_roles(positive=other)
+    session.set_roles(roles={before.features[0].name: "ignore"})
+    session.point_at(pair=(1, 2))
+    assert session.undo_stack.undoText() == "Change column roles"
+    session.undo_stack.undo()
+    assert len(session.table.features) == len(before.features)
+    assert session.focus.pair is None  # it may be no pair of a positive and a negative any more
+    assert session.undo_stack.undoText() == "Change positive class"
+    session.undo_stack.undo()
+    assert session.table is before
+    session.undo_stack.redo()
+    assert session.table.positive == other
+
+
+def test_who_looks_at_an_older_run_goes_on_doing_so(session, run, table_file):
+    session.open_data(table_file)
+    first, second = run("auc-rls"), run("rls")
+    assert session.selected == second.id
+    session.select(first.id)
+    run("logistic")
+    assert session.selected == first.id
+    session.select(list(session.records)[-1])
+    assert run("rank-svm").id == session.selected
+
+
+class SlowDisk:
+    """Holds up whoever reads or writes through it until it is let go."""
+
+    def __init__(self, monkeypatch, module, name):
+        self.reached, self.release = threading.Event(), threading.Event()
+        really = getattr(module, name)
+
+        def slow(*args, **kwargs):
+            self.reached.set()
+            assert self.release.wait(PATIENCE / 1000)
+            return really(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, slow)
+
+
+def test_a_file_on_a_slow_disk_is_waited_for_without_holding_up_anything(
+    session, table_file, qtbot, monkeypatch
+):
+    disk = SlowDisk(monkeypatch, opening, "read_table")
+    session.begin_open(table_file, opening.TABLE)
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    assert session.busy
+    assert session.table is None
+    session.set_band(0.0, 0.5)
+    disk.release.set()
+    with qtbot.waitSignal(session.opened, timeout=PATIENCE):
+        pass
+    assert session.table.path == table_file
+    assert session.plan.band == (0.0, 0.5)
+
+
+def test_opening_is_cancelled_and_its_late_answer_dropped(session, table_file, qtbot, monkeypatch):
+    disk = SlowDisk(monkeypatch, opening, "read_table")
+    session.begin_open(table_file, opening.TABLE)
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    heard = []
+    session.opened.connect(heard.append)
+    session.refused.connect(lambda *told: heard.append(told))
+    job = session.opener._work._job
+    session.stop()
+    assert not session.busy
+    disk.release.set()
+    assert job.wait(PATIENCE / 1000)
+    assert heard == []
+    assert session.table is None
+
+
+def test_of_two_files_that_are_asked_for_the_last_one_counts(
+    session, table_file, tmp_path, qtbot, monkeypatch
+):
+    disk = SlowDisk(monkeypatch, opening, "read_table")
+    session.begin_open(table_file, opening.TABLE)
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    heard = []
+    session.opened.connect(lambda found: heard.append(found.path))
+    last = write_table(tmp_path / "last.csv", seed=2)
+    session.begin_open(last, opening.TABLE)
+    disk.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert heard == [last]
+
+
+def test_saving_goes_on_beside_the_window_and_a_second_save_waits_its_turn(
+    session, run, table_file, tmp_path, qtbot, monkeypatch
+):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    disk = SlowDisk(monkeypatch, project_handle, "write_project")
+    session.begin_save(tmp_path / "first.aucproj")
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    session.begin_save(tmp_path / "second.aucproj")
+    session.set_look(record.id, "Rename run", name="renamed meanwhile")
+    disk.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    session.save_plan()
+    assert session.project.path == tmp_path / "second.aucproj"
+    assert ids(session.project) == [record.id]
+    assert (tmp_path / "first.aucproj").exists()
+    session.open_project(tmp_path / "second.aucproj")
+    assert session.plan.looks[record.id].name == "renamed meanwhile"
+
+
+def test_a_save_that_is_cancelled_leaves_the_file_of_before(
+    session, run, table_file, tmp_path, qtbot, monkeypatch
+):
+    session.open_data(table_file)
+    run("auc-rls")
+    before = session.project.path
+    disk = SlowDisk(monkeypatch, project_handle, "write_project")
+    session.begin_save(tmp_path / "named.aucproj")
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    session.stop()
+    disk.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.project.path == before
+    assert not session.is_saved
+    assert not (tmp_path / "named.aucproj").exists()
+    assert list(tmp_path.glob("*named*")) == []
+
+
+def test_a_save_of_a_study_that_was_left_meanwhile_is_that_study_s(
+    session, run, table_file, tmp_path, qtbot, monkeypatch
+):
+    session.open_data(table_file)
+    record = run("auc-rls")
+    disk = SlowDisk(monkeypatch, project_handle, "write_project")
+    session.begin_save(tmp_path / "left.aucproj")
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    session.open_data(table_file)
+    disk.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.project is None
+    assert not session.is_saved
+    assert ids(ProjectFile(tmp_path / "left.aucproj")) == [record.id]
+
+
+def test_closing_while_a_file_is_read_ends_in_order(session, table_file, qtbot, monkeypatch):
+    disk = SlowDisk(monkeypatch, opening, "read_table")
+    session.begin_open(table_file, opening.TABLE)
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    session.close()
+    disk.release.set()
+    assert not session.busy

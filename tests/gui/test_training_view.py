@@ -335,7 +335,7 @@ def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
 
 def test_empty_states_say_what_to_do(view, session, qtbot):
     assert "press Run" in shown(view, qtbot)
-    session.table = None
+    session.study.table = None
     view.mark_stale()
     assert shown(view, qtbot).startswith("Open a table")
 

@@ -12,7 +12,7 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.study import read_study
+from aucstudio.gui.state.stored_study import read_study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs, readable_runs
 from aucstudio.project.runs.execute import execute

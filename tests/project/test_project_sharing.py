@@ -215,7 +215,7 @@ TRAIN = """
 
 
 def test_a_run_that_another_program_trains_is_told_and_left(project, plan, table):
-    from aucstudio.gui.state.study import read_study
+    from aucstudio.gui.state.stored_study import read_study
 
     record = project.add_run(execute(plan(), table))
     process = started(TRAIN, project.path)

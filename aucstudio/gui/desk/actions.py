@@ -155,7 +155,7 @@ class Actions(QObject):
             menu.addAction(action)
 
     def _undo_actions(self) -> list[QAction]:
-        stack = self._window.session.undo_stack  # type: ignore[attr-defined]
+        stack = self._window.session.undo_group  # type: ignore[attr-defined]
         undo, redo = stack.createUndoAction(self, "&Undo"), stack.createRedoAction(self, "Re&do")
         undo.setObjectName("action_undo")
         redo.setObjectName("action_redo")

@@ -47,7 +47,7 @@ class RunsModel(QAbstractTableModel):
             share = "" if live.fraction is None else f" {100 * live.fraction:.0f} %"
             words = "stopping…" if live.stopping else f"training{share}"
             rows.append((live.look.name, words, live.look.colour))
-        rows += [(look.name, "queued", look.colour) for _, look in self.session.queue]
+        rows += [(one.look.name, "queued", one.look.colour) for one in self.session.queue]
         return rows
 
     def _on_live(self) -> None:

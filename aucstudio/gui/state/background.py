@@ -77,6 +77,12 @@ class Background:
         if self._job is not None:
             self._job.stop()
 
+    def finish(self) -> None:
+        """Wait for the work, and hear what it has to give."""
+        if self._job is not None:
+            self._job.wait()
+            self._on_poll()
+
     def _on_poll(self) -> None:
         job = self._job
         if job is None:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.gui.state.study import ProjectHandle
+from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.progress_words import progress_words

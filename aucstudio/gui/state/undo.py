@@ -1,4 +1,4 @@
-"""The one undo command: a swap of plans."""
+"""The undo commands: a swap of plans, and a swap of what the columns of the table are."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from typing import Protocol
 from PySide6.QtGui import QUndoCommand
 
 from aucstudio.gui.state.plan import Plan
+from aucstudio.project.data.table import Table
 
 
 class Planned(Protocol):
-    """Whatever has a plan and can be given another one."""
+    """Whatever has a plan and a table and can be given others."""
 
-    plan: Plan
+    @property
+    def plan(self) -> Plan: ...
+
+    @property
+    def table(self) -> Table | None: ...
 
     def put_plan(self, plan: Plan) -> None:
         """Show another plan."""
+
+    def put_table(self, table: Table | None) -> None:
+        """Show the table with other roles."""
 
 
 class Edit(QUndoCommand):
@@ -51,3 +59,17 @@ class Edit(QUndoCommand):
         later = {run: look for run, look in present.items() if run not in plan.looks}
         layout = self._edited.plan.layout
         return dataclasses.replace(plan, looks={**plan.looks, **later}, layout=layout)
+
+
+class RolesEdit(QUndoCommand):
+    """A swap of the label, the positive class or the roles of the columns; the rows stay."""
+
+    def __init__(self, edited: Planned, new: Table, text: str) -> None:
+        super().__init__(text)
+        self._edited, self._old, self._new = edited, edited.table, new
+
+    def redo(self) -> None:
+        self._edited.put_table(self._new)
+
+    def undo(self) -> None:
+        self._edited.put_table(self._old)

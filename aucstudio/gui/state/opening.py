@@ -1,0 +1,177 @@
+"""Opening a table, a project or an experiment file: read on a thread, told of as it goes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.plan import Plan
+from aucstudio.gui.state.stakes import Stakes
+from aucstudio.gui.state.stored_study import StoredStudy
+from aucstudio.gui.state.stored_study import read_study as read_stored
+from aucstudio.gui.state.study import Study
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.errors import Cancelled
+from aucstudio.project.examples.studies import make_study
+from aucstudio.project.runs.experiment_file import ExperimentFile
+from aucstudio.project.runs.experiment_file import read_study as read_experiments
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.rows import in_memory
+from aucstudio.project.store.workspace import samples_folder
+from aucstudio.project.work.job import Job
+
+TABLE, PROJECT, EXPERIMENTS, EXAMPLE = "table", "project", "experiments", "example"
+
+Report = Callable[[float, str], bool]
+
+
+def kind_of(path: str | Path) -> str:
+    """Tell what a file is by its ending."""
+    ending = Path(path).suffix.lower()
+    return {".aucproj": PROJECT, ".toml": EXPERIMENTS}.get(ending, TABLE)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Opened:
+    """What was read; one of the three.
+
+    Attributes
+    ----------
+    path : Path
+    table : Table or None
+    stored : StoredStudy or None
+        What a project file holds.
+    experiments : ExperimentFile or None
+    """
+
+    path: Path
+    table: Table | None = None
+    stored: StoredStudy | None = None
+    experiments: ExperimentFile | None = None
+
+    def study(self, present: Plan) -> Study:
+        """Make the study; its form is as in ``present`` where the file does not say."""
+        if self.stored is not None:
+            stored = self.stored
+            return Study(stored.plan(present), stored.table, stored.file, stored.records)
+        fresh = dataclasses.replace(present, looks={}, stakes=Stakes())
+        if self.experiments is None:
+            return Study(fresh, self.table)
+        first = self.experiments.experiments[0]
+        params = {run.method: dict(run.params) for run in reversed(self.experiments.experiments)}
+        plan = dataclasses.replace(
+            fresh,
+            validation=first.validation,
+            band=first.band,
+            method=first.method,
+            params={**fresh.params, **params},
+        )
+        return Study(plan, in_memory(self.experiments.table))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell: what is damaged, a table that is gone, a run that was lost in flight."""
+        return [] if self.stored is None else self.stored.warnings
+
+    @property
+    def unread(self) -> Sequence[RunRecord]:
+        """The runs that may still prove to be damaged."""
+        return () if self.stored is None else self.stored.unread
+
+
+def read_file(path: str | Path, kind: str, report: Report = lambda _share, _words: False) -> Opened:
+    """Read what a study is made of.
+
+    Parameters
+    ----------
+    path : str or Path
+        For an example, its key.
+    kind : str
+        ``TABLE``, ``PROJECT``, ``EXPERIMENTS`` or ``EXAMPLE``.
+    report : callable
+        Told the share read and a few words; a true answer ends it with Cancelled.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    if kind == EXAMPLE:
+        path = make_study(str(path), samples_folder(str(path)))
+    path = Path(path)
+    if kind == PROJECT:
+        return Opened(path, stored=read_stored(path))
+    if kind == TABLE:
+        table = read_table(path, progress=report)
+        return Opened(table.path, table)
+    reader = lambda file, **said: read_table(file, progress=report, **said)  # noqa: E731
+    return Opened(path, experiments=read_experiments(path, lambda *_: reader))
+
+
+class Opener(QObject):
+    """Opens one file at a time; of several that are asked for the last one counts.
+
+    Attributes
+    ----------
+    changed : Signal
+        It began, went on or ended.
+    opened : Signal(Opened)
+    refused : Signal(str, str, Exception)
+        The path, the kind, and why it could not be read.
+    words : str
+        What is being read; empty while nothing is.
+    fraction : float or None
+    """
+
+    changed = Signal()
+    opened = Signal(object)
+    refused = Signal(str, str, object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.words = ""
+        self.fraction: float | None = None
+        self._work = Background(self, self._land, self._hear)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being read."""
+        return self._work.busy
+
+    def open(self, path: str | Path, kind: str, first: Callable[[], object]) -> None:
+        """Begin to read a file; ``first`` is done before, on the same thread."""
+        name = Path(path).name
+
+        def work(post: Callable[[tuple[float, str]], bool]) -> Opened:
+            first()
+            found = read_file(path, kind, lambda share, words: post((share, words)))
+            if post((1.0, f"opening {name}")):
+                raise Cancelled
+            return found
+
+        self.words, self.fraction = f"opening {name}", None
+        self._work.start((str(path), kind), work)
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Leave what is being read; nothing changes."""
+        self._work.drop()
+        self.words = ""
+        self.changed.emit()
+
+    def _hear(self, message: tuple[float, str]) -> None:
+        self.fraction, self.words = message
+        self.changed.emit()
+
+    def _land(self, key: tuple[str, str], job: Job[tuple[float, str], Opened]) -> None:
+        self.words = ""
+        self.changed.emit()
+        if job.result is not None:
+            self.opened.emit(job.result)
+        elif not isinstance(job.error, (Stopped, Cancelled)):
+            self.refused.emit(*key, job.error)

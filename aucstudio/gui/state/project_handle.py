@@ -1,0 +1,126 @@
+"""Where the runs of one study are kept, in whichever file that is at the time."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.store.files import same_file
+from aucstudio.project.store.project.project_file import ProjectFile, free_id, write_project
+from aucstudio.project.store.workspace import new_unsaved_project
+
+Listen = Callable[[float], object]
+
+
+class ProjectHandle:
+    """Where the runs of one study are kept: its present project file, and all that ended.
+
+    There is no file before there is something to keep.
+
+    A job holds the handle, not the file. When the study moves to another file, a run that is
+    under way ends there; and the new file is written from what the handle holds, so that it
+    does not matter what has become of the old one. Calls may come from any thread.
+
+    Parameters
+    ----------
+    file : ProjectFile, optional
+    records : iterable of RunRecord
+        What the file holds.
+
+    Attributes
+    ----------
+    file : ProjectFile or None
+    unsaved : dict
+        By id, why a run could not be written into the file.
+    """
+
+    def __init__(self, file: ProjectFile | None = None, records: Iterable[RunRecord] = ()) -> None:
+        self.file = file
+        self.unsaved: dict[str, str] = {}
+        self._ended = {record.id: record for record in records}
+        self._flying: dict[str, Experiment] = {}
+        self._lock = threading.Lock()
+
+    def make_file(self, data: Path | None) -> None:
+        """See that there is a file: one without a name, called after the table.
+
+        Raises
+        ------
+        InputError
+            If none can be made.
+        """
+        with self._lock:
+            if self.file is None:
+                self.file = new_unsaved_project(data)
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Note that a run is under way, in whichever file is the present one until it ends."""
+        with self._lock:
+            self._flying[experiment.id] = experiment
+            if self.file is not None:
+                self.file.take_off(experiment)
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Keep a run; why it could not be written, if so, is in ``unsaved``.
+
+        Returns
+        -------
+        record
+            The same, with a free id if the study holds that experiment already.
+        """
+        with self._lock:
+            self._flying.pop(record.experiment.id, None)
+            kept = dataclasses.replace(record, id=free_id(self._ended, record.id))
+            try:
+                if self.file is None:
+                    raise InputError("there is no project file yet; save the project")
+                kept = self.file.add_run(kept)
+                if kept.id != record.experiment.id:
+                    self.file.land(record.experiment)
+            except InputError as error:
+                # Another dictionary, not another entry: the window may be reading this one.
+                self.unsaved = {**self.unsaved, kept.id: str(error)}
+            self._ended[kept.id] = kept
+        return kept
+
+    def leave_out(self, runs: Iterable[str]) -> None:
+        """Let runs go that cannot be read, so that they keep nobody from saving the others."""
+        with self._lock:
+            for run in runs:
+                self._ended.pop(run, None)
+
+    def move_to(
+        self, path: Path, document: Mapping[str, Any], progress: Listen = lambda _share: None
+    ) -> None:
+        """Write all runs and a plan into a new file, and go on there.
+
+        ``progress`` is told the share that is written; what it raises leaves everything as it was.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; everything stays as it was.
+        """
+        with self._lock:
+            old = self.file
+            self.file = write_project(path, _told(list(self._ended.values()), progress), document)
+            self.unsaved = {}
+            for experiment in self._flying.values():
+                with contextlib.suppress(InputError):
+                    self.file.take_off(experiment)
+                    if old is not None and old.path.is_file() and not same_file(old.path, path):
+                        old.land(experiment)
+
+
+def _told(records: list[RunRecord], progress: Listen) -> Iterator[RunRecord]:
+    for k, record in enumerate(records):
+        progress(k / len(records))
+        yield record
+    progress(1.0)

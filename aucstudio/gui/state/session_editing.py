@@ -1,0 +1,155 @@
+"""What a person changes in a session: the plan, the table's roles, what is pointed at."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from aucstudio.gui.state.plan import Plan
+from aucstudio.gui.state.plan_keeper import PlanKeeper, joined_plan
+from aucstudio.gui.state.session_reading import SessionReading
+from aucstudio.gui.state.study import Study
+from aucstudio.gui.state.timers import delayed
+from aucstudio.gui.state.undo import Edit, RolesEdit
+from aucstudio.project.data.table import Table
+
+_KEEP_MILLISECONDS = 400
+
+
+def _form(plan: Plan) -> tuple[object, ...]:
+    """Give what the left column of the window edits."""
+    return plan.validation, plan.method, plan.params, plan.tune_by
+
+
+class SessionEditing(SessionReading):
+    """Edits of the study, undoable, and put down in its file."""
+
+    _plan_joined = Signal(object, object, object)  # whose; what was sent, and kept
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._plan_joined.connect(self._take_over)
+        self._keeper = PlanKeeper(self._plan_joined.emit)
+        self._flush = delayed(self, _KEEP_MILLISECONDS, self._write_plan)
+
+    # ------------------------------------------------------------- the plan
+
+    def edit(self, plan: Plan, text: str, key: str = "") -> None:
+        """Change the plan, undoably; edits in a row with the same key become one."""
+        if plan != self.plan:
+            self.undo_stack.push(Edit(self, plan, text, key))
+
+    def put_plan(self, plan: Plan) -> None:
+        """Show another plan and tell whoever looks at what changed."""
+        old, self.study.plan = self.plan, plan
+        if old.looks != plan.looks:
+            if self.study.mend_selection():
+                self.selection_changed.emit()
+            self.runs_changed.emit()
+        if old.band != plan.band:
+            self.band_changed.emit()
+        if old.stakes != plan.stakes:
+            self.stakes_changed.emit()
+        if _form(old) != _form(plan):
+            self.plan_changed.emit()
+        self._flush.start()
+
+    def set_band(self, alpha: float, beta: float) -> None:
+        """Move the FPR range."""
+        self.edit(dataclasses.replace(self.plan, band=(alpha, beta)), "Move FPR range", "band")
+
+    def set_look(self, run: str, text: str, **changes: Any) -> None:
+        """Show a run differently."""
+        self.edit(self.plan.with_look(run, **changes), text)
+
+    def weigh(self, **changes: Any) -> None:
+        """Judge operating points for another prior or cost; see :class:`Stakes`."""
+        stakes = dataclasses.replace(self.stakes, **changes)
+        plan = dataclasses.replace(self.plan, stakes=stakes)
+        self.edit(plan, "Change prior and cost", "stakes")
+
+    def reuse_settings(self, run: str) -> None:
+        """Put a run's settings back into the form."""
+        self.edit(self.plan.set_as(self.records[run]), "Use settings of a run")
+
+    # ------------------------------------------------------------- the table
+
+    def set_roles(self, **changes: Any) -> None:
+        """Change label, positive class or column roles of the table, undoably.
+
+        Raises
+        ------
+        InputError
+            If the table cannot have these; see Table.with_roles.
+        """
+        if self.table is None:
+            return
+        words = {"label": "Change label", "positive": "Change positive class"}
+        text = words.get(next(iter(changes), ""), "Change column roles")
+        self.undo_stack.push(RolesEdit(self, self.table.with_roles(**changes), text))
+
+    def put_table(self, table: Table | None) -> None:
+        """Show the table with other roles; its rows are the same, a pair may be none any more."""
+        self.study.table = table
+        self.table_changed.emit()
+        self.point_at(pair=None)
+        self._flush.start()
+
+    # ------------------------------------------------------------- pointing
+
+    def select(self, run: str | None) -> None:
+        """Choose the run that the views are about; who looks at an older one goes on doing so."""
+        listed = [shown.record.id for shown in self.shown_runs()]
+        self.study.follows = not listed or run in (None, listed[-1])
+        if run != self.selected:
+            self.study.selected = run
+            self.selection_changed.emit()
+            # A threshold means nothing on another run's scale; a row and a pair stay themselves.
+            self.point_at(split=0)
+
+    def compare_with(self, run: str | None) -> None:
+        """Choose the second run, for comparison; with None there is none."""
+        before = self.compared
+        self.study.beside, self.study.alone = run, run is None
+        if self.compared != before:
+            self.selection_changed.emit()
+
+    def point_at(self, **changes: Any) -> None:
+        """Point at another split, threshold, row or pair; see :class:`Focus`.
+
+        Another split takes the threshold back to the model's own.
+        """
+        if "split" in changes and "threshold" not in changes:
+            changes["threshold"] = 0.0
+        focus = dataclasses.replace(self.focus, **changes)
+        if focus != self.focus:
+            self.study.focus = focus
+            self.focus_changed.emit()
+
+    # ------------------------------------------------------------- keeping the plan
+
+    def save_plan(self) -> None:
+        """Put the plan down; returns when it is. Runs are on disk already."""
+        self.keep_plan()
+        self._keeper.wait()
+
+    def keep_plan(self) -> None:
+        """Begin to put the plan down."""
+        self._flush.stop()
+        self._write_plan()
+
+    def _write_plan(self) -> None:
+        """Write the plan without holding up the window."""
+        if self.project is not None and not self._keeper.is_closed:
+            self._keeper.write(self.study, self.project, self.study.document())
+
+    def _take_over(self, study: Study, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
+        """Show what another window changed in the plan of the same project."""
+        if self._keeper.is_closed or study is not self.study:
+            return
+        with contextlib.suppress(ValueError):
+            self.put_plan(joined_plan(self.plan, wanted, joined))
+            self.told.emit("Another window changed this project: what it changed is shown here too")

@@ -1,0 +1,173 @@
+"""Runs of a session: asked for, queued, stopped, and taken in by the study they belong to."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.state.cluster_link import ClusterLink
+from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.runner import Waiting
+from aucstudio.gui.state.session_editing import SessionEditing
+from aucstudio.gui.state.study import Study
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.summary import work_out
+from aucstudio.project.runs.estimate import check_size, check_size_at_once
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.grouping import check_groups
+from aucstudio.project.runs.planning import PlannedRun, plan_experiment
+from aucstudio.project.runs.record import FAILED
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.work.gather import Spread
+from aucstudio.project.work.place import Place
+from aucstudio.project.work.processes import Here
+from aucstudio.project.work.submit import Outcome, RunTask, submit
+
+
+class SessionRunning(SessionEditing):
+    """Runs of the open study, and of those that were left while they had runs under way."""
+
+    def __init__(self, parent: QObject | None = None, place: Place | None = None) -> None:
+        super().__init__(parent)
+        self._place = place or Here()
+        self.cluster = ClusterLink(self)
+        self.left: list[Study] = []
+        """Studies that are no longer open, with runs under way."""
+
+    def _attend(self, study: Study) -> None:
+        """Hear of the runs of a study; whatever is heard is of that one."""
+        study.setParent(self)
+        runner = study.runner
+        runner.at_once = self._place.at_once
+        runner.obey(study.home, functools.partial(self._begin, study), self._fits)
+        runner.changed.connect(functools.partial(self._on_runner, study))
+        runner.failed.connect(self.failed)
+        runner.ended.connect(functools.partial(self._take_in, study))
+
+    @property
+    def trains(self) -> bool:
+        """Whether a run is in flight or waits, of this study or of one that was left."""
+        return any(study.runner.busy for study in (self.study, *self.left))
+
+    # ------------------------------------------------------------- asking for runs
+
+    def run_planned(self, *, tuned: bool = False) -> None:
+        """Start, or queue, a run of what the form says.
+
+        Parameters
+        ----------
+        tuned : bool
+            Whether settings are searched first, by the plan's measure.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If it cannot be run; nothing is started.
+        """
+        if self.table is None:
+            raise InputError("open a table first", setting="data")
+        data = DataReference.to_table(self.table)
+        plan, method = self.plan, self.plan.method
+        tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
+        experiment = plan_experiment(
+            data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
+        )
+        check_size(experiment, self.table)
+        check_groups(plan.validation, self.table)
+        self._queue([experiment])
+
+    def _queue(self, experiments: Sequence[Experiment]) -> None:
+        assert self.table is not None
+        runner = self.study.runner
+        for experiment in experiments:
+            look = self.plan.free_look(experiment.title, runner.taken_looks())
+            runner.add(Waiting(experiment, look, self.table))
+        runner.start_next()
+
+    def run_at_once(self, count: int) -> None:
+        """Have so many runs in flight at a time, from the next one on."""
+        self._place.at_once = count
+        for study in (self.study, *self.left):
+            study.runner.at_once = count
+            study.runner.start_next()
+
+    # ------------------------------------------------------------- stopping
+
+    def stop_run(self, live: LiveRun | None = None) -> None:
+        """Stop one run, or the first one in flight; its finished splits are kept.
+
+        The others go on, and the next one in the queue begins.
+        """
+        study = self.study if self.live or not self.left else self.left[0]
+        wanted = live or study.runner.live
+        for one in (self.study, *self.left):
+            if wanted in one.runner.flights:
+                one.runner.stop(wanted)
+
+    def cancel(self, waiting: Waiting) -> None:
+        """Take a run out of the queue."""
+        self.study.runner.cancel(waiting)
+
+    def move(self, waiting: Waiting, *, up: bool) -> None:
+        """Move a run in the queue by one place."""
+        self.study.runner.move(waiting, -1 if up else 1)
+
+    def stop(self) -> None:
+        """Stop all runs, those that wait too, of this study and of those that were left."""
+        for study in (self.study, *self.left):
+            study.runner.queue.clear()
+            study.runner.stop()
+
+    # ------------------------------------------------------------- beginning and ending
+
+    def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
+        if study is self.study:
+            self._flush.start()  # its project may just have been made
+        workers = self.cluster.workers
+        place = self._place if workers is None else Spread(workers)
+        return submit(plan, place, live.home, work_out)
+
+    def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
+        """Tell whether a run fits in memory beside others."""
+        if self.cluster.workers is not None:
+            return True
+        together = [waiting.experiment, *beside]
+        try:
+            check_size_at_once(together, waiting.table, len(together))
+        except (InputError, InvalidSetting):
+            return False
+        return True
+
+    def _on_runner(self, study: Study) -> None:
+        if study is not self.study and not study.runner.busy and study in self.left:
+            self.left.remove(study)
+            study.deleteLater()
+        self.live_changed.emit()
+
+    def _take_in(self, study: Study, outcome: Outcome, live: LiveRun) -> None:
+        record = outcome.record
+        unsaved = outcome.unsaved or study.home.unsaved.get(record.id, "")
+        if record.status == FAILED:
+            self.failed.emit(f"{live.look.name} failed: {record.error}", record.traceback)
+        if unsaved:
+            self.failed.emit(unsaved, "")
+        look = dataclasses.replace(live.look, visible=record.status != FAILED)
+        study.records[record.id] = record
+        looks = {**study.plan.looks, record.id: look}
+        if study is not self.study:
+            # It is in its own file, and its name and colour are to be found there with it.
+            study.plan = dataclasses.replace(study.plan, looks=looks)
+            if study.home.file is not None:
+                self._keeper.write(study, study.home.file, study.document())
+            self.told.emit(f"{look.name} ended in {study.name}")
+            return
+        # Not an edit: undo must never take a finished run away.
+        follows = study.follows
+        self.put_plan(dataclasses.replace(self.plan, looks=looks))
+        if follows:
+            self.select(record.id)
+        self.told.emit(self.status if follows else f"{look.name} ended. {self.status}")

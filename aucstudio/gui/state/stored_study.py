@@ -1,0 +1,190 @@
+"""A study as its project file holds it: runs, plan, table, and what is wrong with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from aucstudio.gui.state.plan import Plan, RunLook
+from aucstudio.gui.state.plan_keeper import read_plan
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.store.project.contents import read_through
+from aucstudio.project.store.project.owner import Owner
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.project.sealed import DamagedError
+
+_READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
+_MOST_DRAWN = 30  # of runs that no window has seen
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class StoredStudy:
+    """What a project file holds.
+
+    Attributes
+    ----------
+    file : ProjectFile
+    kept : Plan or None
+        None where no window has seen the project, or its plan is damaged.
+    records : list of RunRecord
+    table : Table or None
+        None if there is none, or it cannot be read.
+    warnings : list of str
+        What to tell: what is damaged, a table that is gone, a run that was lost in flight.
+    unread : list of RunRecord
+        Those that there was no time to read through: some may prove to be damaged.
+    """
+
+    file: ProjectFile
+    kept: Plan | None
+    records: list[RunRecord]
+    table: Table | None
+    warnings: list[str]
+    unread: list[RunRecord]
+
+    def plan(self, present: Plan) -> Plan:
+        """Give the plan of the file; without one ``present``, set as the last run was made."""
+        plan = _first_plan(present, self.records) if self.kept is None else self.kept
+        return _with_all_looks(plan, self.records)
+
+
+def read_study(path: Path) -> StoredStudy:
+    """Read a project file and, where it is still there, its table.
+
+    Raises
+    ------
+    InputError
+        If the file is no project, or of a newer format.
+    """
+    file = ProjectFile(path)
+    contents = file.read()
+    warnings = contents.warnings(path)
+    document, plan = contents.plan, None
+    try:
+        plan = read_plan(document["window"]) if "window" in document else None
+    except ValueError as error:
+        warnings.append(f"The plan is damaged ({error}): the default one takes its place.")
+    broken, unread = find_damaged(contents.records, _READ_SECONDS)
+    records = [record for record in contents.records if record.id not in broken]
+    warnings += broken.values()
+    flights = file.flights()
+    told = [_lost_sentence(experiment) for experiment in flights.lost]
+    told += [_elsewhere_sentence(*flight) for flight in flights.elsewhere]
+    try:
+        data = _reference(document, records)
+        table = None if data is None else data.open()
+    except InputError as error:
+        table, told = None, [f"{error}. The finished runs are all here.", *told]
+    return StoredStudy(file, plan, records, table, [*warnings, *told], unread)
+
+
+def find_damaged(
+    records: Sequence[RunRecord], seconds: float = math.inf, stop: Callable[[], bool] | None = None
+) -> tuple[dict[str, str], list[RunRecord]]:
+    """Read runs through, the last first; give what is wrong by id, and those not come to."""
+    began = time.monotonic()
+    broken: dict[str, str] = {}
+    for k in reversed(range(len(records))):
+        if time.monotonic() - began > seconds or (stop is not None and stop()):
+            return broken, list(records[: k + 1])
+        try:
+            read_through(records[k])
+        except DamagedError as error:
+            broken[records[k].id] = str(error)
+    return broken, []
+
+
+class RunReader:
+    """Reads runs through beside the window, which need not wait for what it does not show.
+
+    Parameters
+    ----------
+    found : callable
+        Told what is damaged, by run, if anything is; on the reader's thread.
+    """
+
+    def __init__(self, found: Callable[[object], object]) -> None:
+        self._found, self._stop = found, threading.Event()
+
+    def start(self, records: Sequence[RunRecord]) -> None:
+        """Begin with these, and leave what was begun before."""
+        self._stop.set()
+        stop = self._stop = threading.Event()
+
+        def read() -> None:
+            broken, _ = find_damaged(records, stop=stop.is_set)
+            if broken and not stop.is_set():
+                self._found(broken)
+
+        if records:
+            threading.Thread(target=read, name="aucstudio-reader", daemon=True).start()
+
+    def stop(self) -> None:
+        """Leave what was begun."""
+        self._stop.set()
+
+
+def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataReference | None:
+    """Find which table a project is about: its plan says, or the last run of a script's project."""
+    if "data" in document:
+        try:
+            return DataReference.from_json(document["data"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"which table the project is about is damaged ({error})") from error
+    return records[-1].experiment.data if records else None
+
+
+def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
+    """Set the form of a project that no window has seen to what its last run was made with."""
+    if not records:
+        return plan
+    last = records[-1]
+    return dataclasses.replace(plan.set_as(last), band=last.experiment.band)
+
+
+def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:
+    """Give every record a look: one may have been stored just before the program was killed.
+
+    Of the many runs of a script's project the last are drawn.
+    """
+    new = [record for record in records if record.id not in plan.looks]
+    looks = dict(plan.looks)
+    listed = [look for look in looks.values() if not look.removed]
+    names, colours = {look.name for look in listed}, Counter(look.colour for look in listed)
+    colour = 0
+    counts: Counter[str] = Counter()
+    for k, record in enumerate(new):
+        title = name = record.experiment.title
+        while name in names:
+            counts[title] += 1
+            name = f"{title} ({counts[title] + 1})"
+        names.add(name)
+        while colours[colour]:
+            colour += 1
+        colours[colour] += 1
+        visible = record.status != FAILED and len(new) - k <= _MOST_DRAWN
+        looks[record.id] = RunLook(name, colour, visible)
+    return dataclasses.replace(plan, looks=looks)
+
+
+def _lost_sentence(experiment: Experiment) -> str:
+    return (
+        f"{experiment.title} was running when the program last ended; it is lost and can be run "
+        "again."
+    )
+
+
+def _elsewhere_sentence(experiment: Experiment, owner: Owner) -> str:
+    return (
+        f"{experiment.title} is being trained by another program ({owner.describe()}); open the "
+        "project again when it has ended to see it."
+    )
