@@ -190,7 +190,7 @@ def test_weights_that_are_no_numbers_are_passed_over(view, record, fly):
 def test_of_very_many_weights_the_largest_are_drawn(table_session, open_view, tmp_path):
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(40, MOST_ROWS + 20))
-    table_session.table = read_table(write_wide(tmp_path / "wide.csv", rows))
+    table_session.study.table = read_table(write_wide(tmp_path / "wide.csv", rows))
     record = make_record(table_session.table)
     view = open_view(ModelView, table_session, (728, 640))
     weights = rng.normal(size=MOST_ROWS + 20)

@@ -191,7 +191,7 @@ def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
 
 def test_without_its_table_a_run_says_so(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split"))
-    table_session.table = None
+    table_session.study.table = None
     settle(qtbot, view)
     for key in offered(view):
         turn_to(qtbot, view, key)
