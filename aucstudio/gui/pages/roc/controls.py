@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, make_buddy, make_combo, named
 from aucstudio.gui.pages.roc import axes, bands
 from aucstudio.gui.pages.roc.faces import FACES
@@ -214,7 +215,7 @@ def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDou
     made.setRange(least, most)
     made.setSingleStep(0.01)
     made.setKeyboardTracking(False)
-    made.setFixedWidth(76)
+    made.setFixedWidth(scaled(76))
     plain_tooltip(made, f"{accessible}, 0 … 1")
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
     return made
