@@ -95,12 +95,14 @@ class Sides(QSplitter):
         self.left.setMinimumWidth(scaled(_LEFT))
         self.left.setMaximumWidth(self.maximumWidth() if single else scaled(_WIDEST_LEFT))
         self._arrange()
-        if not inside:
-            self.setSizes(self._chosen or self._usual_sizes())
+        if not single:
+            self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())
 
     def _usual_sizes(self) -> list[int]:
         """Let the list of runs give way before the picture does."""
         left, free = scaled(_LEFT), self.width() - scaled(_LEFT + _MIDDLE)
+        if self._inside:
+            return [left, max(1, self.width() - left)]
         right = max(scaled(_SLIM_RIGHT), min(scaled(_RIGHT), free))
         return [left, max(1, self.width() - left - right), right]
 

@@ -20,7 +20,6 @@ from aucstudio.gui.common.widgets import FIELD_MARGINS, make_buddy, make_combo, 
 from aucstudio.gui.pages.roc import axes, bands
 from aucstudio.gui.pages.roc.faces import FACES
 
-_GAP, _MARGINS = 8, 32  # between controls; at the sides of the page
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
 
 AREAS = {
@@ -143,8 +142,8 @@ class RocControls:
                 if action.data() == key:
                     action.trigger()
 
-    def fit(self, several: bool, width: int) -> None:
-        """Show the controls that mean something for the chosen face, as many as have room."""
+    def fit(self, several: bool) -> None:
+        """Show the controls that mean something for the chosen face."""
         is_roc = self.face == "roc"
         for combo in (self.face_combo, self.axis_combo, self.curve_combo):
             words = combo.fontMetrics().horizontalAdvance(combo.currentText())
@@ -157,20 +156,8 @@ class RocControls:
             self.face_combo: True,
             self.show_button: is_roc,
         }
-        shown = {widget for widget, means in meant.items() if means}
-        # What gives way first can be done otherwise: the range is dragged, too.
-        for less in ((self.axis_label, self.curve_label), (self.zoom_button,), self.range_widgets):
-            if _width(shown) > width - _MARGINS:
-                shown -= set(less)
-        if _width(shown) > width - _MARGINS:
-            shown -= {self.axis_combo, self.curve_combo}
-        for widget in meant:
-            widget.setVisible(widget in shown)
-
-
-def _width(widgets: set[QWidget]) -> int:
-    """Give the room that widgets take side by side."""
-    return sum(min(w.sizeHint().width(), w.maximumWidth()) + _GAP for w in widgets)
+        for widget, means in meant.items():
+            widget.setVisible(means)
 
 
 def _choice(
