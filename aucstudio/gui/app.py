@@ -16,8 +16,9 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.theme import apply_theme
+from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import ticking
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
@@ -30,8 +31,8 @@ from aucstudio.project.work.processes import the_processes
 _SWITCH_SECONDS = 0.0005
 
 
-def make_application(theme: str = "system") -> QApplication:
-    """Give the running QApplication, made and dressed if need be."""
+def make_application(theme: str | None = None) -> QApplication:
+    """Give the running QApplication, made and dressed as is preferred."""
     running = QApplication.instance()
     application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("AUC Studio")
@@ -41,7 +42,9 @@ def make_application(theme: str = "system") -> QApplication:
     # Painting crosses between Python and Qt hundreds of times a frame; at each crossing a worker
     # may take the interpreter for this long.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    apply_theme(application, theme)
+    chosen = preferences().now
+    set_text_size(application, chosen.text_size)
+    apply_theme(application, theme or chosen.theme)
     return application
 
 

@@ -81,9 +81,9 @@ def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
     assert opened.sides.left.isTabVisible(1)
 
 
-def test_the_picture_keeps_most_of_a_narrow_window(opened, resize):
+def test_the_picture_keeps_most_of_a_narrow_window(opened, resize, qtbot):
     resize(SLIM)
-    assert opened.deck.width() > 0.55 * opened.sides.width()
+    qtbot.waitUntil(lambda: opened.deck.width() > 0.55 * opened.sides.width())
 
 
 @pytest.mark.parametrize("width", [WIDE, SLIM])

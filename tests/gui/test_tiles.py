@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.wrapping import WrappingRow
@@ -41,18 +41,16 @@ def cut(tile):
 
 
 @pytest.mark.parametrize("current", range(len(NAMES)))
-def test_the_current_page_is_named_in_full(tile, current):
+def test_tabs_scroll_instead_of_being_cut(tile, current):
     resize(tile, 480)
     tile.setCurrentIndex(current)
     QApplication.processEvents()
-    assert cut(tile)
-    assert NAMES[current] not in cut(tile)
+    assert cut(tile) == []
+    assert any(button.isVisible() for button in tile.bar.findChildren(QToolButton))
     assert tile.bar.rect().contains(tile.bar.tabRect(current))
-    told = [tile.bar.tabToolTip(k) for k in range(len(NAMES))]
-    assert told == [name if name in cut(tile) else "" for name in NAMES]
 
 
-def test_tabs_stand_closer_before_they_are_cut(tile):
+def test_tabs_stand_closer_before_they_scroll(tile):
     wide = tile.bar.sizeHint().width()
     resize(tile, wide + 8)
     assert not tile.bar.property("closer")

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import (
@@ -21,7 +22,7 @@ from aucstudio.project.results.operating import (
 )
 from aucstudio.project.words import interval_words
 
-CARD_WIDTH = 264
+CARD_WIDTH = 272
 _NAME_WIDTH = 56
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
@@ -48,7 +49,7 @@ class ConfusionCard(QWidget):
     def __init__(self, name: str = "confusion") -> None:
         super().__init__()
         named(self, name, "Confusion matrix")
-        self.setFixedWidth(CARD_WIDTH)
+        self.setFixedWidth(scaled(CARD_WIDTH))
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(8)

@@ -12,7 +12,7 @@ import dataclasses
 from string import Template
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainterPath, QPalette
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPainterPath, QPalette
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.symbols import SYMBOLS
@@ -126,6 +126,11 @@ DASHES: tuple[tuple[float, ...], ...] = (
 
 
 _STYLED = "aucstudio_styled"
+_DESKTOP_FONT, _TEXT_SIZE = "aucstudio_desktop_font", "aucstudio_text_size"
+
+# Sizes of type, as shares of the desktop's.
+_TYPE = {"plain": 1.0, "small": 0.9, "tiny": 0.8, "title": 1.2, "figure": 1.6}
+_DRAWN_AT = 10.0  # points: the type at which lengths in pixels are meant
 
 
 def run_colour(theme: Theme, index: int) -> QColor:
@@ -167,11 +172,33 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     application.setPalette(_palette(theme))
     sheet = Template(resource_path("themes", "style.qss").read_text(encoding="utf-8"))
     icons = resource_path("icons").as_posix()
-    dress = sheet.substitute(dataclasses.asdict(theme) | {"icons": icons, "theme": theme.name})
+    points = QApplication.font().pointSizeF()
+    sizes = {name: f"{share * points:.2f}" for name, share in _TYPE.items()}
+    colours = dataclasses.asdict(theme)
+    dress = sheet.substitute(colours | sizes | {"icons": icons, "theme": theme.name})
     # Setting a sheet polishes every widget there is anew.
     if dress != application.styleSheet():
         application.setStyleSheet(dress)
     return theme
+
+
+def set_text_size(application: QApplication, percent: int) -> None:
+    """Have text as large as the desktop's, or larger; :func:`apply_theme` then takes it on."""
+    desktop = application.property(_DESKTOP_FONT)
+    if desktop is None:
+        desktop = QFont(application.font())
+        desktop.setPointSizeF(QFontInfo(desktop).pointSizeF())  # it may be told in pixels
+        application.setProperty(_DESKTOP_FONT, desktop)
+    if application.property(_TEXT_SIZE) != percent:
+        application.setProperty(_TEXT_SIZE, percent)
+        font = QFont(desktop)
+        font.setPointSizeF(desktop.pointSizeF() * percent / 100)
+        application.setFont(font)
+
+
+def scaled(pixels: int) -> int:
+    """Give a length that was meant for text of ordinary size, for the present one."""
+    return round(pixels * max(1.0, QApplication.font().pointSizeF() / _DRAWN_AT))
 
 
 def _palette(theme: Theme) -> QPalette:

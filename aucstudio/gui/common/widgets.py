@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.theme import scaled
 
 
 class ElidedCombo(QComboBox):
@@ -77,6 +78,16 @@ class ElidedLabel(PlainLabel):
         painter.end()
 
 
+class _FieldLabel(PlainLabel):
+    """A label as wide as those of all cards, so that their fields begin at one line."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(scaled(_LABEL_WIDTH), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
 class Card(QFrame):
     """A titled group on the 8-pixel grid."""
 
@@ -92,7 +103,7 @@ class Card(QFrame):
 
 _SPARE = 4  # pixels
 
-# Wide enough for every label, so that the fields of all cards begin at one line.
+# Wide enough for every label.
 _LABEL_WIDTH = 112
 
 # A styled spin box gives its text no air of its own.
@@ -156,9 +167,7 @@ def fields_grid() -> QGridLayout:
 
 def field_label(text: str) -> QLabel:
     """Make the label of a field in such a form."""
-    made = label(text)
-    made.setFixedWidth(_LABEL_WIDTH)
-    return made
+    return _FieldLabel(text)
 
 
 def list_rows(table: QTableView, height: int) -> None:
@@ -169,7 +178,7 @@ def list_rows(table: QTableView, height: int) -> None:
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().setVisible(False)
-    table.verticalHeader().setDefaultSectionSize(height)
+    table.verticalHeader().setDefaultSectionSize(scaled(height))
     table.horizontalHeader().setHighlightSections(False)
 
 

@@ -1,49 +1,57 @@
-"""The columns beside the pictures; in a narrow window both share one, as pages."""
+"""The columns beside the pictures; where there is no room for them, pages of one column."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
+from aucstudio.gui.state.preferences import preferences
 
-NARROW = 1160
-_LEFT, _RIGHT = 328, 408
+# Pixels, for text of ordinary size.
+_LEFT, _RIGHT, _SLIM_RIGHT, _WIDEST_LEFT = 328, 408, 296, 420
+_MIDDLE = 680  # of a picture that has its tabs and its controls in one row each
+_LEAST_MIDDLE = 560
+NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
+_SINGLE = _LEFT + _LEAST_MIDDLE
+_NAME = "sides"
 
 
 class Sides(QSplitter):
     """Set up at the left, look in the middle, compare at the right.
 
-    Narrower than ``NARROW`` pixels the run list is a second page of the left column: a picture
-    squeezed between two columns would show nothing.
+    In a window narrower than ``NARROW`` pixels the run list is a second page of the left column,
+    and where text is large the pictures are a third one: a picture squeezed between two columns
+    would show nothing.
 
     Attributes
     ----------
     setup, middle, runs : QWidget
     left : QTabWidget
-        Holds ``setup``, and ``runs`` while the window is narrow.
+        Holds ``setup``, and what else has no column of its own.
     """
 
     def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
+        named(self, _NAME, "Columns")
         self.setHandleWidth(8)
         self.setup, self.middle, self.runs = setup, middle, runs
         self.left = named(QTabWidget(), "side_tabs", "Set-up and runs")
         self.left.setDocumentMode(True)
         self.left.tabBar().setDrawBase(False)
-        self.left.setMinimumWidth(_LEFT)
-        self.left.setMaximumWidth(420)
         self.left.addTab(setup, "Set-up")
         for widget in (self.left, middle, runs):
             self.addWidget(widget)
         self._shown = {setup: True, runs: True}
         self._at_work = True
-        self._narrow = False
+        self._inside: tuple[QWidget, ...] = ()
+        self._chosen = list(preferences().now.splitters.get(_NAME, ()))
         self.setStretchFactor(1, 1)
         self.setCollapsible(1, False)
-        self.setSizes([_LEFT, 800, _RIGHT])
-        self._arrange()
+        self.splitterMoved.connect(self._keep_sizes)
+        self._fit()
 
     def show_setup(self, shown: bool) -> None:
         """Show or hide what is set up."""
@@ -57,7 +65,7 @@ class Sides(QSplitter):
         """Show the columns only while there is a study to work on."""
         if working != self._at_work:
             self._at_work = working
-            self._arrange()
+            self._fit()
 
     def _show(self, side: QWidget, shown: bool) -> None:
         self._shown[side] = shown
@@ -67,28 +75,64 @@ class Sides(QSplitter):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self._move_runs()
-            self._arrange()
-            if not narrow:  # a hidden page would get no room
-                self.setSizes([_LEFT, self.width() - _LEFT - _RIGHT, _RIGHT])
+        self._fit()
 
-    def _move_runs(self) -> None:
-        if self._narrow:
-            self.left.addTab(self.runs, "Runs")
-        else:
-            self.left.removeTab(self.left.indexOf(self.runs))
-            self.addWidget(self.runs)
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Give each side a column, or a page of the left one, as there is room."""
+        inside: tuple[QWidget, ...] = ()
+        if self._at_work and self.width() < scaled(NARROW):
+            inside = (self.runs,)
+        if self._at_work and self.width() < scaled(_SINGLE):
+            inside = (self.runs, self.middle)
+        if inside != self._inside:
+            self._move(inside)
+        single = self.middle in inside
+        self.left.setMinimumWidth(scaled(_LEFT))
+        self.left.setMaximumWidth(self.maximumWidth() if single else scaled(_WIDEST_LEFT))
+        self._arrange()
+        if not single:
+            self.setSizes(self._usual_sizes() if inside else self._chosen or self._usual_sizes())
+
+    def _usual_sizes(self) -> list[int]:
+        """Let the list of runs give way before the picture does."""
+        left, free = scaled(_LEFT), self.width() - scaled(_LEFT + _MIDDLE)
+        if self._inside:
+            return [left, max(1, self.width() - left)]
+        right = max(scaled(_SLIM_RIGHT), min(scaled(_RIGHT), free))
+        return [left, max(1, self.width() - left - right), right]
+
+    def _move(self, inside: tuple[QWidget, ...]) -> None:
+        self._inside = inside
+        for page in (self.runs, self.middle):
+            if (index := self.left.indexOf(page)) >= 0:
+                self.left.removeTab(index)
+        for place, page in ((1, self.middle), (2, self.runs)):
+            if page not in inside:
+                self.insertWidget(place, page)
+                page.setVisible(True)
+        for page, title in ((self.runs, "Runs"), (self.middle, "Pictures")):
+            if page in inside:
+                self.left.addTab(page, title)
+        if self.middle in inside:
+            self.left.setCurrentWidget(self.middle)
 
     def _arrange(self) -> None:
-        setup, runs = (self._at_work and self._shown[side] for side in (self.setup, self.runs))
-        self.left.tabBar().setVisible(self._narrow and setup and runs)
-        self.left.setTabVisible(0, setup)
-        if self._narrow:
-            self.left.setTabVisible(1, runs)
-            self.left.setVisible(setup or runs)
-        else:
-            self.left.setVisible(setup)
-            self.runs.setVisible(runs)
+        shown = {side: self._at_work and wanted for side, wanted in self._shown.items()}
+        shown[self.middle] = True
+        pages = [self.setup, *self._inside]
+        for page in pages:
+            self.left.setTabVisible(self.left.indexOf(page), shown[page])
+        self.left.tabBar().setVisible(sum(shown[page] for page in pages) > 1)
+        self.left.setVisible(any(shown[page] for page in pages))
+        if self.runs not in self._inside:
+            self.runs.setVisible(shown[self.runs])
+
+    def _keep_sizes(self) -> None:
+        if not self._inside and self._at_work:
+            self._chosen = self.sizes()
+            preferences().put_in("splitters", _NAME, tuple(self._chosen))

@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import Card, named
 from aucstudio.gui.desk.stand_in import Page
@@ -31,8 +30,7 @@ _LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken 
 class _TileBar(QTabBar):
     """Tabs that can be dragged out.
 
-    In a narrow tile they stand closer; where that is not enough, all names but that of the current
-    page are cut, and a tooltip has them in full.
+    In a narrow tile they stand closer; where that is not enough, they scroll.
 
     Signals
     -------
@@ -46,16 +44,6 @@ class _TileBar(QTabBar):
         super().__init__(tile)
         self._tile = tile
         self._pressed: QPoint | None = None
-
-    def minimumTabSizeHint(self, index: int) -> QSize:
-        whole = index == self.currentIndex()
-        return self.tabSizeHint(index) if whole else super().minimumTabSizeHint(index)
-
-    def tabLayoutChange(self) -> None:
-        super().tabLayoutChange()
-        for k in range(self.count()):
-            is_cut = self.tabRect(k).width() < self.tabSizeHint(k).width()
-            self.setTabToolTip(k, tip_text(self.tabText(k) if is_cut else ""))
 
     def fit(self, room: int) -> None:
         """Stand closer if the tabs are wider than so many pixels."""
@@ -116,7 +104,8 @@ class Tile(QTabWidget):
         self.setTabBar(self.bar)
         self.setDocumentMode(True)
         self.bar.setDrawBase(False)
-        self.setElideMode(Qt.TextElideMode.ElideRight)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+        self.setUsesScrollButtons(True)
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
         self.bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAcceptDrops(True)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plotting import MARKER, SWATCH, swatch
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import Card, fit_columns, label, list_rows, named
 from aucstudio.gui.panels.run_details import RunDetails
 from aucstudio.gui.panels.runs_model import COLUMNS, RunsModel
@@ -40,7 +41,7 @@ class RunsPanel(QWidget):
         )
         self.details = RunDetails(session)
         self._set_up_view()
-        self.setMinimumWidth(_WIDTH)
+        self.setMinimumWidth(scaled(_WIDTH))
         card = Card("Runs")
         card.rows.addWidget(self.empty)
         card.rows.addWidget(self.view, stretch=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
@@ -15,8 +14,6 @@ from aucstudio.gui.pages.planes.subject import Subject, split_of
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane
-
-_LABELLED = 440  # pixels
 
 
 class PlaneControls(View):
@@ -70,14 +67,7 @@ class PlaneControls(View):
     def show_control(self, combo: QComboBox, shown: bool) -> None:
         """Show a choice with its label only where it means something."""
         combo.setVisible(shown)
-        self._labels[combo.objectName()].setVisible(shown and self.width() >= _LABELLED)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # Where there is no room for words and choices, the choices say enough.
-        for combo in self.findChildren(QComboBox):
-            if combo.objectName() in self._labels:
-                self.show_control(combo, not combo.isHidden())
+        self._labels[combo.objectName()].setVisible(shown)
 
     def _on_plane(self) -> None:
         # What is chosen for one table means little on another.

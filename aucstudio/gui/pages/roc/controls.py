@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import FIELD_MARGINS, make_buddy, make_combo, named
 from aucstudio.gui.pages.roc import axes, bands
 from aucstudio.gui.pages.roc.faces import FACES
 
-_GAP, _MARGINS = 8, 32  # between controls; at the sides of the page
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
 
 AREAS = {
@@ -142,8 +142,8 @@ class RocControls:
                 if action.data() == key:
                     action.trigger()
 
-    def fit(self, several: bool, width: int) -> None:
-        """Show the controls that mean something for the chosen face, as many as have room."""
+    def fit(self, several: bool) -> None:
+        """Show the controls that mean something for the chosen face."""
         is_roc = self.face == "roc"
         for combo in (self.face_combo, self.axis_combo, self.curve_combo):
             words = combo.fontMetrics().horizontalAdvance(combo.currentText())
@@ -156,20 +156,8 @@ class RocControls:
             self.face_combo: True,
             self.show_button: is_roc,
         }
-        shown = {widget for widget, means in meant.items() if means}
-        # What gives way first can be done otherwise: the range is dragged, too.
-        for less in ((self.axis_label, self.curve_label), (self.zoom_button,), self.range_widgets):
-            if _width(shown) > width - _MARGINS:
-                shown -= set(less)
-        if _width(shown) > width - _MARGINS:
-            shown -= {self.axis_combo, self.curve_combo}
-        for widget in meant:
-            widget.setVisible(widget in shown)
-
-
-def _width(widgets: set[QWidget]) -> int:
-    """Give the room that widgets take side by side."""
-    return sum(min(w.sizeHint().width(), w.maximumWidth()) + _GAP for w in widgets)
+        for widget, means in meant.items():
+            widget.setVisible(means)
 
 
 def _choice(
@@ -214,7 +202,7 @@ def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDou
     made.setRange(least, most)
     made.setSingleStep(0.01)
     made.setKeyboardTracking(False)
-    made.setFixedWidth(76)
+    made.setFixedWidth(scaled(76))
     plain_tooltip(made, f"{accessible}, 0 … 1")
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)
     return made

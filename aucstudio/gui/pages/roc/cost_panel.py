@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named, tell
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
@@ -49,7 +50,7 @@ class CostPanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         named(self, "cost_panel", "Prior and cost")
-        self.setFixedWidth(CARD_WIDTH)
+        self.setFixedWidth(scaled(CARD_WIDTH))
         self._session = session
         self._prior = 0.5
         layout = QVBoxLayout(self)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc.costs import CostLayer
 from aucstudio.gui.pages.roc.difference import DifferenceLayer
@@ -72,7 +73,7 @@ class Layers:
         area.setWidget(column)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFixedWidth(CARD_WIDTH + _AIR)
+        area.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
         area.hide()
         return area
 

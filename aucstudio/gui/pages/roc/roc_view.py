@@ -162,7 +162,7 @@ class RocView(View):
         return FACES[self.choices.face]
 
     def _fit_controls(self, runs: list[ShownRun]) -> None:
-        self.choices.fit(any(len(run.record.splits) > 1 for run in runs), self.width())
+        self.choices.fit(any(len(run.record.splits) > 1 for run in runs))
 
     def let_controls_shrink(self) -> None:
         """Leave the lists their width: what has no room is left out whole."""
@@ -342,7 +342,6 @@ class RocView(View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_controls(self.lines.runs())
         # One line where it fits, else two; never a height that depends on what is pointed at.
         line = self.readout.fontMetrics().lineSpacing()
         self.readout.setFixedHeight(line + 2 if self.width() > 780 else 2 * line + 2)

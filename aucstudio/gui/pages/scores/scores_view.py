@@ -16,7 +16,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label
 from aucstudio.gui.pages.scores.controls import ScoreControls
@@ -85,7 +85,7 @@ class ScoresView(View):
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.plot, stretch=3)
         self.side = QWidget()
-        self.side.setFixedWidth(CARD_WIDTH)
+        self.side.setFixedWidth(scaled(CARD_WIDTH))
         beside = QVBoxLayout(self.side)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(12)

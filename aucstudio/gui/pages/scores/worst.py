@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
@@ -81,7 +82,7 @@ class WorstRows(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "worst_rows", "Rows ranked worst")
-        self.setFixedWidth(CARD_WIDTH)
+        self.setFixedWidth(scaled(CARD_WIDTH))
         self.worst: Worst | None = None
         self._split: SplitResult | None = None
         self._table: Table | None = None

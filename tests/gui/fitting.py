@@ -1,0 +1,97 @@
+"""What a person would see cut in a window: controls without room for their words, or clipped."""
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QMenuBar,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from aucstudio.gui.common.sentence import Sentence
+from aucstudio.gui.common.widgets import ElidedLabel
+
+_LEAST_COMBO = 48  # pixels of a list whose words end in an ellipsis
+_SLACK = 2
+
+
+def cut_controls(window):
+    """Describe every visible control whose words have no room or that does not show wholly."""
+    found = []
+    for widget in window.findChildren(QWidget):
+        if widget.isVisible() and widget.window() is window.window():
+            what = _what_is_cut(widget)
+            if what:
+                found.append(f"{widget.objectName() or type(widget).__name__}: {what}")
+    return found
+
+
+def _what_is_cut(widget):
+    if isinstance(widget, QTabBar):
+        return _cut_tabs(widget)
+    needed = _needed(widget)
+    if needed is None:
+        return ""
+    if needed > widget.width() + _SLACK:
+        return f"{_words(widget)!r} needs {needed} pixels and has {widget.width()}"
+    seen = _seen(widget)
+    if seen < widget.width() - _SLACK:
+        return f"{_words(widget)!r} shows {seen} of {widget.width()} pixels"
+    return ""
+
+
+def _words(widget):
+    if isinstance(widget, QComboBox):
+        return widget.currentText()
+    marked = isinstance(widget, QAbstractButton) or getattr(widget, "buddy", lambda: None)()
+    return widget.text().replace("&", "") if marked else widget.text()
+
+
+def _needed(widget):
+    """The width that a control's words need; None where it has none."""
+    if isinstance(widget, QToolButton) and isinstance(widget.parent(), QTabBar | QMenuBar):
+        return None
+    if isinstance(widget, QAbstractButton):
+        return widget.minimumSizeHint().width() if widget.text() else None
+    if isinstance(widget, QComboBox):
+        return min(_LEAST_COMBO, widget.sizeHint().width())
+    if isinstance(widget, QAbstractSpinBox):
+        return widget.fontMetrics().horizontalAdvance(widget.text()) + 24
+    if isinstance(widget, QLabel) and not isinstance(widget, ElidedLabel | Sentence):
+        if widget.wordWrap() or not widget.text() or widget.textFormat() == Qt.TextFormat.RichText:
+            return None
+        return widget.fontMetrics().horizontalAdvance(_words(widget))
+    return None
+
+
+def _seen(widget):
+    """How many pixels of its width show; a list that scrolls up and down hides nothing."""
+    area = QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
+    left, right = area.left(), area.right()
+    parent = widget.parentWidget()
+    while parent is not None and not parent.isWindow():
+        if isinstance(parent, QAbstractScrollArea) and parent.horizontalScrollBar().isVisible():
+            break
+        edge = parent.mapTo(parent.window(), QPoint(0, 0)).x()
+        left, right = max(left, edge), min(right, edge + parent.width() - 1)
+        parent = parent.parentWidget()
+    right = min(right, widget.window().width() - 1)
+    return right - left + 1
+
+
+def _cut_tabs(bar):
+    scrolls = any(button.isVisible() for button in bar.findChildren(QToolButton))
+    for k in range(bar.count()):
+        rect = bar.tabRect(k)
+        if not bar.isTabVisible(k):
+            continue
+        if rect.width() < bar.tabSizeHint(k).width() or (
+            not scrolls and not bar.rect().adjusted(0, 0, _SLACK, 0).contains(rect)
+        ):
+            return f"the tab {bar.tabText(k)!r} is cut"
+    return ""

@@ -1,0 +1,54 @@
+"""Windows from narrow to very wide, with text from ordinary to twice as large: nothing is cut."""
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.gui.app import create_window, make_application
+from aucstudio.gui.common.theme import apply_theme, set_text_size
+from aucstudio.gui.state.preferences import preferences
+from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.fitting import cut_controls
+
+# Each test makes a window of its own.
+pytestmark = pytest.mark.slow
+
+WIDTHS = (1000, 1160, 1200, 1280, 1300, 1440, 1920, 3000)
+
+
+@pytest.fixture(params=[100, 150, 200])
+def opened(request, qtbot, table_file, table):
+    preferences().put(text_size=request.param)
+    application = make_application("light")
+    window = create_window()
+    window.open_data(table_file)
+    qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
+    put(window.session, make_record(table), "AUC-RLS")
+    with qtbot.waitExposed(window):
+        window.show()
+    yield window
+    window.close()
+    window.deleteLater()
+    set_text_size(application, 100)
+    apply_theme(application, "light")
+
+
+def settle():
+    for _ in range(4):
+        QApplication.processEvents()
+
+
+def test_no_control_is_cut_at_any_width(opened):
+    cut = []
+    for width in WIDTHS:
+        opened.resize(width, 900)
+        for view in opened.views:
+            opened.deck.show_view(view)
+            settle()
+            cut += [f"{width} px, {view.title}: {what}" for what in cut_controls(opened)]
+            if opened.width() > width:
+                cut.append(f"{width} px, {view.title}: the window asks for {opened.width()}")
+        for k in range(opened.sides.left.count()):
+            opened.sides.left.setCurrentIndex(k)
+            settle()
+            cut += [f"{width} px, side {k}: {what}" for what in cut_controls(opened)]
+    assert not cut, "\n".join(dict.fromkeys(cut))
