@@ -18,6 +18,7 @@ from aucstudio.engine import METHODS, roc
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import fold_numbers
@@ -198,7 +199,8 @@ class Judge:
         path = self._path(group, X, y, tell)
         for k in group:
             try:
-                fitted = next(path)
+                with without_convergence_warnings():
+                    fitted = next(path)
             except (InvalidSetting, MemoryError) as error:
                 words = str(error) or "there is not enough memory for it"
                 for rest in group[group.index(k) :]:
