@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -44,8 +46,12 @@ class Fit:
     n_iter : int or None
     gap : float or None
         Upper bound on the objective minus its optimum.
-    converged : bool
-        Whether the certificate was reached.
+    needed : float
+        The gap that was asked for.
+    settled : bool
+        Whether the method ended by its own rule, where that is no gap.
+    lowest : float
+        What no objective of the method is below: no gap is worse than this trivial bound.
     intercept : float or None
         Constant that the method itself chose; None lets the threshold be chosen afterwards.
     support_pairs : tuple of two index arrays, optional
@@ -58,10 +64,32 @@ class Fit:
     objective: float
     n_iter: int | None = None
     gap: float | None = None
-    converged: bool = True
+    needed: float = 0.0
+    settled: bool = True
+    lowest: float = 0.0
     intercept: float | None = None
     support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.gap is not None:
+            object.__setattr__(self, "gap", min(self.gap, self.objective - self.lowest))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the optimum is reached as nearly as was asked for."""
+        return self.settled and (self.gap is None or self.gap <= self.needed)
+
+    def shortfall(self) -> str:
+        """Say how far from the optimum the fit may have ended."""
+        if self.gap is None or not np.isfinite(self.gap) or self.objective <= 0:
+            return "Training ended before it had settled; standardised features or a smaller C help"
+        share, asked = (100 * gap / self.objective for gap in (self.gap, max(self.needed, 0.0)))
+        return (
+            f"The optimum was not reached: {min(share, 100.0):.2g} % of the objective may be too "
+            f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
+            "settings help"
+        )
 
 
 class AUCClassifier(ClassifierMixin, BaseEstimator):
@@ -84,6 +112,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: whether :meth:`leave_pair_out` knows a closed form.
     adds_up : bool
         Class attribute: whether :meth:`fit_blocks` can train on rows that come in blocks.
+    memorises : bool
+        Class attribute: whether training rows are ranked nearly perfectly as a matter of course.
     path_setting : str
         Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
@@ -115,6 +145,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
+    memorises: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
@@ -156,8 +187,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         else:
             monitor = Monitor(callback)
             done = self._fit(rows, positive, monitor)
-        self._keep(done, score_rows(done.scorer, rows, monitor.pulse), positive)
-        self.converged_ = done.converged and not monitor.stopped
+        self._keep(done, score_rows(done.scorer, rows, monitor.pulse), positive, monitor)
         return self
 
     def fit_blocks(self, blocks: RowBlocks, *, callback: Callback | None = None) -> Self:
@@ -195,8 +225,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         for part in passes.over(functools.partial(_scored, done.scorer)):
             for rows, of_rows in part:
                 scores[rows] = of_rows
-        self._keep(done, scores, positive)
-        self.converged_ = done.converged and not monitor.stopped
+        self._keep(done, scores, positive, monitor)
         return self
 
     def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
@@ -259,12 +288,17 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
-    def _keep(self, done: Fit, scores: Array, positive: Mask) -> None:
+    def _keep(self, done: Fit, scores: Array, positive: Mask, monitor: Monitor) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
         self.gap_ = done.gap
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
+        self.converged_ = done.converged and not monitor.stopped
+        if not (self.converged_ or monitor.stopped):
+            shortfall = done.shortfall() + "."
+            self.notes_ += (shortfall,)
+            warnings.warn(f"{self.title}: {shortfall}", ConvergenceWarning, stacklevel=3)
         if done.intercept is None:
             self.intercept_ = -roc.equal_error_threshold(positive, scores)
         else:
@@ -309,7 +343,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             If the callback wants to stop.
         """
         check_settings(type(self), self.get_params(deep=False))
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=3)
+        # Checked as for a fit, and a fitted model stays as it is.
+        asked = clone(self)
+        rows, labels = validate_data(asked, X, y, dtype=np.float64, ensure_min_samples=3)
         _, positive = _two_classes(labels)
         if regularizations is None:
             regularizations = [getattr(self, "regularization", np.nan)]

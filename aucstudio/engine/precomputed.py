@@ -18,6 +18,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 
 _SYMMETRIC = 1e-8
+_NEGLIGIBLE = 1e-7  # of the trace: single precision makes eigenvalues as low as that
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def given_kernel(K: Array) -> GivenKernel:
     Raises
     ------
     InvalidSetting
-        If it is not square, or not symmetric.
+        If it is not square, not symmetric, or has eigenvalues below 0 beyond rounding.
     """
     if K.shape[0] != K.shape[1]:
         raise InvalidSetting(
@@ -62,7 +63,24 @@ def given_kernel(K: Array) -> GivenKernel:
         )
     if not np.allclose(K, K.T, rtol=0.0, atol=_SYMMETRIC * float(np.abs(K).max())):
         raise InvalidSetting("kernel", "a precomputed kernel matrix must be symmetric; X is not")
+    _require_positive(K)
     return GivenKernel(matrix=K)
+
+
+def _require_positive(K: Array) -> None:
+    """Refuse a matrix that no kernel has: training on it would minimise nothing."""
+    least = _NEGLIGIBLE * float(np.abs(K.diagonal()).sum())
+    try:
+        np.linalg.cholesky(K + least * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        lowest = float(np.linalg.eigvalsh(K)[0])
+        if lowest < -least or least == 0.0:
+            raise InvalidSetting(
+                "kernel",
+                "a precomputed kernel matrix must have no eigenvalue below 0; the lowest of X is "
+                f"{lowest:.3g}. Distances or other similarities have to be made a kernel first, "
+                f"for example by adding {-lowest:.3g} to the diagonal",
+            ) from None
 
 
 def row_numbers(K: Array) -> Array:

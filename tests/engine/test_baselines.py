@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from aucstudio.engine import SVM, InvalidSetting, Logistic
 from aucstudio.engine.methods import baselines
-from aucstudio.engine.methods.baselines import _without_convergence_warnings
+from aucstudio.engine.quiet import without_convergence_warnings
 
 WEIGHTS = [None, "balanced", {0: 1.0, 1: 3.0}]
 
@@ -88,12 +88,13 @@ def test_svm_keeps_the_support_vectors_only(data):
     np.testing.assert_array_equal(fitted.scorer_.points, library.support_vectors_)
 
 
-def test_svm_that_gives_up_says_so_without_a_warning(data, monkeypatch):
+def test_svm_that_gives_up_says_so(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(baselines, "_LEAST_ITERATION_LIMIT", 0)
-    fitted = SVM(C=1e6, kernel="poly", degree=1, gamma=1.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"^SVM: The optimum was not reached"):
+        fitted = SVM(C=1e6, kernel="poly", degree=1, gamma=1.0).fit(X, y)
     assert not fitted.converged_
-    assert "gave up" in fitted.notes_[0]
+    assert "optimum was not reached" in fitted.notes_[0]
     assert fitted.gap_ > 1
 
 
@@ -161,11 +162,12 @@ def test_logistic_stopped_keeps_the_iterate_it_showed(data):
     np.testing.assert_array_equal(fitted.coef_[0], shown[-1])
 
 
-def test_logistic_that_gives_up_says_so_without_a_warning(data):
+def test_logistic_that_gives_up_says_so(data):
     X, y = data
-    fitted = Logistic(C=1000.0, max_iter=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="optimum was not reached"):
+        fitted = Logistic(C=1000.0, max_iter=1).fit(X, y)
     assert not fitted.converged_
-    assert "gave up" in fitted.notes_[0]
+    assert "optimum was not reached" in fitted.notes_[0]
     assert fitted.gap_ > 1e-3 * fitted.objective_
 
 
@@ -199,7 +201,7 @@ def test_balanced_weights_are_the_mapping_that_balances(method, data):
 
 def test_overlapping_fits_leave_the_warning_filters_as_they_were():
     before = list(warnings.filters)
-    first, second = _without_convergence_warnings(), _without_convergence_warnings()
+    first, second = without_convergence_warnings(), without_convergence_warnings()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

@@ -49,8 +49,11 @@ KILL_CREATORS = """
         if creator == 0:
             for number in range(10_000):
                 ProjectFile.create(folder / f"{number}.aucproj")
-        # No moment to wait for: whenever the kill comes, what is there must be whole.
-        time.sleep(drawn.uniform(0.0, 0.02))
+        # Whenever the kill comes, what is there must be whole; the busier the machine, the later.
+        before, wanted = time.monotonic(), drawn.randrange(3)
+        while len(os.listdir(folder)) < wanted:
+            time.sleep(0.0005)
+        time.sleep(drawn.uniform(0.0, 0.01 + (time.monotonic() - before) / 2))
         os.kill(creator, signal.SIGKILL)
         os.waitpid(creator, 0)
 """

@@ -155,7 +155,8 @@ class ASVM(KernelSettings, AUCClassifier):
             done.objective,
             n_iter=done.n_iter,
             gap=done.gap,
-            converged=done.converged,
+            needed=done.needed,
+            lowest=-np.inf,
             intercept=-_threshold(made, X, positive, self.fpr, monitor),
             notes=_notes(done, costs, m, n),
         )

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import threading
-import warnings
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import entr, expit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
@@ -28,6 +24,7 @@ from aucstudio.engine.methods.class_weight import ClassWeightSettings
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
+from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 
 Index = NDArray[np.intp]
@@ -36,6 +33,7 @@ _CACHE_MEGABYTES = 1000
 _LEAST_ITERATION_LIMIT = 10_000_000
 _GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
+_HINGE_GAP = 1e-2  # libsvm ends when no multiplier violates its condition by more than 1e-3
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -96,7 +94,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
         centred = X - centre if centre.any() else X
         weights = self.weigh(self.classes_, positive)
         library = self._library(kernel, X.shape[0], weights)
-        with _without_convergence_warnings():
+        with without_convergence_warnings():
             library.fit(centred if self.given is None else kernel(X, X), positive)
         dual, rows = _dense(library.dual_coef_)[0], library.support_
         b = float(library.intercept_[0])
@@ -106,10 +104,9 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
         costs = self.C * weights[positive.astype(int)]
         objective, gap = _certify_hinge(near(centred) + b, dual, rows, positive, costs)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        converged = library.fit_status_ == 0
-        notes = () if converged else (_UNFINISHED.format(solver="SVM"),)
         iterations = max(1, int(library.n_iter_[0]))
-        return Fit(scorer, objective, iterations, gap, converged, b_here, notes=notes)
+        needed = _HINGE_GAP * objective
+        return Fit(scorer, objective, iterations, gap, needed, intercept=b_here)
 
     def _library(self, kernel: Kernel, rows: int, weights: Array) -> SVC:
         return SVC(
@@ -135,7 +132,7 @@ def _certify_hinge(
     norm = float(dual @ scores[rows])
     margins = np.where(positive, 1.0, -1.0) * scores
     objective = norm / 2 + float(costs @ np.maximum(0.0, 1.0 - margins))
-    lower = float(np.abs(dual).sum()) - norm / 2
+    lower = max(float(np.abs(dual).sum()) - norm / 2, 0.0)
     return objective, max(0.0, objective - lower)
 
 
@@ -188,17 +185,15 @@ class Logistic(BaselineSettings, AUCClassifier):
             max_iter=self.max_iter,
             tol=_GRADIENT_TOLERANCE,
         ).set_callbacks(watcher)
-        with _without_convergence_warnings(), contextlib.suppress(_Halted):
+        with without_convergence_warnings(), contextlib.suppress(_Halted):
             library.fit(problem.X, positive)
             watcher.keep(library)
         objective, gap = problem.certify(watcher.w, watcher.b)
         scorer, b = LinearScorer(watcher.w), watcher.b - float(centre @ watcher.w)
         if watcher.iteration == 0:
             monitor.step(1, objective, gap=gap, scorer=lambda: scorer)
-        converged = gap <= _RELATIVE_GAP * objective
-        unfinished = not (converged or monitor.stopped)
-        notes = (_UNFINISHED.format(solver="logistic"),) if unfinished else ()
-        return Fit(scorer, objective, max(1, watcher.iteration), gap, converged, b, notes=notes)
+        iterations, needed = max(1, watcher.iteration), _RELATIVE_GAP * objective
+        return Fit(scorer, objective, iterations, gap, needed, intercept=b)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -269,12 +264,6 @@ class _Watcher:
             raise _Halted
 
 
-_UNFINISHED = (
-    "The {solver} solver gave up before it was near its optimum; "
-    "standardised features or a smaller C help."
-)
-
-
 def _expansion(kernel: Kernel, points: Array, dual: Array) -> Scorer:
     if kernel.is_linear:
         return LinearScorer(points.T @ dual)
@@ -289,30 +278,3 @@ def _centre(X: Array) -> Array:
 def _dense(X: Any) -> Array:
     dense: Array = X.toarray() if sparse.issparse(X) else X
     return dense
-
-
-_silence = contextlib.ExitStack()
-_silence_lock = threading.Lock()
-_silent_fits = 0
-
-
-@contextlib.contextmanager
-def _without_convergence_warnings() -> Iterator[None]:
-    """Keep the library's warnings in: the fit says the same in ``converged`` and ``notes``.
-
-    Warning filters belong to the whole process, so that fits which overlap in several threads
-    must share one change of them: the first makes it, the last takes it back.
-    """
-    global _silent_fits
-    with _silence_lock:
-        if _silent_fits == 0:
-            _silence.enter_context(warnings.catch_warnings())
-            warnings.simplefilter("ignore", ConvergenceWarning)
-        _silent_fits += 1
-    try:
-        yield
-    finally:
-        with _silence_lock:
-            _silent_fits -= 1
-            if _silent_fits == 0:
-                _silence.close()

@@ -57,6 +57,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     )
     summary: ClassVar[str] = "Adds many small decision trees; often the one to beat on tables."
     takes_gaps: ClassVar[bool] = True
+    memorises: ClassVar[bool] = True
 
     learning_rate: float = param(
         0.1,

@@ -73,6 +73,14 @@ def feature_rows(
     kernel = settings.settle_kernel(X)
     if n_landmarks is None and len(X) <= MAX_EXACT_ROWS:
         return FactorRows(X, kernel, monitor)
+    if settings.given is not None:
+        if n_landmarks is not None:
+            raise InvalidSetting(
+                "n_landmarks",
+                "landmarks are centres of clusters of rows, which a precomputed kernel hides: "
+                "leave it out",
+            )
+        return FactorRows(X, kernel, monitor)
     count = min(n_landmarks or DEFAULT_LANDMARKS, len(X))
     return LandmarkRows(X, kernel, count, monitor)
 

@@ -47,6 +47,7 @@ from aucstudio.engine.scorers import Scorer, score_rows
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
+_RELATIVE_GAP = 1e-6
 
 
 def _regularization(loss: str) -> Any:
@@ -75,7 +76,7 @@ class _LeastSquares(KernelSettings, AUCClassifier):
             scorer, objective, gap = self._dual(kernel, X, positive, monitor)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
         constant = self._constant(scorer, X, positive, monitor)
-        return Fit(scorer, objective, gap=gap, intercept=constant)
+        return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective, intercept=constant)
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
@@ -184,7 +185,7 @@ class AUCRLS(_LeastSquares):
         _, means, square = block_moments(rows, (1 / n, 1 / m))
         scorer, objective, gap = self._from_moments(means, square, monitor)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        return Fit(scorer, objective, gap=gap)
+        return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective)
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""

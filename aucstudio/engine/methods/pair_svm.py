@@ -205,7 +205,7 @@ class PairSVM(KernelSettings, AUCClassifier):
             done.objective,
             n_iter=done.n_iter,
             gap=done.gap,
-            converged=done.converged,
+            needed=done.needed,
             support_pairs=(rows[i], rows[j]),
         )
 
@@ -226,7 +226,7 @@ class PairSVM(KernelSettings, AUCClassifier):
             done.objective,
             n_iter=done.n_iter,
             gap=done.gap,
-            converged=done.converged,
+            needed=done.needed,
             # The pairs inside the margin are the ones at their bound.
             support_pairs=risk.hardest(X @ done.weights, MAX_SUPPORT_PAIRS),
             notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),

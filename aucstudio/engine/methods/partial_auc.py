@@ -21,8 +21,8 @@ from aucstudio.engine.base import Array, Fit, Mask
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural import SAME_MEAN, Search, StructuralSVM
 from aucstudio.engine.roc import rank_weights
-from aucstudio.engine.solvers.cutting_plane import Solution
 from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.solvers.solution import Direction
 
 Range = tuple[float, float]
 
@@ -103,13 +103,35 @@ class RangeSVM(StructuralSVM):
         self.fpr_range_used_ = used
         return search.fit(found, notes(self._asked(), used, search.ranks_nothing(found.weights)))
 
-    def _widened(self, search: Search) -> tuple[Solution, Range]:
+    def _widened(self, search: Search) -> tuple[Direction, Range]:
         """Minimise the surrogate over the range asked for, or the first wider one that ranks."""
         for used in widening(self._asked()):
-            found = search.minimise((type(self).key, used), self._risk(search.positive, *used))
+            found = self._over(search, used)
             if search.monitor.stopped or not search.ranks_nothing(found.weights):
                 break
         return found, used
+
+    def _over(self, search: Search, used: Range) -> Direction:
+        """Minimise the surrogate over a range; w = 0 only where it is known to be best.
+
+        At a large C the planes near w = 0 can be so many that the search stalls there. Another
+        start leads away from it, or a small C shows that 0 is best: the subgradients at 0 are
+        the same for every C.
+        """
+        name, risk = (type(self).key, used), self._risk(search.positive, *used)
+        found = search.minimise(name, risk)
+        if not self._in_doubt(search, found):
+            return found
+        whole = search.minimise((type(self).key, (0.0, 1.0)), self._risk(search.positive, 0.0, 1.0))
+        found = search.minimise(name, risk, whole.weights)
+        if self._in_doubt(search, found):
+            found = search.settle_origin(name, risk)
+        return found
+
+    @staticmethod
+    def _in_doubt(search: Search, found: Direction) -> bool:
+        stopped = search.monitor.stopped
+        return search.ranks_nothing(found.weights) and not (found.converged or stopped)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

@@ -19,8 +19,8 @@ from aucstudio.engine.methods.structural import Search
 from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.cutting_plane import Solution
 from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.solvers.solution import Direction
 
 _MAX_ROUNDS = 50
 
@@ -208,13 +208,13 @@ class SVMpAUCTight(RangeSVM):
         collapsed = search.ranks_nothing(found.weights)
         self.fpr_range_used_ = used if collapsed else asked
         if not collapsed:
-            return dataclasses.replace(search.fit(found), gap=None)
+            return dataclasses.replace(search.fit(found), gap=None, settled=found.converged)
         if search.ranks_nothing(begun.weights):
             return search.fit(begun, notes(asked, used, nothing=True))
         return search.fit(begun, (_collapsed(asked, used),))
 
 
-def _descend(search: Search, risk: DifferenceRisk, begun: Solution, tol: float) -> Solution:
+def _descend(search: Search, risk: DifferenceRisk, begun: Direction, tol: float) -> Direction:
     """Lower the difference of convex functions, replacing the subtracted one by tangents.
 
     The convex-concave procedure (Yuille and Rangarajan 2003): each round's function lies above
@@ -234,7 +234,9 @@ def _descend(search: Search, risk: DifferenceRisk, begun: Solution, tol: float) 
         settled = before - objective <= tol * abs(objective)
         former, tangent = tangent, risk.tangent(scores)
         cuts.tilt(search.features.T @ (former[0] - tangent[0]), former[1] - tangent[1])
-    return Solution(w, objective, np.inf, search.n_iter, settled)
+    # No bound is known for a function that is not convex.
+    needed = np.inf if settled else 0.0
+    return Direction(weights=w, objective=objective, needed=needed, n_iter=search.n_iter)
 
 
 def _collapsed(asked: Range, used: Range) -> str:

@@ -49,7 +49,8 @@ def solve_direction(
     scorer : Scorer
     objective : float
     gap : float or None
-        Upper bound on the objective minus its minimum; None if ``lam`` is 0.
+        Upper bound on the objective minus its minimum; None if ``lam`` is 0, or so small
+        that no certificate could be computed.
     """
     noise = len(pull) * _EPS * float(np.trace(square))
     system = Symmetric(square, monitor)
@@ -57,7 +58,7 @@ def solve_direction(
     fitted = system @ w
     residual = pull - fitted - lam * w
     objective = constant - 2 * (pull @ w) + w @ fitted + lam * (w @ w)
-    return LinearScorer(w), float(objective), _over(float(residual @ residual), lam)
+    return LinearScorer(w), float(objective), _over(float(residual @ residual), lam, noise)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,12 +158,12 @@ def solve_rows(
     fitted = system @ c
     objective = np.sum((target - fitted) ** 2) + lam * (c @ fitted)
     residual = target - fitted - lam * c
-    gap = _over(float(residual @ (system @ residual)), lam)
+    gap = _over(float(residual @ (system @ residual)), lam, noise)
     return _expansion(kernel, X, origin, mixing.weights(c), monitor), float(objective), gap
 
 
-def _over(squared: float, lam: float) -> float | None:
-    return max(squared, 0.0) / lam if lam > 0 else None
+def _over(squared: float, lam: float, noise: float) -> float | None:
+    return max(squared, 0.0) / lam if lam > noise * _EPS else None
 
 
 def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:

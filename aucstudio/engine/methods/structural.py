@@ -38,8 +38,9 @@ from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.cutting_plane import Meant, Rows, Solution
+from aucstudio.engine.solvers.cutting_plane import Meant, Rows
 from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.solvers.solution import Direction
 
 SAME_MEAN = (
     "No direction lowers the loss, not even for the full AUC: the two classes have the same mean, "
@@ -48,6 +49,7 @@ SAME_MEAN = (
 
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
+_LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -188,17 +190,37 @@ class Search:
         self._scale = float(np.sqrt(mean_square(self.features)))
         # P(0) = C, and for a small C the best w is lower by a share of C scale^2 / 2 or so: the
         # tolerance has to be finer than that.
-        self._tol = max(tol * min(1.0, C * self._scale**2), _FINEST_TOL)
+        self._asked, self._tol = tol, max(tol * min(1.0, C * self._scale**2), _FINEST_TOL)
 
-    def minimise(self, name: Hashable, risk: Risk) -> Solution:
+    def minimise(self, name: Hashable, risk: Risk, start: Array | None = None) -> Direction:
         """Minimise for a risk that is the same on the same rows whenever it has this name."""
         cuts = self._bench.cuts.setdefault(name, Cuts(self.features.shape[1]))
-        found = self.go_on(risk, self._begin, cuts)
+        found = self.go_on(risk, self._begin if start is None else start, cuts)
         if self.monitor.stopped and self.ranks_nothing(found.weights):
             return self._mean_difference(risk)
         return found
 
-    def go_on(self, risk: Risk, start: Array | None, cuts: Cuts) -> Solution:
+    def settle_origin(self, name: Hashable, risk: Risk) -> Direction:
+        """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
+
+        Gives w = 0 with the certificate met, or what a direction found at a lower C leads to;
+        neither where even that stalls.
+        """
+        C, found = self.C, Direction(weights=np.zeros(self.features.shape[1]), objective=self.C)
+        try:
+            while self.C > _LEAST_SHARE * C and not self.monitor.stopped:
+                self.C /= _LOWER
+                found = self.minimise(name, risk)
+                if found.converged or not self.ranks_nothing(found.weights):
+                    break
+        finally:
+            self.C = C
+        if not self.ranks_nothing(found.weights):
+            return self.minimise(name, risk, found.weights)
+        share = found.gap / max(found.objective, np.finfo(float).tiny)
+        return dataclasses.replace(found, objective=C, gap=share * C, needed=self._tol * C)
+
+    def go_on(self, risk: Risk, start: Array | None, cuts: Cuts) -> Direction:
         """Minimise from some weights and the cuts known."""
         found = cutting_plane.minimise(
             self.features,
@@ -224,22 +246,23 @@ class Search:
         """Give P where the risk has this value."""
         return float(w @ w) / 2 + self.C * value
 
-    def fit(self, found: Solution, notes: tuple[str, ...] = ()) -> Fit:
+    def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
         """Make what a method hands back."""
         return Fit(
             self._bench.leave(found.weights),
             found.objective,
             n_iter=self.n_iter,
             gap=found.gap,
-            converged=found.converged,
+            # The finer tolerance of a small C is an aim, no promise.
+            needed=max(found.needed, self._asked * abs(found.objective)),
             notes=self._bench.rows.notes + notes,
         )
 
-    def _mean_difference(self, risk: Risk) -> Solution:
+    def _mean_difference(self, risk: Risk) -> Direction:
         """Give what a fit stopped before its first step has: the direction between the means."""
         share = np.where(self.positive, 1.0, 0.0)
         c = share / share.sum() - (1 - share) / (1 - share).sum()
         w = self.features.T @ c
         objective = self.objective(w, risk(self.features @ w)[0])
         # No risk is below 0, nor is |w|^2: the objective itself bounds how far the optimum is.
-        return Solution(w, objective, objective, 0, False)
+        return Direction(weights=w, objective=objective, gap=objective)

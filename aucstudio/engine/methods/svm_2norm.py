@@ -94,12 +94,8 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
         done = _minimise(space, y, costs, monitor)
         scorer = space.scorer(done.w)
         b = done.b - float(scorer(centre[None, :])[0]) if kernel.is_linear else done.b
-        converged = done.gap <= _TOLERANCE * done.objective
-        notes = () if converged or monitor.stopped else (_UNFINISHED,)
-        return Fit(scorer, done.objective, done.n_iter, done.gap, converged, b, notes=notes)
-
-
-_UNFINISHED = "The solver met the limits of rounding; standardised features or a smaller C help."
+        needed = _TOLERANCE * done.objective
+        return Fit(scorer, done.objective, done.n_iter, done.gap, needed, intercept=b)
 
 
 def _refuse_large(rows: int) -> None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
+from aucstudio.engine.solvers.solution import Direction
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -51,37 +52,24 @@ class Costs:
     mu: float
 
 
-@dataclasses.dataclass(frozen=True)
-class TwoMargins:
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class TwoMargins(Direction):
     """What the solver found.
 
     Attributes
     ----------
-    weights : ndarray of shape (r,)
-        w.
     coefficients : ndarray of shape (N,)
         beta; w = F^T beta up to rounding.
     b, rho : float
         The best ones for w.
-    objective : float
-        Primal value.
-    gap : float
-        Objective minus the largest dual value met, a bound on objective minus optimum.
     at_zero : float
         Primal value of w = 0.
-    n_iter : int
-    converged : bool
     """
 
-    weights: Array
     coefficients: Array
     b: float
     rho: float
-    objective: float
-    gap: float = np.inf
     at_zero: float = np.inf
-    n_iter: int = 0
-    converged: bool = False
 
 
 def solve_two_margins(
@@ -115,14 +103,10 @@ def solve_two_margins(
         The iterate of the smallest objective, whether or not a limit, a stop or rounding came
         before the tolerance.
     """
-
-    def is_done(at: TwoMargins) -> bool:
-        return at.gap <= tol * (at.objective + 2 * costs.mu * at.rho)
-
-    solver = _InteriorPoint(F, positive, costs, monitor)
+    solver = _InteriorPoint(F, positive, costs, tol, monitor)
     best = solver.measure()
     iteration = idle = 0
-    while not is_done(best) and iteration < max_iter and idle < _PATIENCE:
+    while not best.converged and iteration < max_iter and idle < _PATIENCE:
         try:
             solver.advance()
         except (Stopped, np.linalg.LinAlgError):
@@ -133,7 +117,7 @@ def solve_two_margins(
         live = functools.partial(scorer, best.weights, best.coefficients)
         if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
             break
-    return dataclasses.replace(best, n_iter=iteration, converged=is_done(best))
+    return dataclasses.replace(best, n_iter=iteration)
 
 
 class _Rows:
@@ -196,7 +180,7 @@ class _Rows:
         loss = costs.positive * _hinge(1 - b - s) + costs.core * _hinge(rho - b - s)
         loss += costs.negative * _hinge(1 + b + t)
         objective = 0.5 * float(w @ w) - costs.mu * rho + loss
-        return TwoMargins(w, beta, b, rho, objective)
+        return TwoMargins(weights=w, coefficients=beta, b=b, rho=rho, objective=objective)
 
     def _best_constant(self, s: Array, t: Array) -> float:
         """Find where the slope in b, rho being best for each b, ceases to be negative."""
@@ -229,8 +213,10 @@ class _Rows:
 class _InteriorPoint:
     """The iterate and one Newton step."""
 
-    def __init__(self, F: Array, positive: Mask, costs: Costs, monitor: Monitor) -> None:
-        self._rows, self._mu = _Rows(F, positive, costs), costs.mu
+    def __init__(
+        self, F: Array, positive: Mask, costs: Costs, tol: float, monitor: Monitor
+    ) -> None:
+        self._rows, self._mu, self._tol = _Rows(F, positive, costs), costs.mu, tol
         self._pause = functools.partial(monitor.stage, "Newton step")
         v = self._rows.start()
         w = self._rows.adjoint(v)[:-2]
@@ -254,7 +240,9 @@ class _InteriorPoint:
         if here.objective < self._best.objective:
             self._best = dataclasses.replace(here, at_zero=self._best.at_zero)
         self._bound = max(self._bound, self._rows.bound_from(self._v))
-        return dataclasses.replace(self._best, gap=max(self._best.objective - self._bound, 0.0))
+        best = self._best
+        needed = self._tol * (best.objective + 2 * self._mu * best.rho)
+        return dataclasses.replace(best, gap=max(best.objective - self._bound, 0.0), needed=needed)
 
     def advance(self) -> None:
         """Make one predictor-corrector step."""

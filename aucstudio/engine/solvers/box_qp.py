@@ -21,6 +21,7 @@ from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.pairs import Pairs
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
+from aucstudio.engine.solvers.solution import Direction
 
 Array = NDArray[np.float64]
 
@@ -28,8 +29,8 @@ _TO_BOUNDARY = 0.995
 _PATIENCE = 5
 
 
-@dataclasses.dataclass(frozen=True)
-class PairSolution:
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class PairSolution(Direction):
     """What the solver found.
 
     Attributes
@@ -37,24 +38,12 @@ class PairSolution:
     multipliers : ndarray of the pairs' shape
         a, strictly within (0, c).
     coefficients : ndarray of shape (N,)
-        A^T a: the weight of each data row.
-    weights : ndarray of shape (r,)
-        w; equals F^T A^T a up to rounding, and where they differ w is the accurate one.
-    objective : float
-        Primal value at w.
-    gap : float
-        Objective minus the largest dual value met, a bound on objective minus optimum.
-    n_iter : int
-    converged : bool
+        A^T a: the weight of each data row. The weights equal F^T A^T a up to rounding, and where
+        they differ w is the accurate one.
     """
 
     multipliers: Array
     coefficients: Array
-    weights: Array
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
 
 
 def solve_box_qp(
@@ -95,10 +84,10 @@ def solve_box_qp(
         The iterate of the smallest objective, whether or not a limit, a stop or rounding came
         before the tolerance.
     """
-    solver = _InteriorPoint(pairs, F, c, margin, monitor)
+    solver = _InteriorPoint(pairs, F, c, margin, tol, monitor)
     best = solver.measure()
     iteration = idle = 0
-    while best.gap > tol * best.objective and iteration < max_iter and idle < _PATIENCE:
+    while not best.converged and iteration < max_iter and idle < _PATIENCE:
         try:
             solver.advance()
         except (Stopped, np.linalg.LinAlgError):
@@ -109,8 +98,7 @@ def solve_box_qp(
         live = functools.partial(scorer, best.weights, best.coefficients)
         if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
             break
-    done = best.gap <= tol * best.objective
-    return dataclasses.replace(best, n_iter=iteration, converged=done)
+    return dataclasses.replace(best, n_iter=iteration)
 
 
 class _InteriorPoint:
@@ -120,16 +108,18 @@ class _InteriorPoint:
     a, b, z, u, a copy of the best a and three work arrays have the size of all pairs.
     """
 
-    def __init__(self, pairs: Pairs, F: Array, c: float, margin: float, monitor: Monitor) -> None:
-        self._pairs, self._F, self._c, self._margin = pairs, F, c, margin
+    def __init__(
+        self, pairs: Pairs, F: Array, c: float, margin: float, tol: float, monitor: Monitor
+    ) -> None:
+        self._pairs, self._F, self._c, self._margin, self._tol = pairs, F, c, margin, tol
         self._pause = functools.partial(monitor.stage, "Newton step")
         self._z = np.full(pairs.shape, margin)
         self._u = self._z.copy()
         self._a = np.full(pairs.shape, 0.5 * c)
         self._b = self._a.copy()  # c - a would round to 0 near the bound
         beta, self._w = self._start()
-        self._best = PairSolution(self._a.copy(), beta, self._w, np.inf, np.inf, 0, False)
-        self._bound = -np.inf
+        self._best = PairSolution(multipliers=self._a.copy(), coefficients=beta, weights=self._w)
+        self._bound = 0.0  # of no multipliers at all
         # First D, later da; first corrections of z and u, later dz and du.
         self._D, self._p, self._q = (np.empty(pairs.shape) for _ in range(3))
 
@@ -164,7 +154,8 @@ class _InteriorPoint:
             self._best = dataclasses.replace(
                 self._best, coefficients=beta, weights=w, objective=objective
             )
-        return dataclasses.replace(self._best, gap=max(self._best.objective - self._bound, 0.0))
+        gap = max(self._best.objective - self._bound, 0.0)
+        return dataclasses.replace(self._best, gap=gap, needed=self._tol * self._best.objective)
 
     def advance(self) -> None:
         """Make one predictor-corrector step."""

@@ -9,7 +9,6 @@ R(Xw) >= a.w + b; D value of the model's dual; mu weight of the proximal term.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from typing import TypeAlias
@@ -22,6 +21,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.line_search import Line, Point, Risk, bracket
+from aucstudio.engine.solvers.solution import Direction
 
 Array = NDArray[np.float64]
 Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"
@@ -33,30 +33,6 @@ _SEARCH_SHARE = 1e-2
 _FIRST_MU = 0.1
 _PULL_SHARES = 0.2, 0.5
 _LOOK_INTERVAL = 0.1
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Solution:
-    """What the solver found.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-        The best point seen.
-    objective : float
-        P there.
-    gap : float
-        Upper bound on the objective minus its optimum.
-    n_iter : int
-    converged : bool
-        Whether the gap met the tolerance.
-    """
-
-    weights: Array
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
 
 
 def minimise(
@@ -72,7 +48,7 @@ def minimise(
     start: Array | None = None,
     cuts: Cuts | None = None,
     meant: Meant | None = None,
-) -> Solution:
+) -> Direction:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
     One iteration costs one product X w and one product X'c (c of two columns); the rest happens
@@ -117,7 +93,7 @@ def minimise(
 
     Returns
     -------
-    Solution
+    Direction
         Not converged where the monitor stopped it, ``max_iter`` did, or rounding let the gap
         shrink no further.
     """
@@ -129,10 +105,10 @@ def minimise(
         before = state.objective, state.bound
         state.improve(look)
         stalled = stalled + 1 if before == (state.objective, state.bound) else 0
-        converged = state.gap <= tol * abs(state.objective)
+        found = state.found(tol)
         stop = look.report() or stalled == _PATIENCE or state.n_iter == max_iter
-        if converged or stop:
-            return Solution(state.weights, state.objective, state.gap, state.n_iter, converged)
+        if found.converged or stop:
+            return found
 
 
 class _State:
@@ -150,6 +126,16 @@ class _State:
     @property
     def gap(self) -> float:
         return max(self.objective - self.bound, 0.0)
+
+    def found(self, tol: float) -> Direction:
+        """Give the best point, with the relative gap that is asked for."""
+        return Direction(
+            weights=self.weights,
+            objective=self.objective,
+            gap=self.gap,
+            needed=tol * abs(self.objective),
+            n_iter=self.n_iter,
+        )
 
     def begin(self, start: Array | None, look: _Look) -> None:
         """Stand where the direction of the start is best; at 0 without one."""

@@ -25,6 +25,7 @@ from aucstudio.engine.pairs import Pairs
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.box_qp import solve_box_qp
 from aucstudio.engine.solvers.low_rank import kernel_factor
+from aucstudio.engine.solvers.solution import Solution
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -44,9 +45,11 @@ _ROWS_PER_BLOCK = 512
 _FLOPS_PER_BLOCK = 1e9
 
 
-@dataclasses.dataclass(frozen=True)
-class KernelSolution:
-    """What the solver found.
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class KernelSolution(Solution):
+    """What the solver found; ``n_iter`` counts looks at the certificate.
+
+    A look comes after each slice of work, or after an interior point's step.
 
     Attributes
     ----------
@@ -54,26 +57,10 @@ class KernelSolution:
         a.
     coefficients : ndarray of shape (N,)
         beta: the weight of each row.
-    objective : float
-        Primal value.
-    gap : float
-        Objective minus the largest dual value met, a bound on objective minus optimum.
-    n_iter : int
-        Looks at the certificate, each after a slice of work or an interior point's step.
-    converged : bool
     """
 
     multipliers: Array
     coefficients: Array
-    objective: float
-    gap: float
-    n_iter: int = 0
-    converged: bool = False
-
-    @property
-    def bound(self) -> float:
-        """The dual value behind the gap."""
-        return self.objective - self.gap
 
 
 def solve_pair_descent(
@@ -119,8 +106,8 @@ def solve_pair_descent(
         tolerance.
     """
     limit = max(_LEAST_LIMIT, float(len(K)) ** 3) if limit is None else limit
-    begin = _Descent(pairs, K, c, margin, functools.partial(monitor.stage, "pairs"))
-    first = _descend(begin, tol, limit, monitor, scorer)
+    begin = _Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
+    first = _descend(begin, limit, monitor, scorer)
     if first.converged or monitor.stopped:
         return first
     onward = _Onward(monitor, first, scorer)
@@ -138,12 +125,18 @@ def solve_pair_descent(
     except Stopped:
         return first
     beta = factor.represent(done.weights, done.coefficients)
-    second = KernelSolution(done.multipliers, beta, done.objective, done.gap, done.n_iter)
+    second = KernelSolution(
+        multipliers=done.multipliers,
+        coefficients=beta,
+        objective=done.objective,
+        gap=done.gap,
+        n_iter=done.n_iter,
+    )
     return _joined(first, second, tol)
 
 
 def _descend(
-    descent: _Descent, tol: float, limit: float, monitor: Monitor, scorer: MakeScorer
+    descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScorer
 ) -> KernelSolution:
     pause = functools.partial(monitor.stage, "scores")
     iteration, done, stopped = 0, False, False
@@ -152,28 +145,34 @@ def _descend(
         iteration += 1
         try:
             best = descent.measure(pause if descent.is_stale else None)
-            if best.gap <= tol * best.objective and not descent.is_fresh:
+            if best.converged and not descent.is_fresh:
                 best = descent.measure(pause)
         except Stopped:
             break
-        done = best.gap <= tol * best.objective
+        done = best.converged
         live = functools.partial(scorer, best.coefficients)
         stopped = monitor.step(iteration, best.objective, gap=best.gap, scorer=live)
-    return dataclasses.replace(descent.best, n_iter=iteration, converged=done)
+    return dataclasses.replace(descent.best, n_iter=iteration)
 
 
 class _Descent:
     """The iterate, its scores, and the best of the iterates seen."""
 
     def __init__(
-        self, pairs: Pairs, K: Array, c: float, margin: float, pause: Callable[[], None]
+        self,
+        pairs: Pairs,
+        K: Array,
+        c: float,
+        margin: float,
+        tol: float,
+        pause: Callable[[], None],
     ) -> None:
-        self._pairs, self._K, self._c, self._margin = pairs, K, c, margin
+        self._pairs, self._K, self._c, self._margin, self._tol = pairs, K, c, margin, tol
         self._i, self._j = pairs.rows(np.arange(pairs.count))
         self._q = _curvatures(K, self._i, self._j, pause)
         self._a, self._s = np.zeros(pairs.count), np.zeros(len(K))
         self._walk = np.zeros(3)
-        self.best = KernelSolution(self._a.reshape(pairs.shape), self._s, np.inf, np.inf)
+        self.best = KernelSolution(multipliers=self._a.reshape(pairs.shape), coefficients=self._s)
         self._bound = 0.0
         self._per_refresh = _WORK_PER_REFRESH * (K.size + _WORK_PER_VISIT * pairs.count)
         self._slice = min(_WORK_PER_SLICE, self._per_refresh)
@@ -214,9 +213,10 @@ class _Descent:
         objective = 0.5 * square + self._c * hinge
         self._bound = max(self._bound, self._margin * float(a.sum()) - 0.5 * square)
         if objective < self.best.objective:
-            self.best = KernelSolution(a.copy(), beta, objective, np.inf)
+            self.best = KernelSolution(multipliers=a.copy(), coefficients=beta, objective=objective)
         gap = max(self.best.objective - self._bound, 0.0)
-        self.best = dataclasses.replace(self.best, gap=gap)
+        needed = self._tol * self.best.objective
+        self.best = dataclasses.replace(self.best, gap=gap, needed=needed)
         return self.best
 
     def _refresh(self, beta: Array, pause: Callable[[], None]) -> None:
@@ -326,8 +326,5 @@ def _joined(first: KernelSolution, second: KernelSolution, tol: float) -> Kernel
     best = min(first, second, key=lambda solution: solution.objective)
     gap = max(best.objective - max(first.bound, second.bound), 0.0)
     return dataclasses.replace(
-        best,
-        gap=gap,
-        n_iter=first.n_iter + second.n_iter,
-        converged=gap <= tol * best.objective,
+        best, gap=gap, needed=tol * best.objective, n_iter=first.n_iter + second.n_iter
     )

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.cutting_plane import Solution
 from aucstudio.engine.solvers.rank_designs import Design, Pause, Preconditioner
+from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.squared_hinge import SquaredHinge, SquaredHingePoint
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def minimise(
     scorer: Callable[[Array], Scorer] = LinearScorer,
     start: Array | None = None,
     max_iter: int = 200,
-) -> Solution:
+) -> Direction:
     """Minimise |w|^2 / 2 + C mean_ij (1 - M_ij)_+^2 over all pairs of a positive and a negative.
 
     Each direction solves H d = -g by preconditioned conjugate gradients, to a tenth of the
@@ -73,7 +73,7 @@ def minimise(
 
     Returns
     -------
-    Solution
+    Direction
         Not converged where the monitor stopped it, ``max_iter`` did, or rounding lets P and the
         gap fall no further. The gap of single precision rows is that of the rows as they are.
 
@@ -87,7 +87,7 @@ def minimise(
         while not state.stalled and state.n_iter < max_iter:
             state.improve(look.pause)
             look.report()
-            if state.converged:
+            if state.found().converged:
                 break
     except _Interrupted:
         state.leave_the_origin()
@@ -95,7 +95,7 @@ def minimise(
         # Rows in blocks hear of a stop within a product: there is no time for another one.
         if not state.w.any():
             raise
-    return Solution(state.w, state.objective, state.gap, state.n_iter, state.converged)
+    return state.found()
 
 
 class _Interrupted(Exception):  # noqa: N818  (an outcome, not an error)
@@ -118,11 +118,16 @@ class _State:
             w, u = start, design.lift(start)
         self._stand(w, u, self._hinge.at(u))
 
-    @property
-    def converged(self) -> bool:
-        """Whether the gap is small against P, and against what w = 0 lacks."""
+    def found(self) -> Direction:
+        """Give the present point; its gap is to be small against P and against what w = 0 lacks."""
         gained = self._C - self.objective
-        return self.gap <= max(self._tol * min(self.objective, gained), _FLOOR * self._C)
+        return Direction(
+            weights=self.w,
+            objective=self.objective,
+            gap=self.gap,
+            needed=max(self._tol * min(self.objective, gained), _FLOOR * self._C),
+            n_iter=self.n_iter,
+        )
 
     def improve(self, pause: Pause) -> None:
         """Do one Newton step."""
@@ -149,7 +154,7 @@ class _State:
         self.objective = ww / 2 + C * point.value
         vv, vg = ww - 2 * wg + gg, wg - gg
         saved = vg * vg / (2 * vv + 4 * C * point.value) if vg else 0.0
-        self.gap = max(gg / 2 - saved, 0.0)
+        self.gap = min(max(gg / 2 - saved, 0.0), self.objective)  # P is nowhere below 0
 
     def _direction(self, pause: Pause) -> tuple[Array, Array]:
         """Solve H d = -g approximately; give d and its scores."""

@@ -18,6 +18,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.fit_notes import score_notes
 from aucstudio.project.runs.grouping import check_groups, group_notes
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import (
@@ -337,7 +338,17 @@ def _result(
         n_iter=getattr(method, "n_iter_", None),
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),
-        notes=(*method.notes_, *notes),
+        notes=(
+            *method.notes_,
+            *notes,
+            *score_notes(
+                part.train_positive,
+                method.train_scores_,
+                part.test_positive,
+                test_scores,
+                memorises=method.memorises,
+            ),
+        ),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
     )
 

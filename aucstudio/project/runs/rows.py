@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.monitor import Callback
+from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
@@ -89,10 +90,11 @@ def in_memory(table: AnyTable) -> Table:
 
 def fit(method: AUCClassifier, rows: Prepared, positive: Mask, callback: Callback) -> None:
     """Train on prepared rows."""
-    if isinstance(rows, TableBlocks):
-        method.fit_blocks(rows, callback=callback)
-    else:
-        method.fit(rows, positive, callback=callback)
+    with without_convergence_warnings():  # the notes of the fit say the same
+        if isinstance(rows, TableBlocks):
+            method.fit_blocks(rows, callback=callback)
+        else:
+            method.fit(rows, positive, callback=callback)
 
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import fold_numbers
@@ -200,7 +201,8 @@ class Judge:
         path = self._path(group, X, y, tell)
         for k in group:
             try:
-                fitted = next(path)
+                with without_convergence_warnings():
+                    fitted = next(path)
             except (InvalidSetting, MemoryError) as error:
                 words = str(error) or "there is not enough memory for it"
                 for rest in group[group.index(k) :]:

@@ -1,0 +1,52 @@
+"""What a solver hands back: where it ended, and how far from the optimum that can be."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """The best point that a solver met; solvers add where it lies.
+
+    Attributes
+    ----------
+    objective : float
+        Primal value there.
+    gap : float
+        Upper bound on the objective minus its optimum.
+    needed : float
+        The gap at which the solver was asked to stop.
+    n_iter : int
+    """
+
+    objective: float = np.inf
+    gap: float = np.inf
+    needed: float = 0.0
+    n_iter: int = 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certificate is met; a limit, a stop or rounding may have come before."""
+        return self.gap <= self.needed
+
+    @property
+    def bound(self) -> float:
+        """The lower bound of the optimum behind the gap."""
+        return self.objective - self.gap
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Direction(Solution):
+    """A solution that is a direction.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (r,)
+        w, in the space that the solver was given.
+    """
+
+    weights: NDArray[np.float64]
