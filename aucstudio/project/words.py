@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import math
 import re
@@ -111,3 +112,15 @@ def _plain(name: str) -> str:
 def runs_words(count: int) -> str:
     """Write a number of runs: ``1 run``, ``1,000 runs``."""
     return f"{count:,} run{'' if count == 1 else 's'}"
+
+
+def day_words(then: datetime.datetime, now: datetime.datetime) -> str:
+    """Say on which day something was, as one would today."""
+    days = (now.date() - then.date()).days
+    if days == 0:
+        return f"today, {then:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    if 1 < days < 7:
+        return f"{then:%A}"
+    return f"{then.day} {then:%B}" + ("" if then.year == now.year else f" {then.year}")

@@ -1,11 +1,14 @@
-"""What the centre shows before there is a table: ways to begin."""
+"""What the centre shows before there is a table: what was opened lately, and ways to begin."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -16,16 +19,27 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.panels.data_panel import describe_path
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import ElidedLabel, label, named
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.timers import delayed
 from aucstudio.project.examples.studies import examples
-from aucstudio.project.store.workspace import recent_files, unsaved_projects
+from aucstudio.project.results.outline import kind_of, outline
+from aucstudio.project.store.workspace import (
+    forget_recent,
+    recents,
+    unsaved_projects,
+    unsaved_since,
+)
+from aucstudio.project.words import day_words
+from aucstudio.project.work.job import Job
 
-_SHOWN = 5
+_SHOWN = 6
+_WIDEST = 880  # pixels: longer lines are not read
 
 
 class WelcomePage(QWidget):
-    """Buttons to open a table or a project; example studies; files opened lately."""
+    """Buttons to open a table or a project; files opened lately; example studies."""
 
     open_data_asked = Signal()
     open_project_asked = Signal()
@@ -35,23 +49,38 @@ class WelcomePage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("welcome_page")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        self._entries: dict[Path, _Entry] = {}
+        self._reader = Background(self, self._on_read, self._on_outline)
+        # The files are looked into once the page stands.
+        self._soon = delayed(self, 0, self._read)
         page = _Column()
+        page.setMaximumWidth(scaled(_WIDEST))
         column = QVBoxLayout(page)
         column.setSpacing(8)
-        column.setContentsMargins(48, 48, 48, 32)
+        column.setContentsMargins(48, 40, 48, 32)
         column.addWidget(label("Train for the ROC curve itself", "figure"))
-        column.addWidget(
-            label(
-                "Open a table with one row a case and a two-class column. The label, the positive "
-                "class and the columns' roles are guessed and shown; you choose a method and the "
-                "false-positive range you can afford, and watch the curve while it trains.",
-                "muted",
-                wrap=True,
-            )
-        )
+        column.addLayout(self._buttons())
         column.addSpacing(8)
+        self._files = QVBoxLayout()
+        self._files.setSpacing(2)
+        column.addLayout(self._files)
+        column.addWidget(label("EXAMPLE STUDIES", "heading"))
+        column.addLayout(self._examples())
+        column.addStretch(1)
+        self._put_into_scroll_area(page)
+
+    def _put_into_scroll_area(self, page: QWidget) -> None:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(page)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(area)
+
+    def _buttons(self) -> QHBoxLayout:
         buttons = QHBoxLayout()
         for name, text, signal, primary in (
             ("welcome_open_data", "Open a table…", self.open_data_asked, True),
@@ -61,23 +90,9 @@ class WelcomePage(QWidget):
             button.setProperty("primary", primary)
             button.clicked.connect(signal)
             buttons.addWidget(button)
+        buttons.addWidget(label("or drop a file on this window", "muted"))
         buttons.addStretch(1)
-        column.addLayout(buttons)
-        column.addWidget(label("You can also drop a file on this window.", "muted"))
-        column.addSpacing(16)
-        column.addWidget(label("EXAMPLE STUDIES", "heading"))
-        column.addLayout(self._examples())
-        self._files = QVBoxLayout()
-        self._files.setSpacing(2)
-        column.addSpacing(16)
-        column.addLayout(self._files)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(page)
-        outer.addWidget(area)
+        return buttons
 
     def _examples(self) -> QVBoxLayout:
         """List the example studies, each with what it teaches."""
@@ -99,24 +114,99 @@ class WelcomePage(QWidget):
         while (item := self._files.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.hide()
+                widget.setParent(None)  # else it could still be found by its name
                 widget.deleteLater()
-        self._list("Opened lately", "recent_file", recent_files(), describe_path)
+        self._entries = {}
+        now = datetime.datetime.now()
+        lately = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
+        unsaved = [(path, *unsaved_since(path)) for path in unsaved_projects()]
+        self._list("Opened lately", "recent_file", lately, now)
         self._list(
-            "Studies not saved under a name", "unsaved_study", unsaved_projects(), lambda p: p.stem
+            "Studies not saved under a name",
+            "unsaved_study",
+            [(path, name, "", began) for path, name, began in unsaved],
+            now,
         )
+        if self.isVisible():
+            self._soon.start()
 
-    def _list(self, title: str, name: str, paths: list[Path], words: Callable[[Path], str]) -> None:
-        if not paths:
+    def _list(self, title: str, name: str, files: list[Any], now: datetime.datetime) -> None:
+        if not files:
             return
         self._files.addWidget(label(title.upper(), "heading"))
-        for k, path in enumerate(paths[:_SHOWN]):
-            button = _link(words(path), f"{name}_{k}", f"Open {path.name}")
-            plain_tooltip(button, str(path))
-            button.clicked.connect(
+        for k, (path, words, folder, day) in enumerate(files[:_SHOWN]):
+            entry = _Entry(f"{name}_{k}", path, words, folder, day_words(day, now) if day else "")
+            entry.open.clicked.connect(
                 lambda _checked=False, path=path: self.path_asked.emit(str(path))
             )
-            self._files.addWidget(_at_the_left(button))
+            entry.forget.clicked.connect(lambda _checked=False, path=path: self._forget(path))
+            self._files.addWidget(entry)
+            self._entries[path] = entry
+        space = QWidget()
+        space.setFixedHeight(12)
+        self._files.addWidget(space)
+
+    def _forget(self, path: Path) -> None:
+        forget_recent(path)
+        self.refresh()
+        self.focusNextChild()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._soon.start()
+
+    def _read(self) -> None:
+        paths = tuple(self._entries)
+        if paths:
+            self._reader.start(paths, lambda post: _outlines(paths, post))
+
+    def _on_outline(self, message: tuple[Path, Any]) -> None:
+        path, found = message
+        if path in self._entries:
+            self._entries[path].tell(found.kind, found.facts, found.is_there)
+
+    def _on_read(self, _paths: object, _job: Job[Any, Any]) -> None:
+        """Everything has been told on the way."""
+
+
+def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
+    for path in paths:
+        if post((path, outline(path))):
+            return
+
+
+class _Entry(QWidget):
+    """A file: its name to be clicked, its day, and below what is known of it."""
+
+    def __init__(self, name: str, path: Path, words: str, folder: str, day: str) -> None:
+        super().__init__()
+        self._folder = folder
+        self.open = _link(words, name, f"Open {words}")
+        plain_tooltip(self.open, str(path))
+        self.forget = _link("Remove from list", f"{name}_forget", f"Remove {words} from the list")
+        self.forget.hide()
+        self.facts = ElidedLabel(f"{kind_of(path)} · {folder}" if folder else "")
+        self.facts.setProperty("role", "muted")
+        self.facts.setObjectName(f"{name}_facts")
+        self.day = label(day, "muted", name=f"{name}_day")
+        top = QHBoxLayout()
+        for widget in (self.open, self.forget):
+            top.addWidget(widget)
+        top.addStretch(1)
+        top.addWidget(self.day)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 6)
+        rows.setSpacing(0)
+        rows.addLayout(top)
+        rows.addWidget(self.facts)
+
+    def tell(self, kind: str, facts: str, is_there: bool) -> None:
+        """Show what was found in the file."""
+        parts = (kind, facts, self._folder) if is_there else ("not there any more", self._folder)
+        self.facts.setText(" · ".join(filter(None, parts)))
+        plain_tooltip(self.facts, self.facts.text())
+        self.open.setEnabled(is_there)
+        self.forget.setVisible(not is_there)
 
 
 class _Column(QWidget):

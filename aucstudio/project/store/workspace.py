@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -15,6 +17,7 @@ from aucstudio.project.store.files import cannot_write, write_atomically
 from aucstudio.project.store.project.project_file import ProjectFile
 
 RECENT = 10
+_STAMP = "%Y-%m-%d %H.%M.%S.%f"
 
 
 def home() -> Path:
@@ -42,7 +45,7 @@ def new_unsaved_project(data: Path | None) -> ProjectFile:
     """Make a project file for a study without a name."""
     folder = unsaved_folder()
     stem = data.stem if data is not None else "study"
-    stamp = datetime.datetime.now().strftime("%Y-%m-%d %H.%M.%S.%f")
+    stamp = datetime.datetime.now().strftime(_STAMP)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -56,13 +59,34 @@ def unsaved_projects() -> list[Path]:
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def recent_files() -> list[Path]:
-    """List tables and projects opened lately that are still there, newest first."""
+@dataclasses.dataclass(frozen=True)
+class Recent:
+    """A table or project that was opened lately.
+
+    Attributes
+    ----------
+    path : Path
+        It may be gone.
+    opened : datetime, optional
+        None where an older program noted it.
+    """
+
+    path: Path
+    opened: datetime.datetime | None = None
+
+
+def recents() -> list[Recent]:
+    """List what was opened lately, newest first, whether it is still there or not."""
     try:
-        names = json.loads((home() / "recent.json").read_text(encoding="utf-8"))
-        return [path for path in map(Path, names) if path.is_file()]
+        known = json.loads(_recent_file().read_text(encoding="utf-8"))
+        return [_recent(entry) for entry in known]
     except (OSError, ValueError, TypeError):
         return []
+
+
+def recent_files() -> list[Path]:
+    """List tables and projects opened lately that are still there, newest first."""
+    return [recent.path for recent in recents() if recent.path.is_file()]
 
 
 def remember_recent(path: Path) -> None:
@@ -70,7 +94,37 @@ def remember_recent(path: Path) -> None:
     path = path.resolve()
     if path.parent == unsaved_folder().resolve():
         return
-    names = [str(path), *(str(known) for known in recent_files() if known != path)][:RECENT]
+    now = datetime.datetime.now().replace(microsecond=0)
+    others = [known for known in recents() if known.path != path]
+    _keep_recents([Recent(path, now), *others][:RECENT])
+
+
+def forget_recent(path: Path) -> None:
+    """Take a file out of the list."""
+    _keep_recents([known for known in recents() if known.path != path])
+
+
+def unsaved_since(project: Path) -> tuple[str, datetime.datetime | None]:
+    """Tell of which table an unsaved study is, and when it was begun."""
+    stem, _, stamp = project.stem.rpartition(" ")
+    stem, _, day = stem.rpartition(" ")
+    try:
+        return stem, datetime.datetime.strptime(f"{day} {stamp}", _STAMP)
+    except ValueError:
+        return project.stem, None
+
+
+def _recent_file() -> Path:
+    return home() / "recent.json"
+
+
+def _recent(entry: Any) -> Recent:
+    path, opened = (entry, None) if isinstance(entry, str) else entry
+    return Recent(Path(path), datetime.datetime.fromisoformat(opened) if opened else None)
+
+
+def _keep_recents(kept: list[Recent]) -> None:
+    entries = [(str(known.path), known.opened and known.opened.isoformat()) for known in kept]
     with contextlib.suppress(OSError, InputError):
         home().mkdir(parents=True, exist_ok=True)
-        write_atomically(home() / "recent.json", json.dumps(names))
+        write_atomically(_recent_file(), json.dumps(entries))

@@ -1,0 +1,131 @@
+"""The start page: recent files with what is in them, those that are gone, unsaved studies."""
+
+import datetime
+import json
+import os
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.panels.welcome import WelcomePage
+from aucstudio.project.results.outline import outline
+from aucstudio.project.store import workspace
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.words import day_words
+from tests.gui.conftest import PATIENCE, make_record
+
+NOW = datetime.datetime(2026, 11, 22, 10, 30)
+
+
+@pytest.fixture
+def project(tmp_path, table):
+    made = ProjectFile.create(tmp_path / "churn.aucproj")
+    for method in ("auc-rls", "logistic"):
+        made.add_run(make_record(table, method))
+    return made.path
+
+
+@pytest.fixture
+def page(qtbot):
+    def show():
+        make_application("light")
+        made = WelcomePage()
+        qtbot.addWidget(made)
+        made.resize(900, 700)
+        made.refresh()
+        with qtbot.waitExposed(made):
+            made.show()
+        qtbot.waitUntil(lambda: not made._soon.isActive() and not made._reader.busy)
+        return made
+
+    return show
+
+
+def facts(page, name):
+    return page.findChild(QLabel, f"{name}_facts").text()
+
+
+@pytest.mark.parametrize(
+    ("then", "words"),
+    [
+        (datetime.datetime(2026, 11, 22, 8, 5), "today, 08:05"),
+        (datetime.datetime(2026, 11, 21, 23, 59), "yesterday"),
+        (datetime.datetime(2026, 11, 18, 12, 0), "Wednesday"),
+        (datetime.datetime(2026, 3, 2, 12, 0), "2 March"),
+        (datetime.datetime(2024, 3, 2, 12, 0), "2 March 2024"),
+    ],
+)
+def test_days_are_named_as_people_do(then, words):
+    assert day_words(then, NOW) == words
+
+
+def test_recent_files_come_first_with_what_is_in_them(page, project, table_file, qtbot):
+    workspace.remember_recent(table_file)
+    workspace.remember_recent(project)
+    made = page()
+    qtbot.waitUntil(lambda: "best" in facts(made, "recent_file_0"), timeout=PATIENCE)
+    assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
+    told = facts(made, "recent_file_0")
+    assert told.startswith("Project · study.csv · 2 runs · best ")
+    assert "pAUC 0." in told
+    assert str(project.parent) in told
+    assert facts(made, "recent_file_1").startswith("Table · ")
+    assert made.findChild(QLabel, "recent_file_0_day").text().startswith("today, ")
+    example = next(b for b in made.findChildren(QPushButton) if "example" in b.objectName())
+    assert made.findChild(QPushButton, "recent_file_1").mapTo(made, made.pos()).y() < (
+        example.mapTo(made, made.pos()).y()
+    )
+
+
+def test_a_file_that_is_gone_is_grey_and_can_be_removed(page, table_file, project, qtbot):
+    workspace.remember_recent(project)
+    workspace.remember_recent(table_file)
+    os.remove(table_file)
+    made = page()
+    gone = made.findChild(QPushButton, "recent_file_0")
+    qtbot.waitUntil(lambda: not gone.isEnabled(), timeout=PATIENCE)
+    assert "not there any more" in facts(made, "recent_file_0")
+    qtbot.mouseClick(made.findChild(QPushButton, "recent_file_0_forget"), Qt.MouseButton.LeftButton)
+    assert [recent.path for recent in workspace.recents()] == [project]
+    assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
+
+
+def test_an_unsaved_study_is_named_by_its_table_and_day(page, qtbot, table):
+    made = workspace.new_unsaved_project(table.path)
+    shown = page()
+    assert shown.findChild(QPushButton, "unsaved_study_0").text() == "study"
+    assert shown.findChild(QLabel, "unsaved_study_0_day").text().startswith("today, ")
+    with qtbot.waitSignal(shown.path_asked) as asked:
+        shown.findChild(QPushButton, "unsaved_study_0").click()
+    assert asked.args == [str(made.path)]
+
+
+def test_the_list_goes_by_keyboard(page, qtbot, project, table_file):
+    workspace.remember_recent(table_file)
+    workspace.remember_recent(project)
+    made = page()
+    first = made.findChild(QPushButton, "recent_file_0")
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Down)
+    second = made.findChild(QPushButton, "recent_file_1")
+    assert made.window().focusWidget() is second
+    with qtbot.waitSignal(made.path_asked) as asked:
+        qtbot.keyClick(second, Qt.Key.Key_Space)
+    assert asked.args == [str(table_file.resolve())]
+
+
+def test_a_project_is_read_once_as_long_as_it_does_not_change(project, monkeypatch):
+    first = outline(project)
+    monkeypatch.setattr("aucstudio.project.results.outline._facts", lambda _path: "read anew")
+    assert outline(project) == first
+    os.utime(project, (1, 1))
+    assert outline(project).facts == "read anew"
+
+
+def test_a_list_of_an_older_program_is_understood(tmp_path):
+    home = workspace.home()
+    home.mkdir(parents=True)
+    (home / "recent.json").write_text(json.dumps([str(tmp_path / "a.csv")]))
+    assert workspace.recents() == [workspace.Recent(tmp_path / "a.csv")]
