@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -23,6 +22,7 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.liking import Liking
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.session import Session
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
 STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
-_SIZE = QSize(1440, 900)
 
 
 class MainWindow(QMainWindow):
@@ -60,8 +59,8 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
-        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         self._refresh_state()
+        self.liking = Liking(self)
 
     # ------------------------------------------------------------- assembly
 

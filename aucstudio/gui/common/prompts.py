@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import PlainLabel, message_box
 from aucstudio.gui.common.widgets import dialog_buttons, name_buttons, named
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.errors import InputError
 
 TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
@@ -27,14 +28,31 @@ _BUTTON = QDialogButtonBox.StandardButton
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
     """Ask for a file that exists; None if there is no answer."""
-    path, _ = QFileDialog.getOpenFileName(parent, title, folder, filters)
-    return path or None
+    path, _ = QFileDialog.getOpenFileName(parent, title, folder or _last_folder(filters), filters)
+    return _noted(path, filters)
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
     """Ask where to save; None if there is no answer."""
+    suggested = os.path.join(_last_folder(filters), suggested)
     path, _ = QFileDialog.getSaveFileName(parent, title, suggested, filters)
+    return _noted(path, filters)
+
+
+def _last_folder(filters: str) -> str:
+    """Give the folder where a file of this kind was last opened or saved."""
+    folder = preferences().now.folders.get(_kind(filters), "")
+    return folder if os.path.isdir(folder) else ""
+
+
+def _noted(path: str, filters: str) -> str | None:
+    if path:
+        preferences().put_in("folders", _kind(filters), os.path.dirname(os.path.abspath(path)))
     return path or None
+
+
+def _kind(filters: str) -> str:
+    return filters.split(" (")[0]
 
 
 def with_ending(path: str, ending: str) -> Path:

@@ -200,7 +200,7 @@ def hint_label(name: str) -> QLabel:
 
 def follow_check(name: str) -> QCheckBox:
     """Make the choice between the run in flight and the chosen one."""
-    check = named(QCheckBox("&Follow the run in flight"), name, "Follow the run in flight")
+    check = named(QCheckBox("Follow the run in fli&ght"), name, "Follow the run in flight")
     plain_tooltip(check, "Off: the chosen run stays in view while another trains")
     check.setChecked(True)
     check.setVisible(False)

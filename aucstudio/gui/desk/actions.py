@@ -73,11 +73,12 @@ class Actions(QObject):
         )
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
         self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
-        self.export_script = self._make("export_script", "Save as e&xperiment…", "Ctrl+Shift+E")
+        self.export_script = self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E")
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.cluster = self._make("cluster", "&Cluster…", "")
+        self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
         self.quit = self._make("quit", "&Quit", Standard.Quit)
         self.quit.triggered.connect(window.close)
         self.tear_off = self._make("tear_off", "&Tear off", "Ctrl+Shift+T")
@@ -127,7 +128,14 @@ class Actions(QObject):
         _add(file, self.export_figure, self.export_figure_data, None)
         _add(file, self.score_table, self.export_model, self.export_report, self.export_script)
         _add(file, None, self.quit)
-        _add(bar.addMenu("&Edit"), *self._undo_actions(), None, self.copy_figure)
+        _add(
+            bar.addMenu("&Edit"),
+            *self._undo_actions(),
+            None,
+            self.copy_figure,
+            None,
+            self.preferences,
+        )
         runs = bar.addMenu("&Run")
         _add(runs, self.run, self.tune, self.stop, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))

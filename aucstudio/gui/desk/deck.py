@@ -8,10 +8,11 @@ from typing import Any
 from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
+from aucstudio.gui.common.screens import on_some_screen
 from aucstudio.gui.common.view import View
 from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
 from aucstudio.gui.desk.stand_in import Page, StandIn
-from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff, on_some_screen
+from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff
 from aucstudio.gui.state.timers import delayed
 
 # Two rows of two; tile k is in row k // 2 and column k % 2.

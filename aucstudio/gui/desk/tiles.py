@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QCursor,
     QDrag,
     QDragEnterEvent,
     QDropEvent,
-    QGuiApplication,
     QMouseEvent,
     QMoveEvent,
     QResizeEvent,
@@ -24,7 +23,6 @@ _MIME = "application/x-aucstudio-view"
 _BAR_LEFT = 4  # pixels, as in the style sheet
 _AIR_SAVED = 10  # pixels of a tab, as in the style sheet
 _MOST_ASKED = 600  # pixels of height: what a window of 1000 × 700 has for its views
-_LEAST_SHOWN = 48  # pixels of a window that must be on some screen to be taken hold of
 
 
 class _TileBar(QTabBar):
@@ -225,18 +223,3 @@ def _dress(widget: QWidget, state: str, value: bool) -> None:
     widget.setProperty(state, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
-
-
-def on_some_screen(wanted: QRect, least: QSize) -> QRect:
-    """Give a window's place, moved onto a screen if too little of it would be seen."""
-    screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
-    rect = QRect(wanted.topLeft(), wanted.size().expandedTo(least))
-    for area in screens:
-        seen = area.intersected(rect)
-        top_is_seen = area.top() <= rect.top() <= area.bottom() - _LEAST_SHOWN
-        if seen.width() >= _LEAST_SHOWN and top_is_seen:
-            return QRect(rect.topLeft(), rect.size().boundedTo(area.size()))
-    area = QGuiApplication.primaryScreen().availableGeometry()
-    rect.setSize(rect.size().boundedTo(area.size()))
-    rect.moveCenter(area.center())
-    return rect

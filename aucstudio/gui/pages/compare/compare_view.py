@@ -110,7 +110,7 @@ class CompareView(View):
         self.copy_button = named(QPushButton("Cop&y"), "copy_table_button", "Copy the tables")
         plain_tooltip(self.copy_button, "Both tables with full figures, for a spreadsheet")
         self.copy_button.clicked.connect(self._on_copy)
-        self.save_button = named(QPushButton("Sa&ve…"), "save_table_button", "Save the tables")
+        self.save_button = named(QPushButton("&Save…"), "save_table_button", "Save the tables")
         plain_tooltip(self.save_button, "As CSV, Markdown or LaTeX, by the ending of the name")
         self.save_button.clicked.connect(self._on_save)
         self.controls.addWidget(self.copy_button)

@@ -80,12 +80,12 @@ class FeatureView(PlaneView):
 
     def _make_controls(self) -> None:
         super()._make_controls()
-        self.rows_combo = self.add_combo("rows_combo", "&Rows", "Which rows are drawn")
+        self.rows_combo = self.add_combo("rows_combo", "Ro&ws", "Which rows are drawn")
         self.rows_combo.addItem("Held-out", True)
         self.rows_combo.addItem("Training", False)
         self.rows_combo.currentIndexChanged.connect(self.mark_stale)
         self.shade_check = self._add_check(
-            "S&hading", "feature_shade_check", "Shade the plane by the chosen run's score"
+            "Shad&ing", "feature_shade_check", "Shade the plane by the chosen run's score"
         )
         self.support_check = self._add_check(
             "S&upport", "feature_support_check", "Mark the training rows that the fit rests on"

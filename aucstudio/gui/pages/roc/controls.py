@@ -71,7 +71,7 @@ class RocControls:
         self._lay_out(row)
 
     def _make_menu(self) -> None:
-        self.show_button = named(QPushButton("S&how"), "show_button", "What else is shown")
+        self.show_button = named(QPushButton("Sho&w"), "show_button", "What else is shown")
         plain_tooltip(self.show_button, "Confidence band, inset, operating point, costs and more")
         self.show_menu = named(QMenu(self.show_button), "show_menu", "What else is shown")
         self.show_menu.setToolTipsVisible(True)

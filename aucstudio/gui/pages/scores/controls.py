@@ -45,7 +45,7 @@ class ScoreControls:
             "Density makes both classes equally large; counts on a logarithmic axis show how rare "
             "one of them is, and its single rows",
         )
-        self.scale_label = _buddy("&Heights", self.scale_combo)
+        self.scale_label = _buddy("Hei&ghts", self.scale_combo)
         self.follow_check = follow_check("scores_follow_check")
         for widget in (self.split_label, self.split_combo, self.threshold_label):
             layout.addWidget(widget)

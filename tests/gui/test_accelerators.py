@@ -1,0 +1,60 @@
+"""Alt and a letter presses one thing: no letter is given twice to what is seen on a page."""
+
+from collections import defaultdict
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
+
+from tests.gui.conftest import make_record, put
+
+pytestmark = pytest.mark.slow
+
+
+def letter(text):
+    """The letter that a text underlines; empty for none."""
+    kept = text.replace("&&", "")
+    place = kept.find("&")
+    return kept[place + 1].lower() if 0 <= place < len(kept) - 1 else ""
+
+
+def letters_of(window):
+    """Which menus, buttons and labels of fields have each letter."""
+    found = defaultdict(list)
+    for action in window.menuBar().actions():
+        found[letter(action.text())].append(f"menu {action.text()}")
+    for widget in [*window.findChildren(QAbstractButton), *window.findChildren(QLabel)]:
+        if widget.isVisible() and widget.window() is window:
+            if isinstance(widget, QLabel) and widget.buddy() is None:
+                continue
+            name = widget.objectName() or (widget.buddy().objectName() if widget.text() else "")
+            found[letter(widget.text())].append(f"{name} {widget.text()!r}")
+    found.pop("", None)
+    return found
+
+
+def ambiguous(letters):
+    return {key: names for key, names in letters.items() if len(names) > 1}
+
+
+def test_no_letter_is_ambiguous_on_any_page(window, table, table_file):
+    window.open_data(table_file)
+    put(window.session, make_record(table), "AUC-RLS")
+    put(window.session, make_record(table, "logistic"), "Logistic")
+    window.resize(1600, 1000)
+    found = {}
+    for view in window.views:
+        window.deck.show_view(view)
+        for _ in range(3):
+            QApplication.processEvents()
+        if twice := ambiguous(letters_of(window)):
+            found[view.title] = twice
+    assert found == {}
+
+
+def test_no_letter_is_ambiguous_in_any_menu(window):
+    for action in window.menuBar().actions():
+        found = defaultdict(list)
+        for entry in action.menu().actions():
+            found[letter(entry.text())].append(entry.text())
+        found.pop("", None)
+        assert ambiguous(found) == {}, action.text()

@@ -1,0 +1,123 @@
+"""What a person likes: the Preferences dialog, and windows that come back as they were left."""
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPushButton
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.theme import current_theme, set_text_size
+from aucstudio.gui.dialogs.preferences import PreferencesDialog
+from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.state.preferences import FigureRules, preferences
+
+
+@pytest.fixture
+def start(qtbot):
+    """Start the program's window, as often as wanted."""
+    made = []
+
+    def start():
+        make_application()
+        window = MainWindow()
+        made.append(window)
+        with qtbot.waitExposed(window):
+            window.show()
+        return window
+
+    yield start
+    for window in made:
+        window.close()
+        window.deleteLater()
+    set_text_size(QApplication.instance(), 100)
+    make_application("light")
+
+
+def test_a_window_comes_back_where_and_as_large_as_it_was(start, qtbot):
+    first = start()
+    first.setGeometry(20, 40, 760, 620)
+    qtbot.waitUntil(lambda: first.width() == 760)
+    first.close()
+    assert preferences().path.is_file()
+    again = start()
+    assert again.geometry().getRect() == (20, 40, 760, 620)
+
+
+def test_a_window_that_was_on_a_lost_screen_comes_back_on_one(start, qtbot):
+    first = start()
+    first.setGeometry(90_000, 90_000, 900, 600)
+    qtbot.waitUntil(lambda: "main_window" in preferences().now.windows)
+    first.close()
+    again = start()
+    assert again.screen().availableGeometry().intersects(again.geometry())
+
+
+def test_the_theme_is_kept_and_every_window_takes_it_on(start):
+    first, second = start(), start()
+    first.findChild(QAction, "action_theme_dark").trigger()
+    assert current_theme().name == "dark"
+    assert second.findChild(QAction, "action_theme_dark").isChecked()
+    third = start()
+    assert current_theme().name == "dark"
+    assert third.findChild(QAction, "action_theme_dark").isChecked()
+
+
+def test_the_dialog_changes_what_is_liked(start, qtbot):
+    window = start()
+    window.actions_.preferences.trigger()
+    dialog = window.findChild(PreferencesDialog)
+    assert dialog.isVisible()
+    before = window.menuBar().fontMetrics().height()
+    dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
+    dialog.text_size.setValue(150)
+    dialog.high.setValue(0.2)
+    dialog.width_mm.setValue(120)
+    dialog.findChild(QPushButton, "preferences_ok_button").click()
+    now = preferences().now
+    assert (now.theme, now.text_size, now.fpr_range) == ("dark", 150, (0.0, 0.2))
+    assert now.figure == FigureRules(width=120.0)
+    assert current_theme().name == "dark"
+    assert window.session.plan.band == (0.0, 0.2)
+    qtbot.waitUntil(lambda: window.menuBar().fontMetrics().height() > 1.3 * before)
+
+
+def test_cancel_changes_nothing_and_a_range_that_is_none_is_told(start):
+    window = start()
+    window.actions_.preferences.trigger()
+    dialog = window.findChild(PreferencesDialog)
+    dialog.low.setValue(0.5)
+    assert "begin below its end" in dialog.problem.text()
+    assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    before = preferences().now
+    dialog.reject()
+    assert preferences().now == before
+
+
+def test_damaged_preferences_are_told_and_stop_nothing(start):
+    path = preferences().path
+    path.parent.mkdir(parents=True)
+    path.write_text("{ this is no preference")
+    from aucstudio.gui.state import preferences as module
+
+    module._open.clear()
+    window = start()
+    assert window.isVisible()
+    assert "damaged" in window.statusBar().currentMessage()
+
+
+def test_each_kind_of_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
+    asked = []
+
+    def answer(_parent, _title, folder, _filters):
+        asked.append(folder)
+        return str(tmp_path / "study.csv"), ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", answer)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    for _ in range(2):
+        prompts.ask_open_path(None, "Open a table", prompts.TABLES)
+    prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
+    prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
+    assert asked == ["", str(tmp_path), "model.aucmodel", str(tmp_path / "model.aucmodel")]
