@@ -59,15 +59,15 @@ class MessageBar(QFrame):
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.count = label("", "muted", name="message_count")
         self.previous = self._button(
-            "&Earlier", "message_previous", "The message before", self._on_previous
+            "Earlier", "message_previous", "The message before", self._on_previous
         )
-        self.next = self._button("La&ter", "message_next", "The message after", self._on_next)
+        self.next = self._button("Later", "message_next", "The message after", self._on_next)
         self.more = self._button(
-            "&Details", "message_details", "Show all that is known", self._on_more
+            "Details", "message_details", "Show all that is known", self._on_more
         )
         self.more.setCheckable(True)
         self.dismiss = self._button(
-            "Dis&miss", "message_dismiss", "Take this message away (Esc)", self.dismiss_shown
+            "Dismiss", "message_dismiss", "Take this message away (Esc)", self.dismiss_shown
         )
         self.details = named(QPlainTextEdit(), "message_text", "Details of the message")
         self.details.setReadOnly(True)

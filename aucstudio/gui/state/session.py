@@ -21,7 +21,6 @@ from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs import experiment_file
-from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.place import Place
 
 __all__ = ["Session", "ShownRun", "Study"]
@@ -165,7 +164,6 @@ class Session(SessionRunning):
     def _on_opened(self, found: Opened) -> None:
         study = found.study(self.plan)
         self._swap(study)
-        remember_recent(found.path)
         self._reader = RunReader(functools.partial(self._damage_found.emit, study))
         self._reader.start(found.unread)
         if found.experiments is not None:
@@ -218,7 +216,6 @@ class Session(SessionRunning):
     def _on_saved(self, save: Save) -> None:
         study = save.study
         study.is_saved = True
-        remember_recent(save.path)
         self._on_damage(study, save.left_out)
         if study is self.study:
             self.keep_plan()  # it may have changed while it was written
