@@ -15,11 +15,11 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
-from aucstudio.gui.common import prompts
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import ticking
+from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.project.sealed import DamagedError
@@ -64,7 +64,7 @@ def create_window(path: str | Path | None = None, place: Place | None = None) ->
     window = MainWindow(place or the_processes())
     assert window.views
     if path is not None:
-        window.open_path(path)
+        window.open_now(path)
     return window
 
 
@@ -72,22 +72,23 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
     """Open the window and run until it is closed; gives the exit status."""
     application = make_application()
     window = MainWindow(the_processes())
-    application.styleHints().colorSchemeChanged.connect(lambda _scheme: window.follow_desktop())
-    _show_uncaught_errors(window)
+    application.styleHints().colorSchemeChanged.connect(lambda _scheme: _follow_desktop())
+    _show_uncaught_errors()
 
     def leave(status: int) -> None:
-        window.close()
+        for one in list(the_windows().open):
+            one.leave()
         application.exit(status)  # even if a dialog is open
 
     # A shell's Ctrl+C closes the window instead of being lost in the event loop.
     signals.call(leave)
-    awake = ticking(window, 200, lambda: None)
+    awake = ticking(application, 200, lambda: None)
     awake.start()
     window.show()
     if path is not None:
-        QTimer.singleShot(0, lambda: window.open_path(path))
+        QTimer.singleShot(0, window, lambda: window.open_path(path))
     elif sample:
-        QTimer.singleShot(0, window.open_example)
+        QTimer.singleShot(0, window, window.open_example)
     else:
         get_ready(window)
     status = application.exec()
@@ -130,13 +131,25 @@ def _load_the_rest() -> Job[None, None]:
     return job
 
 
-def _show_uncaught_errors(window: MainWindow) -> None:
+def _follow_desktop() -> None:
+    for window in the_windows().open[:1]:
+        window.follow_desktop()
+
+
+def _show_uncaught_errors() -> None:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if isinstance(error, DamagedError) and error.run in window.session.records:
-            window.session.leave_out({error.run: str(error)})
-            return
+        windows = the_windows().open
+        if isinstance(error, DamagedError) and error.run is not None:
+            holding = [one for one in windows if error.run in one.session.records]
+            for window in holding:
+                window.session.leave_out({error.run: str(error)})
+            if holding:
+                return
         details = "".join(traceback.format_exception(kind, error, trace))
         sys.stderr.write(details)
-        prompts.show_error(window, f"Something went wrong that should not have: {error}", details)
+        # The one that a person looks at, else the first.
+        active = [one for one in windows if one.isActiveWindow()] or windows
+        for window in active[:1]:
+            window.messages.tell(f"Something went wrong that should not have: {error}", details)
 
     sys.excepthook = show

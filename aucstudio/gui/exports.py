@@ -136,7 +136,7 @@ class Exports(QObject):
         try:
             write()
         except InputError as error:
-            prompts.show_error(self._window, str(error))
+            self._session.failed.emit(str(error), "")
         else:
             self._session.told.emit(f"Saved {path}")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
@@ -16,20 +18,22 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common import prompts
 from aucstudio.gui.common.icons import redress
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.files import Files
 from aucstudio.gui.liking import Liking
+from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
+from aucstudio.gui.state.opening import PROJECT, TABLE, Opened, kind_of
 from aucstudio.gui.state.session import Session
+from aucstudio.gui.windows import the_windows
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.examples.studies import STUDIES, make_study
-from aucstudio.project.store.workspace import samples_folder
+from aucstudio.project.examples.studies import STUDIES
 from aucstudio.project.work.place import Place
 
 if TYPE_CHECKING:
@@ -43,9 +47,6 @@ if TYPE_CHECKING:
     from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 
-PROJECTS = "AUC Studio projects (*.aucproj)"
-STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
-
 
 class MainWindow(QMainWindow):
     """The window; owns a session and hands it to panels and views."""
@@ -56,6 +57,8 @@ class MainWindow(QMainWindow):
         self.session = Session(self, place)
         self.actions_ = Actions(self)
         self._workplace: Workplace | None = None
+        self._may_leave = self._waits_to_leave = False
+        self.files = Files(self, self.session, self.actions_)
         self._lay_out()
         self._connect()
         self.setAcceptDrops(True)
@@ -66,6 +69,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.strip = ProgressStrip(self.session, self.actions_.run, self.actions_.stop)
+        self.messages = MessageBar()
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
@@ -78,6 +82,7 @@ class MainWindow(QMainWindow):
             layout.addWidget(self.strip)
         else:
             self.strip.stand_beside(self.menuBar())
+        layout.addWidget(self.messages)
         layout.addWidget(self._middle, stretch=1)
         self.setCentralWidget(whole)
 
@@ -141,19 +146,15 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, verbs = self.session, self.actions_
-        verbs.open_data.triggered.connect(self._on_open_data)
-        verbs.open_project.triggered.connect(self._on_open_project)
-        verbs.save_project.triggered.connect(self._on_save)
-        verbs.save_project_as.triggered.connect(self._on_save_as)
         verbs.run.triggered.connect(lambda: self._run(tuned=False))
         verbs.tune.triggered.connect(lambda: self._run(tuned=True))
-        verbs.stop.triggered.connect(session.stop)
+        verbs.stop.triggered.connect(session.stop_one)
+        verbs.stop_all.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
         verbs.at_once_chosen.connect(session.run_at_once)
         for side in (verbs.show_setup, verbs.show_runs):
-            side.triggered.connect(self._keep_layout)
+            side.triggered.connect(self.keep_layout)
         verbs.theme_chosen.connect(self.set_theme)
-        verbs.example_chosen.connect(self.open_example)
         self.welcome.open_data_asked.connect(verbs.open_data.trigger)
         self.welcome.open_project_asked.connect(verbs.open_project.trigger)
         self.welcome.example_asked.connect(self.open_example)
@@ -163,7 +164,7 @@ class MainWindow(QMainWindow):
         session.selection_changed.connect(self._refresh_state)
         session.live_changed.connect(self._on_live)
         session.told.connect(self.statusBar().showMessage)
-        session.failed.connect(self._on_failed)
+        session.failed.connect(self.messages.tell)
 
     def _connect_workplace(self) -> None:
         verbs = self.actions_
@@ -173,19 +174,19 @@ class MainWindow(QMainWindow):
         self.data_panel.open_asked.connect(verbs.open_data.trigger)
         self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
-        self.deck.layout_changed.connect(self._keep_layout)
+        self.deck.layout_changed.connect(self.keep_layout)
 
     # ------------------------------------------------------------- state
 
     def _refresh_state(self) -> None:
         session, verbs = self.session, self.actions_
-        has_table = session.table is not None
-        shows_views = has_table or bool(session.shown_runs())
+        shows_views = self.shows_study
         if not shows_views:
             self.welcome.refresh()
         for start in (verbs.run, verbs.tune):
             start.setEnabled(self._can_run())
-        verbs.stop.setEnabled(session.busy)
+        for stop in (verbs.stop, verbs.stop_all):
+            stop.setEnabled(session.busy)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
         name = session.project.path.stem if session.project and session.is_saved else ""
@@ -199,6 +200,11 @@ class MainWindow(QMainWindow):
             self.deck.refresh_verbs(verbs, shows_views)
             self.deck.name_windows(title or "AUC Studio")
 
+    @property
+    def shows_study(self) -> bool:
+        """Whether there is a study to work on; else the start page is seen."""
+        return self.session.table is not None or bool(self.session.shown_runs())
+
     def _can_run(self) -> bool:
         table = self.session.table
         if table is None:
@@ -210,13 +216,15 @@ class MainWindow(QMainWindow):
         return True
 
     def _on_live(self) -> None:
-        self.actions_.stop.setEnabled(self.session.busy)
+        for stop in (self.actions_.stop, self.actions_.stop_all):
+            stop.setEnabled(self.session.busy)
+        self._leave_if_done()
 
     def current_view(self) -> View:
         """Give the view that was last clicked into."""
         return self.deck.active()
 
-    def _keep_layout(self) -> None:
+    def keep_layout(self) -> None:
         """Put down where the views are; not an edit, so that undo never moves a window."""
         if not self.is_furnished:
             return
@@ -228,7 +236,8 @@ class MainWindow(QMainWindow):
         if layout != plan.layout:
             self.session.put_plan(dataclasses.replace(plan, layout=layout))
 
-    def _restore_layout(self) -> None:
+    def restore_layout(self) -> None:
+        """Put the pages and columns where the study had them."""
         layout = self.session.plan.layout
         self.actions_.show_setup.setChecked(layout.get("setup") is not False)
         self.actions_.show_runs.setChecked(layout.get("runs") is not False)
@@ -239,6 +248,11 @@ class MainWindow(QMainWindow):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             apply_theme(application, choice)
+        for window in {self, *the_windows().open}:
+            window.retheme()
+
+    def retheme(self) -> None:
+        """Take on the present theme."""
         redress(self)
         if self.is_furnished:
             for view in self.deck.made_views():
@@ -255,87 +269,36 @@ class MainWindow(QMainWindow):
     def open_data(self, path: str | Path) -> Table | None:
         """Import a table with the guessed settings and no dialog; None if it cannot be read.
 
-        What is wrong is then said in the data card; what was open stays.
+        For scripts: the table is there when this returns. What is wrong is said in the window,
+        and what was open stays.
         """
-        try:
-            return self.session.open_data(path)
-        except Exception as error:  # noqa: BLE001  (the reader runs on a thread; all ends here)
-            self._say(error, self.data_panel.show_problem)
-        return None
+        found = self.open_now(path, TABLE)
+        return None if found is None else found.table
 
     def open_project(self, path: str | Path) -> None:
-        """Open a project; what is wrong is said in a dialog."""
+        """Open a project, for scripts: it is there when this returns."""
+        self.open_now(path, PROJECT)
+
+    def open_now(self, path: str | Path, kind: str = "") -> Opened | None:
+        """Open a file and wait for it; None if it cannot be read, which is said in the window."""
+        kind = kind or kind_of(path)
         try:
-            warnings = self.session.open_project(path)
-        except Exception as error:  # noqa: BLE001
-            self._say(error, lambda sentence: prompts.show_error(self, sentence))
-            return
-        self._restore_layout()
-        if warnings:
-            prompts.show_error(self, "\n\n".join(warnings))
+            return self.session.open_now(path, kind)
+        except Exception as error:  # noqa: BLE001  (a reader may fail in any way; all ends here)
+            self.files.refuse(kind, error)
+        return None
 
     def open_path(self, path: str | Path) -> None:
-        """Open a table, a project or an experiment file, by its ending."""
-        if Path(path).suffix.lower() == ".aucproj":
-            self.open_project(path)
-        elif Path(path).suffix.lower() == ".toml":
-            self.open_experiments(path)
-        else:
-            self.open_data(path)
+        """Begin to open a table, a project or an experiment file, by its ending."""
+        self.files.open_path(path)
 
     def open_example(self, key: str = STUDIES[0]) -> None:
-        """Open an example study and run it."""
-        try:
-            self.open_experiments(make_study(key, samples_folder(key)))
-        except InputError as error:
-            prompts.show_error(self, str(error))
+        """Begin to open an example study, and run it."""
+        self.files.open_example(key)
 
-    def open_experiments(self, path: str | Path) -> None:
-        """Open an experiment file and run it; what is wrong is said in a dialog."""
-        try:
-            study = self.session.open_experiments(path)
-        except Exception as error:  # noqa: BLE001
-            self._say(error, lambda sentence: prompts.show_error(self, sentence))
-        else:
-            self.deck.show_side_by_side(study.views or (self.views[0].objectName(),))
-
-    def _say(self, error: Exception, say: object) -> None:
-        from aucstudio.project.work.job import describe_failure
-
-        sentence, trace = describe_failure(error)
-        if isinstance(error, (InputError, ValueError)) and callable(say):
-            say(sentence)
-        elif not self.session.busy and type(error).__name__ not in ("Stopped", "Cancelled"):
-            prompts.show_error(self, sentence, trace)
-
-    def _on_open_data(self) -> None:
-        path = prompts.ask_open_path(self, "Open a table", prompts.TABLES)
-        if path:
-            self.open_data(path)
-
-    def _on_open_project(self) -> None:
-        path = prompts.ask_open_path(self, "Open a project or an experiment", STUDY_FILES)
-        if path:
-            self.open_path(path)
-
-    def _on_save(self) -> None:
-        self._keep_layout()
-        if self.session.is_saved:
-            self.session.save_plan()
-            self.statusBar().showMessage(self.session.status)
-        else:
-            self._on_save_as()
-
-    def _on_save_as(self) -> None:
-        stem = self.session.table.path.stem if self.session.table else "study"
-        path = prompts.ask_save_path(self, "Save the project", f"{stem}.aucproj", PROJECTS)
-        if not path:
-            return
-        try:
-            self.session.save_as(prompts.with_ending(path, ".aucproj"))
-        except InputError as error:
-            prompts.show_error(self, str(error))
-        self._refresh_state()
+    def show_pages(self, pages: Sequence[str]) -> None:
+        """Show these pages side by side; without any, the first one."""
+        self.deck.show_side_by_side(tuple(pages) or (self.deck.pages[0].objectName(),))
 
     def _run(self, *, tuned: bool) -> None:
         try:
@@ -354,9 +317,6 @@ class MainWindow(QMainWindow):
         else:
             self.method_panel.show_problem(cause, str(error))
 
-    def _on_failed(self, sentence: str, trace: str) -> None:
-        prompts.show_error(self, sentence, trace)
-
     def _on_cluster(self) -> None:
         dialog = ClusterDialog(self.session, self)
         dialog.exec()
@@ -364,8 +324,37 @@ class MainWindow(QMainWindow):
 
     # ------------------------------------------------------------- Qt
 
+    def leave(self) -> None:
+        """Close without asking; what is under way is stopped, and what is finished kept."""
+        self._may_leave = True
+        self.close()
+
+    def leave_when_done(self) -> None:
+        """Close as soon as nothing is under way any more."""
+        self._waits_to_leave = True
+        self.session.told.emit("The window closes when all runs have ended")
+        self._leave_if_done()
+
+    def stay(self) -> None:
+        """Do not close after all."""
+        self._waits_to_leave = False
+
+    def _leave_if_done(self) -> None:
+        if self._waits_to_leave and not self.session.has_work:
+            self._waits_to_leave = False
+            QTimer.singleShot(0, self, self.leave)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        the_windows().add(self)
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._keep_layout()
+        if self.session.has_work and not self._may_leave:
+            event.ignore()
+            the_windows().close([self])
+            return
+        the_windows().remove(self)
+        self.keep_layout()
         self.session.close()
         if self.is_furnished:
             self.deck.gather()

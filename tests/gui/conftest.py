@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common import prompts
+from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation
@@ -20,12 +21,18 @@ PATIENCE = 30_000
 
 
 class Answers:
-    """Stands in for every dialog; remembers what was asked and said."""
+    """Stands in for every dialog; remembers what was asked and said.
+
+    ``errors`` are the sentences that message bars and error prompts told; ``choice`` answers
+    questions by the key of an answer, None for Cancel; ``asked`` are those questions.
+    """
 
     def __init__(self):
         self.open_path = None
         self.save_path = None
         self.text = None
+        self.choice = "stop"
+        self.asked = []
         self.errors = []
         self.texts = []
 
@@ -39,6 +46,19 @@ def answers(monkeypatch):
     monkeypatch.setattr(
         prompts, "show_error", lambda _parent, sentence, details="": given.errors.append(sentence)
     )
+    tell = MessageBar.tell
+
+    def tell_and_note(bar, sentence, details=""):
+        given.errors.append(sentence)
+        tell(bar, sentence, details)
+
+    monkeypatch.setattr(MessageBar, "tell", tell_and_note)
+
+    def ask_choice(_parent, title, text, choices, answered):
+        given.asked.append((title, text, [key for key, _words in choices]))
+        answered(given.choice)
+
+    monkeypatch.setattr(prompts, "ask_choice", ask_choice)
     monkeypatch.setattr(
         prompts, "show_text", lambda _parent, title, text: given.texts.append((title, text))
     )
@@ -154,7 +174,7 @@ def window(qtbot):
     with qtbot.waitExposed(made):
         made.show()
     yield made
-    made.close()
+    made.leave()
     made.deleteLater()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 

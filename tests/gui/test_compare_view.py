@@ -371,7 +371,7 @@ def test_save(view, three, qtbot, monkeypatch, tmp_path, ending, writer):
 def test_what_cannot_be_saved_is_said(view, three, qtbot, monkeypatch, tmp_path):
     shown(view, qtbot)
     said = []
-    monkeypatch.setattr(prompts, "show_error", lambda _parent, sentence: said.append(sentence))
+    view.session.failed.connect(lambda sentence, _trace: said.append(sentence))
     for path in (tmp_path / "table.docx", tmp_path / "nowhere" / "table.csv"):
         monkeypatch.setattr(prompts, "ask_save_path", lambda *_, path=path: str(path))
         view.save_button.click()

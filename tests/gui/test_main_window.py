@@ -165,7 +165,7 @@ def test_from_a_csv_to_an_exported_model(window, qtbot, tmp_path, answers, run_t
 
     answers.save_path = str(tmp_path / "study.aucproj")
     window.findChild(QAction, "action_save_project").trigger()
-    assert "study" in window.windowTitle()
+    qtbot.waitUntil(lambda: "study" in window.windowTitle(), timeout=PATIENCE)
     again = create_window(tmp_path / "study.aucproj")
     assert not answers.errors
     reopened = [run.record for run in again.session.shown_runs()]
@@ -421,8 +421,8 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.method_panel.form.editors["C"].edited.emit()
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
-    assert window.close()
-    assert not window.session.busy
+    window.close()  # it is asked, and answered: stop
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     window.deleteLater()
 
 

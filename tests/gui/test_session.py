@@ -259,6 +259,20 @@ def test_a_run_under_way_ends_in_the_file_it_was_saved_as(session, held, qtbot, 
     assert first.flights().lost == []
 
 
+def test_a_run_under_way_ends_in_the_file_that_is_written_beside_the_window(
+    session, held, qtbot, tmp_path, monkeypatch
+):
+    disk = SlowDisk(monkeypatch, project_handle, "write_project")
+    session.begin_save(tmp_path / "named.aucproj")
+    qtbot.waitUntil(disk.reached.is_set, timeout=PATIENCE)
+    held.release.set()  # it ends while the file is written, and waits for it
+    disk.release.set()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert session.project.path == tmp_path / "named.aucproj"
+    assert ids(session.project) == list(session.records) != []
+    assert session.is_saved
+
+
 def test_a_crash_after_save_as_is_told_in_the_new_file(session, held, tmp_path, monkeypatch):
     session.save_as(tmp_path / "named.aucproj")
     monkeypatch.setattr(Owner, "lives", lambda _owner: False)

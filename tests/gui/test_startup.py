@@ -85,7 +85,7 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
 
 
 def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
-    starting.open_path(table_file)
+    starting.open_now(table_file)
     tabs = starting.tabs
     qtbot.waitUntil(tabs.isVisible, timeout=PATIENCE)
     assert [tabs.widget(k).objectName() for k in range(tabs.count())] == [p[0] for p in PAGES]
@@ -101,7 +101,7 @@ def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
 
 
 def test_a_page_that_is_asked_for_is_there(starting, table_file):
-    starting.open_path(table_file)
+    starting.open_now(table_file)
     for view, (name, title, _, kind) in zip(starting.views, PAGES, strict=True):
         assert (view.objectName(), view.title, type(view).__name__) == (name, title, kind)
         assert starting.tabs.indexOf(view) >= 0
@@ -109,7 +109,7 @@ def test_a_page_that_is_asked_for_is_there(starting, table_file):
 
 
 def test_a_page_that_was_never_seen_can_be_torn_off(starting, qtbot, table_file):
-    starting.open_path(table_file)
+    starting.open_now(table_file)
     deck = starting.deck
     deck.show_view(deck.pages[4])
     starting.actions_.tear_off.trigger()

@@ -74,6 +74,11 @@ def show_tip(at: QPoint, text: str, widget: QWidget) -> None:
     QToolTip.showText(at, tip_text(text), widget)
 
 
+def menu_text(text: str) -> str:
+    """Give what a menu shows as this text: it takes an ampersand for the mark of a key."""
+    return text.replace("&", "&&")
+
+
 def message_box(
     icon: QMessageBox.Icon, title: str, text: str, parent: QWidget | None
 ) -> QMessageBox:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -101,6 +103,45 @@ def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
     if details:
         box.setDetailedText(details)
     _ask(box, "error_prompt")
+
+
+Answered = Callable[[str | None], object]
+
+
+def ask_choice(
+    parent: QWidget,
+    title: str,
+    text: str,
+    choices: Sequence[tuple[str, str]],
+    answered: Answered,
+) -> None:
+    """Ask for one of several ways to go on, or none; returns at once.
+
+    Parameters
+    ----------
+    parent : QWidget
+    title, text : str
+    choices : sequence of (str, str)
+        Key and words; the first one is the default.
+    answered : callable
+        Told the key, or None if it was cancelled.
+    """
+    box = message_box(QMessageBox.Icon.Question, title, text, parent)
+    role = QMessageBox.ButtonRole.AcceptRole
+    buttons = [(box.addButton(words, role), key) for key, words in choices]
+    box.setDefaultButton(buttons[0][0])
+    box.setEscapeButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.setObjectName("choice_prompt")
+    for button, key in buttons:
+        named(button, f"choice_{key.replace(' ', '_')}", button.text().replace("&", ""))
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def finish(_code: int) -> None:
+        clicked = box.clickedButton()
+        answered(next((key for button, key in buttons if button is clicked), None))
+
+    box.finished.connect(finish)
+    box.open()
 
 
 def show_text(parent: QWidget, title: str, text: str) -> None:

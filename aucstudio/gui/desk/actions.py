@@ -61,6 +61,7 @@ class Actions(QObject):
         super().__init__(window)
         self._window = window
         self.theme = "system"
+        self.new_window = self._make("new_window", "&New window", Standard.New)
         self.open_data = self._make("open_data", "&Open table…", Standard.Open)
         self.open_project = self._make("open_project", "Open &project…", "Ctrl+Shift+O")
         self.save_project = self._make("save_project", "&Save project", Standard.Save)
@@ -77,10 +78,11 @@ class Actions(QObject):
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
+        self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
         self.cluster = self._make("cluster", "&Cluster…", "")
         self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
-        self.quit = self._make("quit", "&Quit", Standard.Quit)
-        self.quit.triggered.connect(window.close)
+        self.close = self._make("close", "C&lose", "Ctrl+W")
+        self.quit = self._make("quit", "&Quit", "Ctrl+Q")
         self.tear_off = self._make("tear_off", "&Tear off", "Ctrl+Shift+T")
         self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
         self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
@@ -119,15 +121,17 @@ class Actions(QObject):
 
     def _fill_menus(self, window: QMainWindow) -> None:
         bar = window.menuBar()
-        _add(bar.addMenu("&File"), self.open_data, self.open_project)
-        file = bar.actions()[0].menu()
-        assert isinstance(file, QMenu)
+        file = bar.addMenu("&File")
+        _add(file, self.new_window, self.open_data, self.open_project)
+        self.recent = file.addMenu("Open &recent")
+        self.recent.setObjectName("recent_menu")
+        self.recent.setToolTipsVisible(True)
         self._fill_examples_menu(file.addMenu("E&xample studies"))
         file.addSeparator()
         _add(file, self.save_project, self.save_project_as, None)
         _add(file, self.export_figure, self.export_figure_data, None)
         _add(file, self.score_table, self.export_model, self.export_report, self.export_script)
-        _add(file, None, self.quit)
+        _add(file, None, self.close, self.quit)
         _add(
             bar.addMenu("&Edit"),
             *self._undo_actions(),
@@ -137,7 +141,7 @@ class Actions(QObject):
             self.preferences,
         )
         runs = bar.addMenu("&Run")
-        _add(runs, self.run, self.tune, self.stop, None)
+        _add(runs, self.run, self.tune, self.stop, self.stop_all, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))
         _add(runs, self.cluster)
         self._fill_view_menu(bar.addMenu("&View"))

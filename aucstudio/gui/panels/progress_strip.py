@@ -62,21 +62,28 @@ class ProgressStrip(QWidget):
         return QSize(max(hint.width(), free), hint.height())
 
     def refresh(self) -> None:
-        """Show the run in flight, or nothing."""
-        live = self.session.live
+        """Show what is under way, what Stop stops first; or nothing."""
+        session = self.session
         for widget in (self.bar, self.left):
-            widget.setVisible(live is not None or self.session.busy)
-        if live is None:
-            self._say("reading…" if self.session.busy else "")
-            self.bar.setRange(0, 0)
-            self.left.setText("")
-            return
-        self._say(self._sentence(live))
-        known = live.fraction is not None
-        self.bar.setRange(0, 1000 if known else 0)
-        if live.fraction is not None:
-            self.bar.setValue(round(1000 * live.fraction))
-        self.left.setText(_time_words(live))
+            widget.setVisible(session.busy)
+        live = session.live or next(
+            (one for left in session.left for one in left.runner.flights), None
+        )
+        if session.opener.busy:
+            self._show(f"{session.opener.words}…", session.opener.fraction)
+        elif session.saver.busy:
+            self._show(f"{session.saver.words}…", session.saver.fraction)
+        elif live is None:
+            self._show("", None)
+        else:
+            self._show(self._sentence(live), live.fraction, _time_words(live))
+
+    def _show(self, words: str, fraction: float | None, left: str = "") -> None:
+        self._say(words)
+        self.bar.setRange(0, 0 if fraction is None else 1000)
+        if fraction is not None:
+            self.bar.setValue(round(1000 * fraction))
+        self.left.setText(left)
 
     def _say(self, words: str) -> None:
         room = self.words.width()
@@ -86,11 +93,13 @@ class ProgressStrip(QWidget):
         plain_tooltip(self.words, words)
 
     def _sentence(self, live: LiveRun) -> str:
-        beside, waiting = len(self.session.flights) - 1, len(self.session.queue)
+        runner = self.session.study_of(live).runner
+        beside, waiting = len(runner.flights) - 1, len(runner.queue)
         queue = f" · {beside} more in training" if beside else ""
         queue += f" · {waiting} waiting" if waiting else ""
         doing = "stopping, finished splits are kept" if live.stopping else live.words
-        return f"{live.look.name} · {doing}{queue}"
+        of = "" if live in self.session.flights else f" of {self.session.study_of(live).name}"
+        return f"{live.look.name}{of} · {doing}{queue}"
 
 
 def _time_words(live: LiveRun) -> str:

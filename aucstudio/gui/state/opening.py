@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,7 +23,7 @@ from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import in_memory
-from aucstudio.project.store.workspace import samples_folder
+from aucstudio.project.store.workspace import remember_recent, samples_folder
 from aucstudio.project.work.job import Job
 
 TABLE, PROJECT, EXPERIMENTS, EXAMPLE = "table", "project", "experiments", "example"
@@ -101,6 +102,12 @@ def read_file(path: str | Path, kind: str, report: Report = lambda _share, _word
     InputError
         If it cannot be read.
     """
+    found = _read(path, kind, report)
+    remember_recent(found.path)
+    return found
+
+
+def _read(path: str | Path, kind: str, report: Report) -> Opened:
     if kind == EXAMPLE:
         path = make_study(str(path), samples_folder(str(path)))
     path = Path(path)
@@ -109,8 +116,11 @@ def read_file(path: str | Path, kind: str, report: Report = lambda _share, _word
     if kind == TABLE:
         table = read_table(path, progress=report)
         return Opened(table.path, table)
-    reader = lambda file, **said: read_table(file, progress=report, **said)  # noqa: E731
-    return Opened(path, experiments=read_experiments(path, lambda *_: reader))
+
+    def read(file: str | Path, **said: Any) -> Table:
+        return read_table(file, progress=report, **said)
+
+    return Opened(path, experiments=read_experiments(path, lambda *_: read))
 
 
 class Opener(QObject):

@@ -17,7 +17,7 @@ from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.sealed import DamagedError
-from aucstudio.project.store.workspace import is_unsaved
+from aucstudio.project.store.workspace import is_unsaved, remember_recent
 from aucstudio.project.work.job import Job
 
 
@@ -72,6 +72,7 @@ class Save:
             with contextlib.suppress(OSError):
                 if not same_file(old.path, self.path):
                     old.path.unlink()
+        remember_recent(self.path)
 
 
 class Saver(QObject):

@@ -21,7 +21,6 @@ from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs import experiment_file
-from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.place import Place
 
 __all__ = ["Session", "ShownRun", "Study"]
@@ -66,6 +65,11 @@ class Session(SessionRunning):
     def busy(self) -> bool:
         """Whether something can be stopped: a run, what waits, or a file that is read or saved."""
         return self.trains or self.opener.busy or self.saver.busy
+
+    @property
+    def has_work(self) -> bool:
+        """Whether leaving would break something off: a run, what waits, or a save."""
+        return self.trains or self.saver.busy
 
     # ------------------------------------------------------------- another study
 
@@ -117,7 +121,7 @@ class Session(SessionRunning):
         InputError
             If it cannot be read; everything stays as it was.
         """
-        found = self._open_now(path, TABLE)
+        found = self.open_now(path, TABLE)
         assert found.table is not None
         return found.table
 
@@ -134,7 +138,7 @@ class Session(SessionRunning):
         InputError
             If it is no project, or of a newer format; everything stays as it was.
         """
-        return self._open_now(path, PROJECT).warnings
+        return self.open_now(path, PROJECT).warnings
 
     def open_experiments(self, path: str | Path) -> experiment_file.ExperimentFile:
         """Open an experiment file: its table as a new study, and all its runs, queued.
@@ -144,11 +148,12 @@ class Session(SessionRunning):
         InputError
             If it cannot be read; everything stays as it was.
         """
-        found = self._open_now(path, EXPERIMENTS).experiments
+        found = self.open_now(path, EXPERIMENTS).experiments
         assert found is not None
         return found
 
-    def _open_now(self, path: str | Path, kind: str) -> Opened:
+    def open_now(self, path: str | Path, kind: str) -> Opened:
+        """Open a file of any kind; its study is there on return. Raises as the reader does."""
         self.opener.cancel()
         self.keep_plan()
         self._keeper.wait()
@@ -159,7 +164,6 @@ class Session(SessionRunning):
     def _on_opened(self, found: Opened) -> None:
         study = found.study(self.plan)
         self._swap(study)
-        remember_recent(found.path)
         self._reader = RunReader(functools.partial(self._damage_found.emit, study))
         self._reader.start(found.unread)
         if found.experiments is not None:
@@ -212,7 +216,6 @@ class Session(SessionRunning):
     def _on_saved(self, save: Save) -> None:
         study = save.study
         study.is_saved = True
-        remember_recent(save.path)
         self._on_damage(study, save.left_out)
         if study is self.study:
             self.keep_plan()  # it may have changed while it was written
@@ -222,6 +225,15 @@ class Session(SessionRunning):
             self.told.emit(f"Saved {save.path.name}")
 
     # ------------------------------------------------------------- ending
+
+    def stop_one(self) -> None:
+        """Stop what is told of: a file that is read or saved, else the first run in flight."""
+        if self.opener.busy:
+            self.opener.cancel()
+        elif self.saver.busy:
+            self.saver.cancel()
+        else:
+            self.stop_run()
 
     def stop(self) -> None:
         """Stop all that can be stopped: runs, what waits, and files that are read or saved."""

@@ -53,6 +53,11 @@ class SessionRunning(SessionEditing):
         """Whether a run is in flight or waits, of this study or of one that was left."""
         return any(study.runner.busy for study in (self.study, *self.left))
 
+    def study_of(self, live: LiveRun) -> Study:
+        """Give the study that a run in flight belongs to."""
+        found = (study for study in self.left if live in study.runner.flights)
+        return next(found, self.study)
+
     # ------------------------------------------------------------- asking for runs
 
     def run_planned(self, *, tuned: bool = False) -> None:
@@ -102,11 +107,10 @@ class SessionRunning(SessionEditing):
 
         The others go on, and the next one in the queue begins.
         """
-        study = self.study if self.live or not self.left else self.left[0]
-        wanted = live or study.runner.live
-        for one in (self.study, *self.left):
-            if wanted in one.runner.flights:
-                one.runner.stop(wanted)
+        flying = [one for study in (self.study, *self.left) for one in study.runner.flights]
+        wanted = live or next(iter(flying), None)
+        if wanted is not None:
+            self.study_of(wanted).runner.stop(wanted)
 
     def cancel(self, waiting: Waiting) -> None:
         """Take a run out of the queue."""

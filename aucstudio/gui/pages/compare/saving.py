@@ -34,7 +34,7 @@ def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
     try:
         write_atomically(Path(path), table_text(Path(path), found))
     except InputError as error:
-        prompts.show_error(parent, str(error))
+        session.failed.emit(str(error), "")
     else:
         session.told.emit(f"Saved {path}")
 

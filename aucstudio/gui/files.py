@@ -1,0 +1,183 @@
+"""Opens, saves and leaves studies for a window, which never waits for a disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain import menu_text, plain_tooltip
+from aucstudio.gui.desk.actions import Actions
+from aucstudio.gui.state.opening import EXAMPLE, PROJECT, TABLE, Opened, kind_of
+from aucstudio.gui.state.saving import Save
+from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.under_way import what_is_under_way
+from aucstudio.gui.windows import the_windows
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.workspace import recent_files
+from aucstudio.project.work.job import describe_failure
+
+if TYPE_CHECKING:
+    from aucstudio.gui.main_window import MainWindow
+
+PROJECTS = "AUC Studio projects (*.aucproj)"
+STUDY_FILES = "Projects and experiments (*.aucproj *.toml)"
+
+GO_ON, STOP, ELSEWHERE = "go on", "stop", "elsewhere"
+
+
+class Files(QObject):
+    """Answers the verbs of the File menu that change which study is open, or where it is kept."""
+
+    def __init__(self, window: MainWindow, session: Session, verbs: Actions) -> None:
+        super().__init__(window)
+        self._window, self._session, self._verbs = window, session, verbs
+        verbs.new_window.triggered.connect(lambda: the_windows().new(window))
+        verbs.open_data.triggered.connect(self._on_open_data)
+        verbs.open_project.triggered.connect(self._on_open_project)
+        verbs.recent.aboutToShow.connect(lambda: self._list_recent(verbs.recent))
+        verbs.save_project.triggered.connect(self._on_save)
+        verbs.save_project_as.triggered.connect(self._on_save_as)
+        verbs.close.triggered.connect(self._on_close)
+        verbs.quit.triggered.connect(lambda: the_windows().close(the_windows().open or [window]))
+        verbs.example_chosen.connect(self.open_example)
+        session.opened.connect(self._on_opened)
+        session.refused.connect(self._on_refused)
+        session.not_saved.connect(self._on_not_saved)
+
+    # ------------------------------------------------------------- opening
+
+    def open_path(self, path: str | Path) -> None:
+        """Begin to open a table, a project or an experiment file, by its ending."""
+        self._open(str(path), kind_of(path))
+
+    def open_example(self, key: str) -> None:
+        """Begin to open an example study, and run it."""
+        self._open(key, EXAMPLE)
+
+    def _open(self, path: str, kind: str) -> None:
+        shown = the_windows().showing(path) if kind == PROJECT else None
+        if shown is not None and shown is not self._window:
+            shown.show()
+            shown.raise_()
+            shown.activateWindow()
+            return
+        if not self._session.study.runner.busy:
+            self._session.begin_open(path, kind)
+            return
+
+        def answered(choice: str | None) -> None:
+            if choice == STOP:
+                self._session.stop()
+            if choice in (GO_ON, STOP):
+                self._session.begin_open(path, kind)
+            elif choice == ELSEWHERE:
+                the_windows().new(self._window).files.begin(path, kind)
+
+        self._ask("Open another study", (ELSEWHERE, "Open in a &new window"), answered)
+
+    def begin(self, path: str, kind: str) -> None:
+        """Begin to open something where nothing is under way."""
+        self._session.begin_open(path, kind)
+
+    def _ask(self, title: str, first: tuple[str, str] | None, answered: prompts.Answered) -> None:
+        """Ask what is to become of the runs under way."""
+        choices = [(GO_ON, "&Let them end here"), (STOP, "&Stop them")]
+        prompts.ask_choice(
+            self._window,
+            title,
+            f"{what_is_under_way([self._session])} Runs that go on end in their own project.",
+            [first, *choices] if first else choices,
+            answered,
+        )
+
+    def show_opened(self, found: Opened) -> None:
+        """Bring the window into the state of a study that was opened."""
+        if found.stored is not None:
+            self._window.restore_layout()
+        if found.experiments is not None:
+            self._window.show_pages(found.experiments.views)
+        for warning in found.warnings:
+            self._window.messages.tell(warning)
+
+    def _on_opened(self, found: Opened) -> None:
+        self.show_opened(found)
+
+    def _on_refused(self, path: str, kind: str, error: Exception) -> None:
+        self.refuse(kind, error)
+
+    def refuse(self, kind: str, error: Exception) -> None:
+        """Say why something could not be opened: in the data card, or where there is none above."""
+        sentence, trace = describe_failure(error)
+        expected = isinstance(error, (InputError, ValueError))
+        if expected and kind == TABLE and self._session.table is not None:
+            self._window.data_panel.show_problem(sentence)
+        else:
+            self._window.messages.tell(sentence, "" if expected else trace)
+
+    def _on_open_data(self) -> None:
+        path = prompts.ask_open_path(self._window, "Open a table", prompts.TABLES)
+        if path:
+            self._open(path, TABLE)
+
+    def _on_open_project(self) -> None:
+        path = prompts.ask_open_path(self._window, "Open a project or an experiment", STUDY_FILES)
+        if path:
+            self.open_path(path)
+
+    def _list_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        for k, path in enumerate(recent_files()):
+            action = menu.addAction(menu_text(f"{path.name}   {path.parent}"))
+            action.setObjectName(f"action_recent_{k}")
+            plain_tooltip(action, str(path))
+            action.triggered.connect(lambda _on=False, path=path: self.open_path(path))
+        if menu.isEmpty():
+            menu.addAction("Nothing was opened yet").setEnabled(False)
+
+    # ------------------------------------------------------------- leaving
+
+    def _on_close(self) -> None:
+        """Go back to the start page; from there, close the window."""
+        session = self._session
+        if not self._window.shows_study:
+            self._window.close()
+        elif session.study.runner.busy:
+
+            def answered(choice: str | None) -> None:
+                if choice == STOP:
+                    session.stop()
+                if choice in (GO_ON, STOP):
+                    session.close_study()
+
+            self._ask("Close the study", None, answered)
+        else:
+            session.close_study()
+
+    # ------------------------------------------------------------- saving
+
+    def _on_save(self) -> None:
+        self._window.keep_layout()
+        if self._session.is_saved:
+            self._session.keep_plan()
+            self._session.told.emit(self._session.status)
+        else:
+            self._on_save_as()
+
+    def _on_save_as(self) -> None:
+        table = self._session.table
+        stem = table.path.stem if table else "study"
+        path = prompts.ask_save_path(self._window, "Save the project", f"{stem}.aucproj", PROJECTS)
+        if not path:
+            return
+        try:
+            self._session.begin_save(prompts.with_ending(path, ".aucproj"))
+        except InputError as error:
+            self._window.messages.tell(str(error))
+
+    def _on_not_saved(self, _save: Save, error: Exception) -> None:
+        sentence, trace = describe_failure(error)
+        self._window.messages.tell(sentence, "" if isinstance(error, InputError) else trace)

@@ -1,0 +1,34 @@
+"""What would be broken off by leaving: in words, for the question that is asked then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aucstudio.gui.state.session import Session
+from aucstudio.gui.state.study import Study
+from aucstudio.project.words import runs_words
+
+
+def what_is_under_way(sessions: Sequence[Session]) -> str:
+    """Say what runs, what waits and what is kept, of all studies that have anything under way."""
+    sentences = []
+    for session in sessions:
+        for study in (session.study, *session.left):
+            if study.runner.busy:
+                sentences.append(_study_words(study))
+        for files in (session.opener, session.saver):
+            if files.words:
+                sentences.append(f"{files.words[:1].upper()}{files.words[1:]}.")
+    return " ".join([*sentences, "Runs that are stopped keep the splits they have finished."])
+
+
+def _study_words(study: Study) -> str:
+    flying = [live.look.name for live in study.runner.flights]
+    waiting, kept = len(study.runner.queue), len(study.records)
+    parts = []
+    if flying:
+        parts.append(f"{', '.join(flying)} {'is' if len(flying) == 1 else 'are'} training")
+    if waiting:
+        parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
+    there = f"; {runs_words(kept)} finished and kept" if kept else ""
+    return f"In {study.name} {' and '.join(parts)}{there}."

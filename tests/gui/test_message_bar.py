@@ -1,0 +1,78 @@
+"""The bar that tells what went wrong: never in the way, nothing lost."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.panels.message_bar import MessageBar
+
+
+@pytest.fixture
+def bar(qtbot):
+    make_application("light")
+    made = MessageBar()
+    qtbot.addWidget(made)
+    made.resize(900, 60)
+    return made
+
+
+def test_it_is_seen_only_while_there_is_something_to_say(bar):
+    assert bar.isHidden()
+    bar.tell("the disk is full")
+    assert not bar.isHidden()
+    assert bar.words.text() == "The disk is full"
+    assert bar.more.isHidden()
+    assert bar.next.isHidden()
+    bar.dismiss.click()
+    assert bar.isHidden()
+
+
+def test_several_are_counted_and_can_be_stepped_through(bar):
+    for sentence in ("First", "Second", "Third"):
+        bar.tell(sentence)
+    assert bar.words.text() == "Third"
+    assert bar.count.text() == "3 of 3"
+    bar.previous.click()
+    bar.previous.click()
+    assert (bar.words.text(), bar.count.text()) == ("First", "1 of 3")
+    assert not bar.previous.isEnabled()
+    bar.dismiss.click()
+    assert (bar.words.text(), bar.count.text()) == ("Second", "1 of 2")
+    bar.next.click()
+    bar.dismiss.click()
+    assert bar.words.text() == "Second"
+    assert bar.count.isHidden()
+
+
+def test_what_is_long_stands_under_details(bar):
+    bar.tell("Run a is damaged\n\nRun b is damaged", "Traceback: here")
+    assert bar.words.text() == "Run a is damaged"
+    assert bar.details.isHidden()
+    bar.more.click()
+    assert not bar.details.isHidden()
+    assert bar.details.toPlainText() == "Run b is damaged\n\nTraceback: here"
+    bar.tell("Another")
+    assert bar.details.isHidden()
+
+
+def test_it_is_used_by_the_keyboard_alone_and_read_out(bar, qtbot):
+    bar.tell("First", "more")
+    bar.tell("Second")
+    assert bar.accessibleName() == "Messages"
+    assert bar.accessibleDescription() == "Second"
+    bar.show()
+    bar.dismiss.setFocus()
+    qtbot.keyClick(bar.dismiss, Qt.Key.Key_Escape)
+    assert bar.words.text() == "First"
+    qtbot.keyClick(bar.more, Qt.Key.Key_Space)
+    assert not bar.details.isHidden()
+    qtbot.keyClick(bar.dismiss, Qt.Key.Key_Space)
+    assert bar.isHidden()
+
+
+def test_of_very_many_the_latest_are_kept(bar):
+    for k in range(500):
+        bar.tell(f"message {k}")
+    assert len(bar.messages) == 200
+    assert bar.count.text() == "200 of 200"
+    assert bar.words.text() == "Message 499"

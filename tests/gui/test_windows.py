@@ -1,0 +1,273 @@
+"""The File menu, leaving with work under way, and several windows of one program."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QComboBox, QMessageBox, QPushButton
+
+from aucstudio.engine import METHODS
+from aucstudio.gui import windows as windows_module
+from aucstudio.gui.common import prompts
+from aucstudio.gui.state import opening
+from aucstudio.gui.windows import the_windows
+from aucstudio.project.runs.record import DONE, STOPPED
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.store.workspace import remember_recent
+from aucstudio.project.work.processes import Here
+from tests.conftest import write_table
+from tests.gui.conftest import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Runs are made on threads, where a method can be held."""
+    monkeypatch.setattr("aucstudio.gui.app.the_processes", Here)
+    monkeypatch.setattr(windows_module, "the_processes", Here)
+
+
+@pytest.fixture(autouse=True)
+def closed(qtbot):
+    yield
+    for window in list(the_windows().open):
+        window.leave()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def held(window, table_file, qtbot, monkeypatch):
+    """A run that is under way until it is released, and one that waits."""
+    reached, release = threading.Event(), threading.Event()
+    fit = METHODS["auc-rls"]._fit
+
+    def slow(self, X, positive, monitor):
+        reached.set()
+        assert release.wait(PATIENCE / 1000)
+        return fit(self, X, positive, monitor)
+
+    monkeypatch.setattr(METHODS["auc-rls"], "_fit", slow)
+    window.open_data(table_file)
+    for _ in range(2):
+        window.actions_.run.trigger()
+    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    yield release
+    release.set()
+
+
+def press(window, name):
+    window.findChild(QAction, f"action_{name}").trigger()
+
+
+def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
+    window, answers, table_file, qtbot, monkeypatch
+):
+    reached, release = threading.Event(), threading.Event()
+    read = opening.read_table
+
+    def slow(*args, **kwargs):
+        reached.set()
+        assert release.wait(PATIENCE / 1000)
+        return read(*args, **kwargs)
+
+    monkeypatch.setattr(opening, "read_table", slow)
+    answers.open_path = str(table_file)
+    press(window, "open_data")
+    qtbot.waitUntil(reached.is_set, timeout=PATIENCE)
+    assert window.strip.words.toolTip() == "opening study.csv…"
+    assert window.actions_.stop.isEnabled()
+    press(window, "stop")
+    assert not window.actions_.stop.isEnabled()
+    assert window.strip.words.toolTip() == ""
+    press(window, "open_data")
+    release.set()
+    qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)
+    assert window.session.table.path == table_file
+
+
+def test_what_cannot_be_opened_is_said_without_a_dialog(
+    window, answers, table_file, qtbot, tmp_path
+):
+    gone = tmp_path / "gone.csv"
+    window.open_path(gone)
+    qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
+    assert str(gone) in window.messages.words.text()
+    window.open_data(table_file)
+    broken = tmp_path / "broken.aucproj"
+    broken.write_bytes(b"no project")
+    window.open_path(broken)
+    qtbot.waitUntil(lambda: len(answers.errors) == 2, timeout=PATIENCE)
+    assert "broken.aucproj" in answers.errors[1]
+    window.open_path(gone)
+    qtbot.waitUntil(lambda: "gone.csv" in window.data_panel.problem.text(), timeout=PATIENCE)
+    assert window.session.table.path == table_file
+
+
+def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot, tmp_path):
+    window.open_data(table_file)
+    answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
+    press(window, "save_project_as")
+    qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
+    assert "cannot save the project as" in window.messages.words.text().lower()
+    assert not window.session.is_saved
+
+
+def test_a_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtbot, monkeypatch):
+    def break_down(self, X, positive, monitor):
+        raise ValueError("this method gives up")
+
+    monkeypatch.setattr(METHODS["rls"], "_fit", break_down)
+    window.open_data(table_file)
+    for method in ("rls", "auc-rls"):
+        combo = window.findChild(QComboBox, "method_combo")
+        combo.setCurrentIndex(combo.findData(method))
+        combo.activated.emit(combo.currentIndex())
+        window.actions_.run.trigger()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert window.session.shown_runs()[-1].record.status == DONE
+    assert answers.errors == ["RLS failed: this method gives up"]
+
+
+def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
+    odd = write_table(tmp_path / "salt & pepper.csv")
+    for path in (table_file, odd):
+        remember_recent(path)
+    menu = window.actions_.recent
+    menu.aboutToShow.emit()
+    first, second = menu.actions()
+    assert first.text() == f"salt && pepper.csv   {tmp_path}"
+    assert second.text().startswith("study.csv")
+    first.trigger()
+    qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)
+    assert window.session.table.path == odd
+
+
+def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, run_to_end):
+    window.open_data(table_file)
+    run_to_end(window)
+    band = window.session.plan.band
+    press(window, "close")
+    assert window.centre.currentWidget() is window.welcome
+    assert window.session.shown_runs() == []
+    assert window.session.plan.band == band
+    assert window.isVisible()
+    press(window, "close")
+    assert not window.isVisible()
+
+
+def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answers, held, qtbot):
+    answers.choice = None
+    assert not window.close()
+    ((_title, text, choices),) = answers.asked
+    assert text == (
+        "In study.csv AUC-RLS is training and 1 run waits. "
+        "Runs that are stopped keep the splits they have finished."
+    )
+    assert choices == ["wait", "stop"]
+    assert window.isVisible()
+    assert len(window.session.flights) == 1
+    answers.choice = "stop"
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+    assert not window.session.has_work
+
+
+def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
+    answers.choice = "wait"
+    press(window, "quit")
+    assert window.isVisible()
+    held.set()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+    records = window.session.project.runs()
+    assert [record.status for record in records] == [DONE, DONE]
+
+
+@pytest.mark.parametrize("choice", ["go on", "stop"])
+def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_path, choice):
+    project = window.session.project.path
+    other = write_table(tmp_path / "other.csv", seed=3)
+    answers.choice = None
+    window.open_path(other)
+    assert answers.asked[0][2] == ["elsewhere", "go on", "stop"]
+    assert "AUC-RLS is training and 1 run waits" in answers.asked[0][1]
+    answers.choice = choice
+    with qtbot.waitSignal(window.session.opened, timeout=PATIENCE):
+        window.open_path(other)
+    assert window.session.table.path == other
+    assert window.actions_.stop.isEnabled() or choice == "stop"
+    if choice == "go on":
+        assert window.strip.words.toolTip().startswith("AUC-RLS of study.csv · ")
+    held.set()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert window.session.records == {}
+    found = [record.status for record in ProjectFile(project).runs()]
+    assert found == ([DONE, DONE] if choice == "go on" else [STOPPED])
+
+
+def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held, qtbot, tmp_path):
+    other = write_table(tmp_path / "other.csv", seed=3)
+    answers.choice = "elsewhere"
+    window.open_path(other)
+    (second,) = [one for one in the_windows().open if one is not window]
+    qtbot.waitUntil(lambda: second.shows_study, timeout=PATIENCE)
+    assert second.session.table.path == other
+    assert window.session.table.path.name == "study.csv"
+    assert len(window.session.flights) == 1
+    assert second.session.flights == []
+
+
+def test_stop_ends_one_run_and_stop_all_what_waits_too(window, held, qtbot):
+    assert window.actions_.stop.isEnabled()
+    assert window.actions_.stop_all.isEnabled()
+    press(window, "stop_all")
+    assert list(window.session.queue) == []
+    held.set()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    assert not window.actions_.stop.isEnabled()
+    assert not window.actions_.stop_all.isEnabled()
+    assert len(window.session.records) == 1
+
+
+def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file, qtbot, tmp_path):
+    press(window, "new_window")
+    first, second = the_windows().open
+    assert first is window
+    other = write_table(tmp_path / "other.csv", seed=3)
+    window.open_data(table_file)
+    second.open_data(other)
+    window.session.set_band(0.0, 0.3)
+    assert second.session.plan.band == (0.0, 0.1)
+    assert not second.session.undo_group.canUndo()
+    second.close()
+    assert the_windows().open == [window]
+    assert window.session.table.path == table_file
+
+
+def test_a_project_that_is_open_in_another_window_is_raised(
+    window, table_file, tmp_path, monkeypatch
+):
+    window.open_data(table_file)
+    window.session.save_as(tmp_path / "study.aucproj")
+    press(window, "new_window")
+    second, raised = the_windows().open[1], []
+    monkeypatch.setattr(window, "raise_", lambda: raised.append(window))
+    second.open_path(tmp_path / "study.aucproj")
+    assert raised == [window]
+    assert not second.session.opener.busy
+    assert not second.shows_study
+
+
+def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeypatch):
+    monkeypatch.undo()
+    heard = []
+    prompts.ask_choice(
+        window, "Close", "<b>Two</b> runs", (("wait", "&Wait"), ("stop", "&Stop")), heard.append
+    )
+    box = window.findChild(QMessageBox, "choice_prompt")
+    assert box.text() == "<b>Two</b> runs"
+    assert heard == []
+    box.findChild(QPushButton, "choice_stop").click()
+    assert heard == ["stop"]
+    prompts.ask_choice(window, "Close", "Two runs", (("wait", "&Wait"),), heard.append)
+    window.findChildren(QMessageBox, "choice_prompt")[-1].reject()
+    assert heard == ["stop", None]
