@@ -35,10 +35,11 @@ def starting(qtbot):
     """A window as the program opens it, at its start page."""
     make_application("light")
     made = MainWindow()
+    made.resize(1440, 900)  # in a narrow one the columns are pages, and the pictures are in front
     with qtbot.waitExposed(made):
         made.show()
     yield made
-    made.close()
+    made.leave()
     made.deleteLater()
 
 
