@@ -160,7 +160,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     assert not window.close()
     ((_title, text, choices),) = answers.asked
     assert text == (
-        "In study.csv AUC-RLS is training and 1 run waits. "
+        "In study.csv, AUC-RLS is training and 1 run waits. "
         "Runs that are stopped keep the splits they have finished."
     )
     assert choices == ["wait", "stop"]

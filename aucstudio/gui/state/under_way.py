@@ -31,4 +31,4 @@ def _study_words(study: Study) -> str:
     if waiting:
         parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
     there = f"; {runs_words(kept)} finished and kept" if kept else ""
-    return f"In {study.name} {' and '.join(parts)}{there}."
+    return f"In {study.name}, {' and '.join(parts)}{there}."
