@@ -58,6 +58,8 @@ class Fit:
         Rows (positive, negative) of the pairs with a nonzero multiplier, strongest first.
     notes : tuple of str
         Sentences the analyst should read.
+    scores : ndarray of shape (n_samples,), optional
+        Of the training rows by the scorer, where the method has them at hand.
     """
 
     scorer: Scorer
@@ -70,6 +72,7 @@ class Fit:
     intercept: float | None = None
     support_pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     notes: tuple[str, ...] = ()
+    scores: Array | None = None
 
     def __post_init__(self) -> None:
         if self.gap is not None:
@@ -187,7 +190,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         else:
             monitor = Monitor(callback)
             done = self._fit(rows, positive, monitor)
-        self._keep(done, score_rows(done.scorer, rows, monitor.pulse), positive, monitor)
+        scores = done.scores
+        if scores is None:
+            scores = score_rows(done.scorer, rows, monitor.pulse)
+        self._keep(done, scores, positive, monitor)
         return self
 
     def fit_blocks(self, blocks: RowBlocks, *, callback: Callback | None = None) -> Self:

@@ -64,6 +64,11 @@ class Monitor:
         self._last_stage = time.perf_counter()
         self.stopped = False
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens: what only they would see need not be computed otherwise."""
+        return self._callback is not None
+
     def step(
         self,
         iteration: int,

@@ -6,10 +6,12 @@ import json
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 
 from aucstudio.engine import restore
+from aucstudio.engine.methods import histogram_library
 from aucstudio.engine.methods.boosting import GradientBoosting
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import EnsembleScorer
@@ -102,13 +104,26 @@ def test_a_feature_of_gaps_only_changes_nothing(data):
     assert np.ptp(nothing.train_scores_) == 0
 
 
-def test_a_library_that_bins_for_itself_gives_the_same_scores(data, monkeypatch):
-    X, y = gappy(data[0]), data[1]
-    X[:, 3] = np.nan
-    ours = GradientBoosting(**SMALL).fit(X, y)
-    monkeypatch.delattr("aucstudio.engine.methods.boosting._Library._bin_data")
-    again = GradientBoosting(**SMALL).fit(X, y)
-    np.testing.assert_array_equal(ours.train_scores_, again.train_scores_)
+def test_the_private_names_are_those_of_the_installed_library():
+    assert sklearn.__version__.startswith(f"{histogram_library.MADE_FOR}.")
+
+
+@pytest.mark.parametrize("name", ["_bin_mapper", "_bin_data", "_predictors"])
+def test_a_library_without_a_private_name_is_refused(data, monkeypatch, name):
+    made = histogram_library.LeveledBoosting
+    if name == "_bin_data":
+        monkeypatch.delattr(made, name)
+    else:
+        ask = histogram_library._private
+
+        def lacks(owner, wanted):
+            if wanted == name:
+                raise histogram_library._mismatch(name)
+            return ask(owner, wanted)
+
+        monkeypatch.setattr(histogram_library, "_private", lacks)
+    with pytest.raises(RuntimeError, match=f"differs in {name}: install scikit-learn 1.9"):
+        GradientBoosting(**SMALL).fit(*data)
 
 
 @pytest.mark.parametrize("class_weight", WEIGHTS)
@@ -154,12 +169,6 @@ def test_a_stop_while_binning_ends_the_fit(data, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     with pytest.raises(Stopped):
         GradientBoosting().fit(*data, callback=lambda step: step.fraction == 0.6)
-
-
-def test_a_stop_before_the_first_tree_ends_the_fit(data, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    with pytest.raises(Stopped):
-        GradientBoosting().fit(*data, callback=lambda step: step.fraction == 1.0)
 
 
 def test_a_trained_model_depends_on_nothing_but_rows_and_settings(data):

@@ -258,6 +258,8 @@ class _Watcher:
             return
         self.iteration += 1
         self.keep(fitted_estimator)
+        if not self._monitor.is_heard:
+            return
         objective, gap = self._problem.certify(self.w, self.b)
         scorer = LinearScorer(self.w)
         if self._monitor.step(self.iteration, objective, gap=gap, scorer=lambda: scorer):

@@ -12,17 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.class_weight import ClassWeightSettings
+from aucstudio.engine.methods.histogram_library import MOST_LEVELS, LeveledBoosting, Levels
 from aucstudio.engine.methods.tree_growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 
-_MOST_BINS = 255
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
 
@@ -94,7 +93,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         N = positives + negatives
         cells = float(N) * features
         leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
-        bins = float(leaves) * features * (_MOST_BINS + 1)
+        bins = float(leaves) * features * (MOST_LEVELS + 1)
         a_tree = Work(numbers=20 * cells + 10 * bins, steps=50)
         fewer = ("max_leaf_nodes", "take fewer leaves or a sample of the rows")
         work = a_tree.times(self.max_iter) + Work(numbers=100 * cells)
@@ -103,17 +102,24 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
-        watcher = _Watcher(X, positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
+        watcher = _Watcher(positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
         library = self._library(weights, watcher)
-        library.tell_levels([len(found) + 1 for found in cuts], monitor)
+        library.take_levels(levels, [len(found) + 1 for found in cuts])
         with contextlib.suppress(_Halted):
-            library.fit(levels, positive)
-        return Fit(watcher.scorer(), watcher.objective, watcher.iteration, intercept=0.0)
+            # The levels are what it trains on; of the rows it wants to see the shape.
+            library.fit(np.broadcast_to(0.0, X.shape), positive)
+        return Fit(
+            watcher.scorer(),
+            watcher.objective,
+            watcher.iteration,
+            intercept=0.0,
+            scores=watcher.scores,
+        )
 
-    def _library(self, weights: Array, watcher: _Watcher) -> _Library:
+    def _library(self, weights: Array, watcher: _Watcher) -> LeveledBoosting:
         # The library calls ``scoring`` after each tree, which is how it is watched; with so much
         # patience what it returns stops nothing.
-        return _Library(
+        return LeveledBoosting(
             learning_rate=self.learning_rate,
             max_iter=self.max_iter,
             max_leaf_nodes=self.max_leaf_nodes,
@@ -128,52 +134,32 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         )
 
 
-def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Array]:
+def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Levels]:
     """Give the cuts of each feature and the level of each cell: the number of cuts below it.
 
-    A gap stays a gap, except in a feature of gaps only, which becomes a constant. The library
-    would do the same in one call that nothing can stop, and with class weights in some forty
-    times the time.
+    A gap has a level of its own, except in a feature of gaps only, which becomes a constant. The
+    library would do the same in one call that nothing can stop, and with class weights in some
+    forty times the time.
     """
-    cuts, levels = [], np.zeros_like(X, order="F")
+    cuts, levels = [], np.zeros(X.shape, dtype=np.uint8, order="F")
     for k, column in enumerate(X.T):
         monitor.stage("binning", k / X.shape[1])
         gap = np.isnan(column)
         known = column[~gap]
         cuts.append(_cut(known) if len(known) else known)
         if len(known):
-            levels[:, k] = np.where(gap, np.nan, np.searchsorted(cuts[k], column))
+            levels[:, k] = np.searchsorted(cuts[k], column)
+            levels[gap, k] = MOST_LEVELS
     return cuts, levels
 
 
 def _cut(known: Array) -> Array:
     """Find the cuts between the levels of one feature."""
     values = np.unique(known)
-    if len(values) <= _MOST_BINS:
+    if len(values) <= MOST_LEVELS:
         return np.asarray(values[:-1] + np.diff(values) / 2)
-    shares = np.linspace(0, 100, _MOST_BINS + 1)[1:-1]
+    shares = np.linspace(0, 100, MOST_LEVELS + 1)[1:-1]
     return np.unique(np.percentile(known, shares, method="averaged_inverted_cdf"))
-
-
-class _Library(HistGradientBoostingClassifier):
-    """The library's method, told that its rows hold levels already, so that it need not look.
-
-    What it would find is the same. A version of it that did not ask ``_bin_data`` would only
-    take longer before its first tree, all of it in one call.
-    """
-
-    def tell_levels(self, counts: list[int], monitor: Monitor) -> None:
-        """Say how many levels each feature has, and who wants to hear of the work on them."""
-        self._counts, self._monitor = np.array(counts), monitor
-
-    def _bin_data(self, X: Array, *_: Any, **__: Any) -> NDArray[np.uint8]:
-        # A table of all levels, the last one repeated, is enough to show to the library.
-        self._bin_mapper.fit(np.minimum(np.arange(_MOST_BINS)[:, None], self._counts - 1))
-        binned = np.empty(X.shape, dtype=np.uint8, order="F")
-        for k, column in enumerate(X.T):
-            self._monitor.stage("binning", 1.0)
-            binned[:, k] = np.nan_to_num(column, nan=self._bin_mapper.missing_values_bin_idx_)
-        return binned
 
 
 class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
@@ -185,25 +171,25 @@ class _Watcher:
 
     def __init__(
         self,
-        X: Array,
         positive: Mask,
         costs: Array,
         cuts: list[Array],
         monitor: Monitor,
         total: int,
     ) -> None:
-        self._X, self._positive, self._costs, self._cuts = X, positive, costs, cuts
+        self._positive, self._costs, self._cuts = positive, costs, cuts
         self._monitor, self._total = monitor, total
         self._trees: list[EnsembleScorer] = []
 
-    def __call__(self, library: Any, *_: Any, **__: Any) -> float:
+    def __call__(self, library: LeveledBoosting, *_: Any, **__: Any) -> float:
         """Hear of the start or of another tree; what is returned means nothing."""
-        if not library._predictors:
-            self._base = float(library._baseline_prediction[0, 0])
-            self._scores = np.full(len(self._X), self._base)
+        if not library.has_trees:
+            self._base = library.baseline
+            self.scores = np.full(len(self._positive), self._base)
             return 0.0
-        self._trees.append(_tree(library._predictors[-1][0].nodes, self._cuts))
-        self._scores += self._trees[-1](self._X)
+        self._trees.append(_tree(library.last_tree, self._cuts))
+        # Rows go by their levels as by their values.
+        self.scores += library.last_values()
         if self._monitor.step(
             self.iteration, self.objective, total=self._total, scorer=self.scorer
         ):
@@ -218,7 +204,7 @@ class _Watcher:
     @property
     def objective(self) -> float:
         """Weighted mean of the log-loss on the training rows."""
-        losses = np.logaddexp(0.0, np.where(self._positive, -self._scores, self._scores))
+        losses = np.logaddexp(0.0, np.where(self._positive, -self.scores, self.scores))
         return float(np.average(losses, weights=self._costs))
 
     def scorer(self) -> EnsembleScorer:
