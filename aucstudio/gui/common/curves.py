@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -112,7 +113,7 @@ _known: WeakKeyDictionary[RunRecord, RunCurves] = WeakKeyDictionary()
 def run_curves(record: RunRecord) -> RunCurves:
     """Give the curves of a record with at least one finished split; computed once a record."""
     if record not in _known:
-        curves = tuple(roc.roc_curve(s.test_positive, s.test_scores) for s in record.splits)
+        curves = tuple(curve_of(split) for split in record.splits)
         _known[record] = RunCurves(curves, auc_summary(record))
     return _known[record]
 

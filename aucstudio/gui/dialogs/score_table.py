@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import secrets
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -26,6 +26,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
+from aucstudio.gui.dialogs.score_curve import Ranking
 from aucstudio.gui.dialogs.score_form import Chosen, ScoreForm
 from aucstudio.gui.dialogs.score_report import ScoreReport
 from aucstudio.gui.state.background import Background
@@ -35,30 +36,40 @@ from aucstudio.project.data.heading import heading
 from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.scoring_report import ScoringReport
 from aucstudio.project.runs.stream_plan import table_reader
-from aucstudio.project.store.files import refuse_own_input, written_atomically
+from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.scores_file import scores_file, write_scores
+from aucstudio.project.store.scores_file import (
+    CSV,
+    PARQUET,
+    copy_file,
+    csv_sink,
+    parquet_sink,
+    score_into,
+    scores_file,
+)
 from aucstudio.project.work.job import Job
 
 Post = Callable[[Any], bool]
 
-_SIZE = QSize(720, 680)
+_SIZE = QSize(800, 720)
 _STEPS = 1000
+_FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
-_PRESS = "Press Score: what the model meets that training never showed will be listed here."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A table that was scored: by what, what was met, where the scores lie."""
+    """A table that was scored: by what, what was met, where the scores lie by ending."""
 
     model: Model
     report: ScoringReport
-    file: Path
+    files: dict[str, Path]
     said: str
+    ranking: Ranking | None
 
 
 class ScoreTableDialog(QDialog):
@@ -89,7 +100,10 @@ class ScoreTableDialog(QDialog):
             layout.addWidget(widget)
         for widget in (self.report, self.hint):
             layout.addWidget(widget, stretch=1)
-        layout.addWidget(self.buttons)
+        row = QHBoxLayout()
+        row.addWidget(self.format)
+        row.addWidget(self.buttons, stretch=1)
+        layout.addLayout(row)
         self.form.files_changed.connect(self._look)
         self.form.changed.connect(self._forget)
         self.allowed.changed.connect(self._forget)
@@ -100,6 +114,9 @@ class ScoreTableDialog(QDialog):
     def _make_buttons(self) -> None:
         self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
         self.save = named(QPushButton("Sa&ve scores…"), "score_save_button", "Save the scores")
+        self.format = named(QComboBox(), "score_format_combo", "Format of the scores")
+        for ending, words in _FORMATS.items():
+            self.format.addItem(words, ending)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
@@ -139,8 +156,9 @@ class ScoreTableDialog(QDialog):
         """Take away what was found with other choices."""
         self._working.drop()
         if self._scored is not None:
-            with contextlib.suppress(OSError):  # as where it is being copied
-                self._scored.file.unlink()
+            for file in self._scored.files.values():
+                with contextlib.suppress(OSError):  # as where it is being copied
+                    file.unlink()
             self._scored = None
         tell(self.words, "")
         self._refresh()
@@ -148,10 +166,14 @@ class ScoreTableDialog(QDialog):
     def _refresh(self) -> None:
         at_work = self._looking.busy or self._working.busy
         self.progress.setVisible(at_work)
-        self.report.setVisible(self._scored is not None)
-        self.hint.setVisible(self._scored is None)
-        can_score = not self.busy and self.form.is_complete and not self.allowed.sentence.text()
-        self.hint.setText(_CHOOSE if self.form.table is None else _PRESS if can_score else "")
+        known = bool(self.form.columns) and not self.allowed.sentence.text()
+        self.report.setVisible(self._scored is not None or known)
+        self.hint.setVisible(not self.report.isVisibleTo(self))
+        self.hint.setText(_CHOOSE if self.form.table is None else "")
+        if self._scored is None and known:
+            self.report.show_columns(
+                self.form.known_model, self.form.columns, self.form.label_column
+            )
         self.score.setEnabled(not self.busy and self.form.is_complete)
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 
@@ -213,7 +235,8 @@ class ScoreTableDialog(QDialog):
                 return
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
         chosen = self.form.chosen(self.allowed.allowed())
-        self._working.start(chosen, _scoring(chosen, self._folder))
+        band = self._session.plan.band
+        self._working.start(chosen, _scoring(chosen, self._folder, band))
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
@@ -225,7 +248,7 @@ class ScoreTableDialog(QDialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.said)
+            self.report.show_report(found.report, found.said, found.ranking)
         self._refresh()
 
     # ------------------------------------------------------------- saving
@@ -234,19 +257,23 @@ class ScoreTableDialog(QDialog):
         table, scored = self.form.table, self._scored
         assert table is not None
         assert scored is not None
-        suggested = str(table.with_name(f"{table.stem}-scores.csv"))
-        path = prompts.ask_save_path(self, "Save the scores", suggested, "CSV (*.csv)")
+        ending = str(self.format.currentData())
+        suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
+        filters = f"{_FORMATS[ending]} (*{ending})"
+        path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
         if not path:
             return
         try:
-            target = prompts.with_ending(path, ".csv")
+            # A name that ends as the other format does asks for that.
+            ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
+            target = prompts.with_ending(path, ending)
             own = None if self._session.table is None else self._session.table.path
             refuse_own_input(target, table, self.form.model_file, own)
         except InputError as error:
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(target, lambda _post: _copy(scored.file, target))
+        self._saving.start(target, lambda _post: _copy(scored.files[ending], target))
         self._refresh()
 
     def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
@@ -276,17 +303,19 @@ class ScoreTableDialog(QDialog):
         self.choose_file(event.mimeData().urls()[0].toLocalFile())
 
 
-def _scoring(chosen: Chosen, folder: Path) -> Callable[[Post], Scored]:
+def _scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored]:
     """Give what makes the model, reads the table and scores it, on another thread."""
 
     def work(post: Post) -> Scored:
         model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
         read, said = table_reader(chosen.table, None, stream=False, block_size=None)
-        # One that was given up may still be at its own file.
-        target = folder / f"{secrets.token_hex(6)}.csv"
-        with scores_file(target) as file:
-            report = write_scores(
-                file,
+        # One that was given up may still be at its own files.
+        name = secrets.token_hex(6)
+        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
+        rankings: list[Ranking] = []
+        with scores_file(files[CSV]) as file, parquet_sink(files[PARQUET], chosen.identifier) as to:
+            report = score_into(
+                [csv_sink(file, chosen.identifier), to],
                 model,
                 chosen.table,
                 identifier=chosen.identifier,
@@ -294,13 +323,13 @@ def _scoring(chosen: Chosen, folder: Path) -> Callable[[Post], Scored]:
                 allow_unknown=chosen.allowed,
                 read=read,
                 progress=lambda done, words: post((done, words)),
+                ranked=lambda positive, scores: rankings.append(Ranking.of(positive, scores, band)),
             )
-        return Scored(model, report, target, said)
+        return Scored(model, report, files, said, next(iter(rankings), None))
 
     return work
 
 
 def _copy(file: Path, target: Path) -> Path:
-    with file.open("rb") as scores, written_atomically(target) as saved:
-        shutil.copyfileobj(scores, saved)
+    copy_file(file, target)
     return target

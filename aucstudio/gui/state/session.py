@@ -16,10 +16,11 @@ from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, Opened, Ope
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.saving import Save, Saver
 from aucstudio.gui.state.session_running import SessionRunning
-from aucstudio.gui.state.stakes import Stakes
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.table import Table
+from aucstudio.project.results.choosing import Target
+from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs import experiment_file
 from aucstudio.project.work.place import Place
 
@@ -101,7 +102,9 @@ class Session(SessionRunning):
     def close_study(self) -> None:
         """Leave the present study for none: the start page."""
         self.opener.cancel()
-        self._swap(Study(dataclasses.replace(self.plan, looks={}, stakes=Stakes())))
+        self._swap(
+            Study(dataclasses.replace(self.plan, looks={}, stakes=Stakes(), target=Target()))
+        )
 
     # ------------------------------------------------------------- opening
 
@@ -180,6 +183,7 @@ class Session(SessionRunning):
             return
         if study.mend_selection():
             self.selection_changed.emit()
+            self.point_at(split=0)
         self.runs_changed.emit()
         shown = "\n\n".join(damaged[run] for run in gone[:_MOST_TOLD])
         more = len(gone) - _MOST_TOLD

@@ -88,7 +88,10 @@ class Layers:
             self.point,
         )
         matrix = _action(
-            menu, "Confusion &matrix", "confusion_action", "What the operating point gets wrong"
+            menu,
+            "Threshold and confusion &matrix",
+            "confusion_action",
+            "Choose the operating point by a target, and see what it gets wrong",
         )
         matrix.toggled.connect(self._on_matrix)
         self._switch(

@@ -13,10 +13,11 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label
 from aucstudio.gui.pages.scores.controls import ScoreControls
@@ -31,7 +32,6 @@ from aucstudio.gui.pages.scores.worst import WorstRows
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.distribution import Confusion, Distribution
-from aucstudio.project.results.operating import data_prior
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
@@ -45,6 +45,7 @@ class ScoresView(View):
     Attributes
     ----------
     picture : ScorePlot
+    chooser : ThresholdChooser
     readout : ConfusionCard
     worst : WorstRows
     distribution : Distribution or None
@@ -70,7 +71,8 @@ class ScoresView(View):
         self.picture = ScorePlot("scores_plot")
         self.plot, self.line = self.picture.plot, self.picture.line
         self.curves = self.picture.curves
-        self.readout = ConfusionCard()
+        self.chooser = ThresholdChooser("scores", session).follow_focus()
+        self.readout = self.chooser.card
         self.worst = WorstRows()
         self._lay_out()
         self._connect()
@@ -89,7 +91,7 @@ class ScoresView(View):
         beside = QVBoxLayout(self.side)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(12)
-        beside.addWidget(self.readout)
+        beside.addWidget(self.chooser)
         beside.addWidget(self.worst, stretch=1)
         line = QHBoxLayout()
         line.setSpacing(16)
@@ -252,12 +254,12 @@ class ScoresView(View):
         run, split = self.session.run(self.session.selected), self._split()
         if run is None or split is None:
             return
-        focus, stakes = self.session.focus, self.session.stakes
+        focus = self.session.focus
         self.over.show_threshold(focus.threshold)
         self.picture.show_threshold(focus.threshold)
         counts = self._counts()
-        prior = stakes.prior or data_prior(run.record, self.session.table)
-        self.readout.show_counts(counts, prior, stakes.prior is not None)
+        k = min(focus.split, len(run.record.splits) - 1)
+        self.chooser.show_chosen(Chosen.of_focus(self.session, run, k, counts))
         self._show_row(split, focus.row)
         self._tell(counts)
 
@@ -299,7 +301,6 @@ class ScoresView(View):
         if dressed == self._dressed:
             return
         self._dressed = dressed
-        self.readout.name_classes(*self._names)
         words = key_words(self._names, QFontMetrics(self.font()))
         # The title is the legend: it lies outside the plot, where it covers nothing.
         plot_title(self.plot, words, color=current_theme().text, size="10pt")
