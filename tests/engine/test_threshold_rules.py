@@ -6,6 +6,7 @@ import pytest
 from aucstudio.engine import METHODS, roc
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import ThresholdRule, UnreachableTargetError
+from aucstudio.engine.roc.thresholds import cut_at, cuts
 
 
 def every(y, scores, prior):
@@ -120,6 +121,14 @@ def test_midway_is_between_the_extremes(seed, ties):
     y, scores = draw(seed, ties)
     t = ThresholdRule("min-max").place(y, scores)
     assert t == pytest.approx((scores[y].min() + scores[~y].max()) / 2)
+
+
+@CASES
+def test_the_cuts_of_all_vertices_are_those_of_each(seed, ties):
+    curve = roc.roc_curve(*draw(seed, ties))
+    found = cuts(curve)
+    assert found[0] == np.inf
+    assert found[1:].tolist() == [cut_at(curve, k) for k in range(1, len(curve.tp))]
 
 
 @pytest.mark.parametrize("rule", roc.RULES)

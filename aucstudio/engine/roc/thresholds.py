@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.band import position
-from aucstudio.engine.roc.curve import Curve, roc_curve
+from aucstudio.engine.roc.curve import Array, Curve, roc_curve
 
 
 def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
@@ -128,6 +128,15 @@ def cut_at(curve: Curve, vertex: int) -> float:
     if vertex == len(curve.thresholds) - 1:
         return float(np.nextafter(curve.thresholds[vertex], -np.inf, dtype=curve.thresholds.dtype))
     return _midpoint(curve.thresholds[vertex + 1], curve.thresholds[vertex])
+
+
+def cuts(curve: Curve) -> Array:
+    """Give for each vertex the t of :func:`cut_at`; for the first one, which calls none, +inf."""
+    above, below = curve.thresholds[1:-1], curve.thresholds[2:]
+    middle = below / 2 + above / 2
+    last = cut_at(curve, len(curve.thresholds) - 1)
+    inner = np.where(middle == above, below, middle)
+    return np.concatenate([[np.inf], inner, [last]]).astype(np.float64)
 
 
 def _midpoint(low: np.floating[Any], high: np.floating[Any]) -> float:

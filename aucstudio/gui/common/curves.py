@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.roc.thresholds import cut_at
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
 from aucstudio.project.runs.experiment import Band
@@ -158,7 +159,7 @@ def vertex_words(trace: Trace, vertex: int) -> str:
         return f"FPR {trace.x[vertex]:.3f}   {mean}"
     curve = trace.curve
     tp, fp, m = int(curve.tp[vertex]), int(curve.fp[vertex]), curve.positives
-    threshold = float(curve.thresholds[vertex])
+    threshold = cut_at(curve, vertex) if vertex else np.inf
     parts = [
         f"split {trace.split + 1}" if trace.splits > 1 else "",
         f"threshold {threshold:.4g}" if np.isfinite(threshold) else "threshold above all",

@@ -18,8 +18,6 @@ from aucstudio.gui.state.study import Study
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.examples.studies import make_study
-from aucstudio.project.results.choosing import Target
-from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord
@@ -61,7 +59,7 @@ class Opened:
         if self.stored is not None:
             stored = self.stored
             return Study(stored.plan(present), stored.table, stored.file, stored.records)
-        fresh = dataclasses.replace(present, looks={}, stakes=Stakes(), target=Target())
+        fresh = present.fresh()
         if self.experiments is None:
             return Study(fresh, self.table)
         first = self.experiments.experiments[0]

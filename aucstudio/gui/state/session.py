@@ -5,7 +5,6 @@ Views read it, call its verbs and listen to its signals; no view talks to anothe
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,8 +18,6 @@ from aucstudio.gui.state.session_running import SessionRunning
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.table import Table
-from aucstudio.project.results.choosing import Target
-from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs import experiment_file
 from aucstudio.project.work.place import Place
 
@@ -102,9 +99,7 @@ class Session(SessionRunning):
     def close_study(self) -> None:
         """Leave the present study for none: the start page."""
         self.opener.cancel()
-        self._swap(
-            Study(dataclasses.replace(self.plan, looks={}, stakes=Stakes(), target=Target()))
-        )
+        self._swap(Study(self.plan.fresh()))
 
     # ------------------------------------------------------------- opening
 
