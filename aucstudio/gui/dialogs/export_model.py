@@ -42,7 +42,7 @@ class ExportModelDialog(QDialog):
         columns.addLayout(self._which_and_how(), stretch=1)
         beside = QVBoxLayout()
         beside.setSpacing(8)
-        beside.addWidget(label("From which score on is it positive?", "title"))
+        beside.addWidget(label("Which threshold?", "title"))
         beside.addWidget(self.choice.chooser)
         beside.addStretch(1)
         columns.addLayout(beside)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -55,7 +56,7 @@ from aucstudio.project.work.job import Job
 
 Post = Callable[[Any], bool]
 
-_SIZE = QSize(800, 720)
+_SIZE = QSize(840, 820)
 _STEPS = 1000
 _FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
@@ -92,24 +93,40 @@ class ScoreTableDialog(QDialog):
         self.hint = hint_label("score_hint")
         self.report = ScoreReport()
         self._make_buttons()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addLayout(self.form.layout)
-        for widget in (self.allowed, self.words, self._progress_row()):
-            layout.addWidget(widget)
-        for widget in (self.report, self.hint):
-            layout.addWidget(widget, stretch=1)
-        row = QHBoxLayout()
-        row.addWidget(self.format)
-        row.addWidget(self.buttons, stretch=1)
-        layout.addLayout(row)
+        self._lay_out()
         self.form.files_changed.connect(self._look)
         self.form.changed.connect(self._forget)
         self.allowed.changed.connect(self._forget)
         self.form.order_tabs()
         self._forget()
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(16, 16, 16, 8)
+        column.setSpacing(8)
+        column.addLayout(self.form.layout)
+        column.addWidget(self.allowed)
+        column.addWidget(self.report, stretch=1)
+        column.addWidget(self.hint, stretch=1)
+        self.area = named(QScrollArea(), "score_area", "What is scored, and what was met")
+        self.area.setWidget(inner)
+        self.area.setWidgetResizable(True)
+        # What is said and what is pressed stay in view on a low screen.
+        below = QVBoxLayout()
+        below.setContentsMargins(16, 0, 16, 16)
+        below.setSpacing(8)
+        below.addWidget(self.words)
+        below.addWidget(self._progress_row())
+        row = QHBoxLayout()
+        row.addWidget(self.format)
+        row.addWidget(self.buttons, stretch=1)
+        below.addLayout(row)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.area, stretch=1)
+        layout.addLayout(below)
 
     def _make_buttons(self) -> None:
         self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
@@ -249,6 +266,7 @@ class ScoreTableDialog(QDialog):
             self.allowed.accept_all()
             found = job.result
             self.report.show_report(found.report, found.said, found.ranking)
+            self.area.ensureWidgetVisible(self.report)
         self._refresh()
 
     # ------------------------------------------------------------- saving
