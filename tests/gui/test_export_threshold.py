@@ -101,3 +101,28 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
     own = result.model.intercept - dialog.choice.validated().intercept
     alarms = (result.train_scores[~result.train_positive] > own).mean()
     assert alarms <= curve.fpr[9] + 1e-12
+
+
+def test_the_dialog_is_opened_without_holding_up_the_window(
+    window, run_to_end, answers, table_file, tmp_path, qtbot
+):
+    window.open_data(table_file)
+    run_to_end(window)
+    window.actions_.export_model.trigger()
+    (dialog,) = window.findChildren(ExportModelDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    window.session.weigh(miss=7.0)
+    dialog.choice.chooser.choose_rule("cost")
+    assert dialog.choice.chooser.miss.text() == "7"
+    there = tmp_path / "m.aucmodel"
+    there.write_text("somebody's")
+    # The file dialog has asked about "m" only.
+    answers.save_path = str(tmp_path / "m")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    assert there.read_text() == "somebody's"
+    assert "exists already" in dialog.words.text()
+    assert dialog.isVisible()
+    answers.save_path = str(tmp_path / "other.aucmodel")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold
+    qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))

@@ -1,5 +1,7 @@
 """One chooser in three places: a target asked in one of them is every view's, and undone as one."""
 
+import itertools
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -316,3 +318,18 @@ def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
                 assert control.objectName(), control
                 assert control.accessibleName(), control.objectName()
         assert roc_chooser.minimumSizeHint().width() <= roc_chooser.width()
+
+
+def test_on_a_low_page_the_figures_scroll_and_none_is_squeezed(session, add, open_view, qtbot):
+    record = make_record(session.table)
+    put(session, record)
+    view = open_view(ScoresView, session, (620, 420))
+    shown(view, qtbot)
+    session.point_at(target=Target("cost"))
+    card = view.chooser.card
+    assert view.side.isVisible()
+    qtbot.waitUntil(lambda: card.height() >= card.sizeHint().height())
+    lines = [card.rates[key] for key in ("tpr", "fpr", "precision", "f1", "accuracy", "alerts")]
+    for above, below in itertools.pairwise(lines):
+        assert above.geometry().bottom() < below.geometry().top()
+    assert view.worst.height() >= 150

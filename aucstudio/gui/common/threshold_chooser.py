@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
@@ -53,7 +53,7 @@ _TIPS = {
 }
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
 _WITH_PRIOR = ("precision", ALERTS, "cost")
-_FIELD = 84
+_FIELD = 92
 _MOST = 1e9
 
 
@@ -200,6 +200,13 @@ class ThresholdChooser(QWidget):
         layout.addWidget(self.everywhere, alignment=Qt.AlignmentFlag.AlignLeft)
         self.everywhere.setVisible(not self._small)
 
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the height that the wrapped words take: else the card would be squeezed."""
+        hint, layout = super().minimumSizeHint(), self.layout()
+        if self._small or layout is None:
+            return hint
+        return QSize(hint.width(), layout.totalHeightForWidth(CARD_WIDTH))
+
     def _connect(self) -> None:
         self.rule.currentIndexChanged.connect(self._on_rule)
         self.everywhere.clicked.connect(self._on_everywhere)
@@ -250,6 +257,7 @@ class ThresholdChooser(QWidget):
             # What is being typed stays, unless it came to something else meanwhile.
             if text != self._said.get(field):
                 field.setText(text)
+                field.setCursorPosition(0)
                 self._said[field] = text
         self.effect.setText(figures_sentence(chosen.figures))
         self.card.name_classes(*chosen.names)

@@ -64,7 +64,8 @@ class Layers:
     def _make_side(self) -> QScrollArea:
         column = QWidget()
         layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 0, 0)
+        # Words wrap in the width of the panels, and are as high as they are there.
+        layout.setContentsMargins(0, 0, _AIR, 0)
         layout.setSpacing(16)
         layout.addWidget(self.point.panel)
         layout.addWidget(self.costs.panel)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.confusion import CARD_WIDTH
@@ -19,7 +20,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
 from aucstudio.gui.common.view import View
-from aucstudio.gui.common.widgets import hint_label
+from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.scores.controls import ScoreControls
 from aucstudio.gui.pages.scores.plot import ScorePlot
 from aucstudio.gui.pages.scores.words import (
@@ -35,6 +36,8 @@ from aucstudio.project.results.distribution import Confusion, Distribution
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
+_AIR = 14  # for the scroll bar
+_LEAST_ROWS = 180  # pixels
 
 
 class ScoresView(View):
@@ -86,13 +89,19 @@ class ScoresView(View):
         column.setSpacing(8)
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.plot, stretch=3)
-        self.side = QWidget()
-        self.side.setFixedWidth(scaled(CARD_WIDTH))
-        beside = QVBoxLayout(self.side)
-        beside.setContentsMargins(0, 0, 0, 0)
+        figures = QWidget()
+        beside = QVBoxLayout(figures)
+        # Words wrap in the width of the chooser, and are as high as they are there.
+        beside.setContentsMargins(0, 0, _AIR, 0)
         beside.setSpacing(12)
         beside.addWidget(self.chooser)
+        self.worst.setMinimumHeight(_LEAST_ROWS)
         beside.addWidget(self.worst, stretch=1)
+        self.side = named(QScrollArea(), "scores_figures", "Threshold and worst rows")
+        self.side.setWidget(figures)
+        self.side.setWidgetResizable(True)
+        self.side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
         line = QHBoxLayout()
         line.setSpacing(16)
         line.addLayout(column, stretch=1)
