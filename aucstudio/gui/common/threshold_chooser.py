@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, 
 
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import ElidedCombo, enable_item, label, named, tell
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
@@ -128,7 +129,7 @@ class ThresholdChooser(QWidget):
         super().__init__()
         named(self, f"{name}_chooser", "Threshold")
         if not small:
-            self.setFixedWidth(CARD_WIDTH)
+            self.setFixedWidth(scaled(CARD_WIDTH))
         self._small = small
         self._name, self._session = name, session
         self._chosen: Chosen | None = None
@@ -173,7 +174,7 @@ class ThresholdChooser(QWidget):
 
     def _field(self, what: str, accessible: str, tip: str) -> QLineEdit:
         made = named(QLineEdit(), f"{self._name}_{what}", accessible)
-        made.setFixedWidth(_FIELD)
+        made.setFixedWidth(scaled(_FIELD))
         plain_tooltip(made, tip)
         return made
 
@@ -205,7 +206,7 @@ class ThresholdChooser(QWidget):
         hint, layout = super().minimumSizeHint(), self.layout()
         if self._small or layout is None:
             return hint
-        return QSize(hint.width(), layout.totalHeightForWidth(CARD_WIDTH))
+        return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
 
     def _connect(self) -> None:
         self.rule.currentIndexChanged.connect(self._on_rule)
