@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.cli import main
 from aucstudio.engine import roc
-from aucstudio.gui.dialogs import score_table
+from aucstudio.gui.dialogs import scoring_work
 from aucstudio.gui.dialogs.score_curve import outline
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from aucstudio.project.data.split import Validation
@@ -288,8 +288,8 @@ class Held:
     def __init__(self, monkeypatch):
         self.begun, self.go, self.ended = (threading.Event() for _ in range(3))
         self.error = None
-        self._write = score_table.score_into
-        monkeypatch.setattr(score_table, "score_into", self)
+        self._write = scoring_work.score_into
+        monkeypatch.setattr(scoring_work, "score_into", self)
 
     def __call__(self, *arguments, **how):
         self.begun.set()
@@ -509,3 +509,16 @@ def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
     else:
         assert "later.csv" in dialog.words.text()
     assert dialog.report.curve.isHidden()
+
+
+def test_what_was_scored_stays_until_its_threshold_moves(dialog_of, later, choose_table, press):
+    dialog = dialog_of()
+    choose_table(dialog, later())
+    press(dialog, dialog.score)
+    dialog._session.weigh(miss=9.0)
+    assert dialog._scored is not None
+    dialog.form.choice.chooser.choose_rule("cost")
+    assert dialog._scored is None
+    press(dialog, dialog.score)
+    dialog._session.weigh(miss=0.001)
+    assert dialog._scored is None

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from aucstudio.gui.common.chosen_threshold import Chosen, figures_sentence
 from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import ElidedCombo, enable_item, label, named, tell
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.choosing import (
     ALERTS,
     BOUNDED,
     OWN,
     TYPED,
-    Choice,
-    Figures,
     Target,
-    choose,
     remarks,
 )
-from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import (
-    amount_words,
     read_rate,
     read_share,
     share_words,
 )
-from aucstudio.project.words import figure_words, interval_words
 
 RULES = {
     OWN: "the model\u2019s own",
@@ -53,47 +47,10 @@ _TIPS = {
     ALERTS: "How many cases of a day may be called positive",
 }
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
+_USUAL_FPR = 0.01
 _WITH_PRIOR = ("precision", ALERTS, "cost")
 _FIELD = 92
 _MOST = 1e9
-
-
-@dataclasses.dataclass(frozen=True)
-class Chosen:
-    """What a chooser shows.
-
-    Attributes
-    ----------
-    target : Target
-    choice : Choice
-        What that comes to on the rows at hand.
-    figures : Figures
-    names : (str, str)
-        Of the positive and the negative class.
-    where : str
-        What the rows are, where that has to be said.
-    """
-
-    target: Target
-    choice: Choice
-    figures: Figures
-    names: tuple[str, str]
-    where: str = ""
-
-    @classmethod
-    def of_focus(cls, session: Session, run: ShownRun, split: int, counts: Confusion) -> Chosen:
-        """Give what is pointed at in a run, where its counts are known."""
-        record, stakes, target = run.record, session.stakes, session.focus.target
-        model, count = record.splits[split].model, len(record.splits)
-        choice = choose(record, split, target, stakes)
-        where = []
-        if target.rule == TYPED and not target.is_typed_on(record, split):
-            where.append(f"Typed on another scale of scores; here the same FPR, {target.fpr:.3g}.")
-        if count > 1:
-            where.append(f"Split {split + 1} of {count}; each has a threshold of its own.")
-        figures = Figures.of(counts, stakes.prior)
-        names = model.positive, model.negative
-        return cls(target, choice, figures, names, " ".join(where))
 
 
 class ThresholdChooser(QWidget):
@@ -134,8 +91,7 @@ class ThresholdChooser(QWidget):
         self._name, self._session = name, session
         self._chosen: Chosen | None = None
         self._said: dict[QLineEdit, str] = {}
-        top = session.plan.band[1]
-        self._values = {"fpr": top if top < 1 else 0.01, **_FIRST}
+        self._values = dict(_FIRST)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
@@ -300,7 +256,9 @@ class ThresholdChooser(QWidget):
 
     def _on_rule(self) -> None:
         rule = str(self.rule.currentData())
-        self.target_chosen.emit(Target(rule, self._values.get(rule, 0.0)))
+        end = self._session.plan.band[1]
+        usual = (end if end < 1 else _USUAL_FPR) if rule == "fpr" else 0.0
+        self.target_chosen.emit(Target(rule, self._values.get(rule, usual)))
 
     def _on_everywhere(self) -> None:
         if self._chosen is not None:
@@ -339,16 +297,6 @@ class ThresholdChooser(QWidget):
 
     def _take_miss(self, text: str) -> None:
         self._session.weigh(miss=_number(text, "cost of a miss", 1e-6))
-
-
-def figures_sentence(figures: Figures) -> str:
-    """Say what a threshold does in a sentence."""
-    rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
-    told = [
-        f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
-        for name, rate in rates.items()
-    ]
-    return f"{', '.join(told)}, {amount_words(1000 * figures.alerts.value)} alerts per 1,000 cases."
 
 
 def _number(text: str, what: str, least: float) -> float:

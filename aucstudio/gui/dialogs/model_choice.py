@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
+from aucstudio.gui.common.chosen_threshold import Chosen
+from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
@@ -78,8 +79,8 @@ class ModelChoice(QObject):
         self.chooser.target_chosen.connect(self.ask)
         self.chooser.threshold_typed.connect(self._on_typed)
         self.kinds.idToggled.connect(lambda _kind, on: self._on_change() if on else None)
-        session.stakes_changed.connect(self._on_change)
-        self._show()
+        session.stakes_changed.connect(self._on_stakes)
+        self._placed = self._show()
 
     @property
     def is_of_run(self) -> bool:
@@ -156,14 +157,21 @@ class ModelChoice(QObject):
         return choose(record, self._split, self.target, stakes, curve)
 
     def _on_change(self) -> None:
-        self._show()
+        self._placed = self._show()
         self.changed.emit()
 
-    def _show(self) -> None:
+    def _on_stakes(self) -> None:
+        """Show the threshold for other stakes; it need not have moved."""
+        before, self._placed = self._placed, self._show()
+        if self._placed != before:
+            self.changed.emit()
+
+    def _show(self) -> Choice:
         choice, model = self._choice(), self._run.record.splits[self._split].model
         figures = Figures.of(counts_at(self._curve(), choice.threshold), self._session.stakes.prior)
         names = model.positive, model.negative
         self.chooser.show_chosen(Chosen(self.target, choice, figures, names, self._where()))
+        return choice
 
     def _where(self) -> str:
         """Say which rows the figures are of, and what becomes of the threshold."""

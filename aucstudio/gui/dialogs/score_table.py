@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import secrets
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +24,9 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
-from aucstudio.gui.dialogs.score_curve import Ranking
-from aucstudio.gui.dialogs.score_form import Chosen, ScoreForm
+from aucstudio.gui.dialogs.score_form import ScoreForm
 from aucstudio.gui.dialogs.score_report import ScoreReport
+from aucstudio.gui.dialogs.scoring_work import Post, Scored, copied, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
@@ -37,40 +34,19 @@ from aucstudio.project.data.heading import heading
 from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
-from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring_report import ScoringReport
-from aucstudio.project.runs.stream_plan import table_reader
 from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.scores_file import (
     CSV,
     PARQUET,
-    copy_file,
-    csv_sink,
-    parquet_sink,
-    score_into,
-    scores_file,
 )
 from aucstudio.project.work.job import Job
-
-Post = Callable[[Any], bool]
 
 _SIZE = QSize(840, 820)
 _STEPS = 1000
 _FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scored:
-    """A table that was scored: by what, what was met, where the scores lie by ending."""
-
-    model: Model
-    report: ScoringReport
-    files: dict[str, Path]
-    said: str
-    ranking: Ranking | None
 
 
 class ScoreTableDialog(QDialog):
@@ -253,7 +229,7 @@ class ScoreTableDialog(QDialog):
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
         chosen = self.form.chosen(self.allowed.allowed())
         band = self._session.plan.band
-        self._working.start(chosen, _scoring(chosen, self._folder, band))
+        self._working.start(chosen, scoring(chosen, self._folder, band))
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
@@ -291,7 +267,7 @@ class ScoreTableDialog(QDialog):
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(target, lambda _post: _copy(scored.files[ending], target))
+        self._saving.start(target, lambda _post: copied(scored.files[ending], target))
         self._refresh()
 
     def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
@@ -319,35 +295,3 @@ class ScoreTableDialog(QDialog):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.choose_file(event.mimeData().urls()[0].toLocalFile())
-
-
-def _scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored]:
-    """Give what makes the model, reads the table and scores it, on another thread."""
-
-    def work(post: Post) -> Scored:
-        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
-        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
-        # One that was given up may still be at its own files.
-        name = secrets.token_hex(6)
-        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
-        rankings: list[Ranking] = []
-        with scores_file(files[CSV]) as file, parquet_sink(files[PARQUET], chosen.identifier) as to:
-            report = score_into(
-                [csv_sink(file, chosen.identifier), to],
-                model,
-                chosen.table,
-                identifier=chosen.identifier,
-                label=chosen.label,
-                allow_unknown=chosen.allowed,
-                read=read,
-                progress=lambda done, words: post((done, words)),
-                ranked=lambda positive, scores: rankings.append(Ranking.of(positive, scores, band)),
-            )
-        return Scored(model, report, files, said, next(iter(rankings), None))
-
-    return work
-
-
-def _copy(file: Path, target: Path) -> Path:
-    copy_file(file, target)
-    return target

@@ -15,11 +15,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.curves import Trace, run_curves
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
+from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.roc.places import height, nearest, trace_of
 from aucstudio.gui.pages.roc.scene import Scene

@@ -14,11 +14,12 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.threshold_chooser import Chosen, ThresholdChooser
+from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.scores.controls import ScoreControls
