@@ -38,7 +38,9 @@ class Chosen:
         """Give what is pointed at in a run, where its counts are known."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
-        choice = choose(record, split, target, stakes)
+        placed = session.focus.threshold
+        # Where there is one, it has been found already; else there may be a reason.
+        choice = Choice(placed) if placed else choose(record, split, target, stakes)
         where = []
         if target.rule == TYPED and not target.is_typed_on(record, split):
             where.append(f"Typed on another scale of scores; here the same FPR, {target.fpr:.3g}.")
