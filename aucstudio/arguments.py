@@ -118,7 +118,7 @@ def _add_score_options(score: argparse.ArgumentParser) -> None:
         "--output",
         metavar="SCORES.csv",
         type=_file_or_none,
-        help="write the scores here; - is the standard output",
+        help="write the scores here, as Parquet where it ends so; - is the standard output",
     )
     score.add_argument("--id", metavar="COL", help="a column to write beside each score")
     score.add_argument("--label", metavar="COL", help="the column that holds the class, if another")
@@ -283,8 +283,9 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--threshold",
         metavar="RULE",
-        help="where the saved model begins to say positive: equal-error, min-max, fpr=F or "
-        "cost=FP:FN[@PRIOR], chosen on the held-out rows",
+        help="where the saved model begins to say positive: equal-error, min-max, fpr=F, "
+        "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
+        "held-out rows",
     )
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
     _add_cluster_option(train)

@@ -58,10 +58,19 @@ def _scored(
 ) -> tuple[ScoringReport, dict[str, list[Any]]]:
     """Score into the file, the standard output, or into what will be JSON."""
     from aucstudio.project.store.files import STANDARD_OUTPUT
-    from aucstudio.project.store.scores_file import scores_file, write_scores
+    from aucstudio.project.store.scores_file import (
+        PARQUET,
+        parquet_sink,
+        score_into,
+        scores_file,
+        write_scores,
+    )
 
     if options.json and options.output in (None, STANDARD_OUTPUT):
         return _collected(options, model, how)
+    if (options.output or "").lower().endswith(PARQUET):
+        with parquet_sink(options.output, options.id) as sink:
+            return score_into([sink], model, options.data, **how), {}
     target = scores_file(options.output) if options.output else contextlib.nullcontext(sys.stdout)
     with target as file:
         return write_scores(file, model, options.data, **how), {}

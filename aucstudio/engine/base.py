@@ -393,6 +393,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         cost_fp: float = 1.0,
         cost_fn: float = 1.0,
         prior: float | None = None,
+        tpr: float = 0.9,
+        precision: float = 0.5,
+        alerts: float = 0.01,
     ) -> Self:
         """Choose anew where ``predict`` begins to say positive; the scorer stays as it is.
 
@@ -400,16 +403,18 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X, y : array-like
             Rows to choose it on, training rows or others; y holds both of ``classes_``.
-        rule, fpr, cost_fp, cost_fn, prior
+        rule, fpr, cost_fp, cost_fn, prior, tpr, precision, alerts
             See :class:`~aucstudio.engine.roc.ThresholdRule`.
 
         Raises
         ------
         ValueError
-            For an unknown rule, labels other than ``classes_``, or constants out of range.
+            For an unknown rule, labels other than ``classes_``, constants out of range, or a
+            precision that no threshold has.
         """
         check_is_fitted(self, "scorer_")
-        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior)
+        bounds = {"tpr": tpr, "precision": precision, "alerts": alerts}
+        chosen = roc.ThresholdRule(rule, fpr, cost_fp, cost_fn, prior, **bounds)
         rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")

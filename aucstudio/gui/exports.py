@@ -73,8 +73,8 @@ class Exports(QObject):
         if chosen is None or not chosen.record.splits:
             return
         dialog = ExportModelDialog(self._session, chosen, self._window)
-        dialog.exec()
-        dialog.deleteLater()
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def _on_score(self) -> None:
         chosen = self._session.run(self._session.selected)

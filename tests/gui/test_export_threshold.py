@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
@@ -42,15 +42,16 @@ def test_the_saved_model_decides_as_the_picture(
     vertex %= len(curve.tp)
     table_session.point_at(split=split, threshold=cut_at(curve, vertex))
     dialog = open_dialog()
-    assert dialog.choice.rule.currentText() == "at the operating point of the picture"
+    assert dialog.choice.chooser.rule.currentText() == "typed or dragged"
     assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
     saved = save(dialog, answers, tmp_path / "m.aucmodel")
     called = saved.score(read_table(table_file, need_label=False))[result.test_rows] > 0
     assert called[result.test_positive].sum() == curve.tp[vertex]
     assert called[~result.test_positive].sum() == curve.fp[vertex]
-    rates = f"TPR {curve.tpr[vertex]:.3f}, FPR {curve.fpr[vertex]:.3f}"
-    assert rates in dialog.choice.effect.text()
-    assert "chosen in the picture" in saved.threshold
+    rates = dialog.choice.chooser.card.rates
+    assert float(rates["tpr"].text()) == pytest.approx(curve.tpr[vertex], abs=5e-4)
+    assert float(rates["fpr"].text()) == pytest.approx(curve.fpr[vertex], abs=5e-4)
+    assert "chosen by hand" in saved.threshold
 
 
 def test_a_threshold_on_a_row_s_own_score_is_kept(
@@ -63,11 +64,12 @@ def test_a_threshold_on_a_row_s_own_score_is_kept(
     np.testing.assert_array_equal(called, result.test_scores > table_session.focus.threshold)
 
 
-def test_the_model_s_own_threshold_is_not_offered_as_the_picture_s(table_session, open_dialog):
-    put(table_session, make_record(table_session.table))
+def test_the_model_s_own_threshold_is_taken_where_nothing_is_asked(table_session, open_dialog):
+    record = put(table_session, make_record(table_session.table))
     dialog = open_dialog()
-    assert dialog.choice.rule.currentData() is None
-    assert dialog.findChild(QComboBox, "threshold_combo").findData("picture") == -1
+    assert dialog.choice.chooser.rule.currentData() == "own"
+    assert dialog.choice.threshold_rule() is None
+    assert dialog.choice.validated() is record.splits[0].model
 
 
 def test_trained_anew_the_false_positive_rate_is_carried_over(
@@ -77,7 +79,8 @@ def test_trained_anew_the_false_positive_rate_is_carried_over(
     table_session.point_at(threshold=0.4)
     dialog = open_dialog()
     dialog.choice.kinds.button(1).setChecked(True)
-    assert "same FPR on its training rows" in dialog.findChild(QLabel, "threshold_effect").text()
+    told = dialog.findChild(QLabel, "model_threshold_remarks").text()
+    assert "anew gets the same FPR on its own training rows" in told
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
@@ -98,3 +101,28 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
     own = result.model.intercept - dialog.choice.validated().intercept
     alarms = (result.train_scores[~result.train_positive] > own).mean()
     assert alarms <= curve.fpr[9] + 1e-12
+
+
+def test_the_dialog_is_opened_without_holding_up_the_window(
+    window, run_to_end, answers, table_file, tmp_path, qtbot
+):
+    window.open_data(table_file)
+    run_to_end(window)
+    window.actions_.export_model.trigger()
+    (dialog,) = window.findChildren(ExportModelDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    window.session.weigh(miss=7.0)
+    dialog.choice.chooser.choose_rule("cost")
+    assert dialog.choice.chooser.miss.text() == "7"
+    there = tmp_path / "m.aucmodel"
+    there.write_text("somebody's")
+    # The file dialog has asked about "m" only.
+    answers.save_path = str(tmp_path / "m")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    assert there.read_text() == "somebody's"
+    assert "exists already" in dialog.words.text()
+    assert dialog.isVisible()
+    answers.save_path = str(tmp_path / "other.aucmodel")
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold
+    qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))

@@ -204,12 +204,14 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     run_to_end(window)
     (shown,) = window.session.shown_runs()
     dialog = ExportModelDialog(window.session, shown, window)
-    assert dialog.choice.bound.isHidden()
-    before = dialog.choice.effect.text()
-    dialog.choice.rule.setCurrentIndex(dialog.choice.rule.findData("fpr"))
-    dialog.choice.bound.setValue(0.05)
-    assert not dialog.choice.bound.isHidden()
-    assert dialog.choice.effect.text() != before
+    chooser = dialog.choice.chooser
+    assert chooser.bound.isHidden()
+    before = chooser.card.rates["fpr"].text()
+    chooser.choose_rule("fpr")
+    chooser.bound.setText("0.05")
+    chooser.bound.editingFinished.emit()
+    assert not chooser.bound.isHidden()
+    assert chooser.card.rates["fpr"].text() != before
     split = shown.record.splits[0]
     answers.save_path = str(tmp_path / "model.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
@@ -217,7 +219,8 @@ def test_a_threshold_is_chosen_with_the_model(window, answers, run_to_end, table
     called = split.test_scores + (saved.intercept - split.model.intercept) > 0
     fpr = called[~split.test_positive].mean()
     assert fpr <= 0.05
-    assert f"FPR {fpr:.3f} on the held-out rows" in dialog.choice.effect.text()
+    assert float(chooser.card.rates["fpr"].text()) == pytest.approx(fpr, abs=5e-4)
+    assert "held-out rows" in chooser.remarks.text()
     dialog.deleteLater()
 
 

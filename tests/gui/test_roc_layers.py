@@ -107,8 +107,9 @@ def test_the_card_counts_the_rows_and_ten_thousand_cases(session, plot, scene):
     assert float(text("cases_tp")) == pytest.approx(10 * tpr, rel=0.02)
     assert float(text("cases_fp").replace(",", "")) == pytest.approx(9990 * fpr, rel=0.01)
     precision = 10 * tpr / (10 * tpr + 9990 * fpr)
-    assert text("note_precision") == f"{precision:.4f} at prior"
-    assert text("rate_accuracy") == f"{(called == y).mean():.3f}"
+    assert text("rate_precision") == f"{precision:.2g}"
+    assert text("rate_accuracy") == f"{0.001 * tpr + 0.999 * (1 - fpr):.3f}"
+    assert float(text("rate_alerts").split()[0]) == pytest.approx(1 * tpr + 999 * fpr, rel=0.01)
     assert "1 in 1,000" in text("cases_caption")
 
 

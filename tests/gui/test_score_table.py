@@ -3,6 +3,7 @@
 import csv
 import threading
 
+import duckdb
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -16,10 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.cli import main
-from aucstudio.gui.dialogs import score_table
+from aucstudio.engine import roc
+from aucstudio.gui.dialogs import scoring_work
+from aucstudio.gui.dialogs.score_curve import outline
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import Cancelled
+from aucstudio.project.results.choosing import Target
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.runs.take_model import validated_model
 from aucstudio.project.store.model_file import load_model, save_model
@@ -161,7 +165,7 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     assert ("Columns ignored", "1", "'X0'") in found(dialog)
     assert dialog.save.isEnabled()
     box.click()
-    assert not dialog.report.isVisible()
+    assert dialog._scored is None
     assert not dialog.save.isEnabled()
 
 
@@ -184,7 +188,7 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
     assert dialog.report.isVisible()
     choose_table(dialog, later(name="other.csv"))
     assert dialog.allowed.boxes == {}
-    assert not dialog.report.isVisible()
+    assert dialog._scored is None
 
 
 def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, press):
@@ -208,8 +212,9 @@ def test_after_several_splits_a_model_of_all_rows_scores(
     choose_table(dialog, path)
     press(dialog, dialog.score)
     assert "all 160 labelled rows" in dialog._scored.model.trained_on
-    choose(dialog.form.choice.rule, "fpr")
-    dialog.form.choice.bound.setValue(0.2)
+    dialog.form.choice.chooser.choose_rule("fpr")
+    dialog.form.choice.chooser.bound.setText("20 %")
+    dialog.form.choice.chooser.bound.editingFinished.emit()
     assert not dialog.save.isEnabled()
     press(dialog, dialog.score)
     answers.save_path = str(tmp_path / "anew.csv")
@@ -233,7 +238,7 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
         dialog.dropEvent(QDropEvent(QPointF(9, 9), copy, data, left, none))
         qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.form.from_file.isChecked()
-    assert dialog.form.choice.rule.isHidden()
+    assert dialog.form.choice.chooser.isHidden()
     press(dialog, dialog.score)
     assert dialog._scored.model.method == "logistic"
     answers.save_path = str(tmp_path / "other.aucmodel.csv")
@@ -283,8 +288,8 @@ class Held:
     def __init__(self, monkeypatch):
         self.begun, self.go, self.ended = (threading.Event() for _ in range(3))
         self.error = None
-        self._write = score_table.write_scores
-        monkeypatch.setattr(score_table, "write_scores", self)
+        self._write = scoring_work.score_into
+        monkeypatch.setattr(scoring_work, "score_into", self)
 
     def __call__(self, *arguments, **how):
         self.begun.set()
@@ -365,3 +370,155 @@ def test_every_control_has_a_name(dialog_of):
             continue
         assert control.objectName(), control
         assert control.accessibleName(), control.objectName()
+
+
+def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, choose_table):
+    dialog = dialog_of()
+    choose_table(dialog, later(header=lambda names: ["X0", *names[1:-1], "verdict"]))
+    assert dialog.report.isVisible()
+    assert "4 of 5 columns that the model knows are here" in dialog.report.sentence.text()
+    assert "there is no label" in dialog.report.sentence.text()
+    assert ("Columns absent", "1", "'x0'") in found(dialog)
+    assert ("Columns ignored", "2", "'X0', 'verdict'") in found(dialog)
+    assert not dialog.save.isEnabled()
+    choose(dialog.form.label, "verdict")
+    assert "the label is 'verdict'" in dialog.report.sentence.text()
+    assert ("Columns ignored", "1", "'X0'") in found(dialog)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_scores_are_saved_as_parquet(
+    dialog_of, later, choose_table, press, answers, tmp_path, by_name
+):
+    def change(rows):
+        for k, row in enumerate(rows):
+            row[0] = f"=name {k}"
+
+    path = later(change, header=lambda names: ["score", *names[1:]])
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    dialog.allowed.boxes["x0"].click()
+    choose(dialog.form.identifier, "score")
+    press(dialog, dialog.score)
+    choose(dialog.format, ".csv")
+    answers.save_path = str(tmp_path / "window.csv")
+    press(dialog, dialog.save)
+    choose(dialog.format, ".csv" if by_name else ".parquet")
+    answers.save_path = str(tmp_path / ("window.parquet" if by_name else "window"))
+    press(dialog, dialog.save)
+    saved = duckdb.sql(f"SELECT * FROM '{tmp_path / 'window.parquet'}'")
+    assert saved.columns == ["row", "score (identifier)", "score", "label"]
+    assert [str(kind) for kind in saved.types] == ["BIGINT", "VARCHAR", "DOUBLE", "VARCHAR"]
+    rows = read_rows(tmp_path / "window.csv")[1:]
+    expected = [(int(r), cell.removeprefix("'"), float(s), c) for r, cell, s, c in rows]
+    assert saved.fetchall() == expected
+    assert expected[3][1] == "=name 3"
+
+
+def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys):
+    dialog = dialog_of()
+    session = dialog._session
+    model = validated_model(session.records[session.selected], 0, None)
+    save_model(model, tmp_path / "m.aucmodel")
+    for name in ("c.csv", "c.parquet"):
+        command = ["score", tmp_path / "m.aucmodel", later(), "-o", tmp_path / name]
+        assert main([str(part) for part in command]) == 0
+    capsys.readouterr()
+    rows = [(int(r), float(s), c) for r, s, c in read_rows(tmp_path / "c.csv")[1:]]
+    assert duckdb.sql(f"SELECT * FROM '{tmp_path / 'c.parquet'}'").fetchall() == rows
+
+
+def test_a_parquet_table_is_scored(dialog_of, later, choose_table, press, tmp_path):
+    path = tmp_path / "later.parquet"
+    duckdb.sql(f"COPY (FROM read_csv('{later()}')) TO '{path}' (FORMAT parquet)")
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    assert "60 of 60 rows scored" in dialog.report.sentence.text()
+
+
+def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_table, press):
+    dialog = dialog_of()
+    dialog._session.set_band(0.0, 0.3)
+    choose_table(dialog, later())
+    assert dialog.report.curve.isHidden()
+    press(dialog, dialog.score)
+    curve = dialog.report.curve
+    assert curve.isVisible()
+    rows = read_rows(dialog._scored.files[".csv"])[1:]
+    scores = np.array([float(row[-2]) for row in rows])
+    positive = np.array([row[-1] == "yes" for row in read_rows(dialog.form.table)[1:]])
+    called = scores > 0
+    point = called[~positive].mean(), called[positive].mean()
+    np.testing.assert_allclose(curve.point.getData(), np.transpose([point]))
+    x, y = curve.line.getData()
+    assert np.trapezoid(y, x) == pytest.approx(roc.auc(positive, scores), abs=2e-3)
+    area = roc.partial_auc(positive, scores, 0.0, 0.3).normalized
+    assert f"pAUC {area:.3f} in FPR 0 … 0.3 (95 % " in curve.words.text()
+    assert f"TPR {point[1]:.3f} (" in curve.words.text()
+    choose_table(dialog, later(header=lambda names: [*names[:-1], "verdict"]))
+    press(dialog, dialog.score)
+    assert curve.isHidden()
+
+
+def test_a_thinned_outline_has_the_same_area():
+    rng = np.random.default_rng(2)
+    y = rng.random(200_000) < 0.2
+    curve = roc.roc_curve(y, rng.normal(size=len(y)) + y)
+    across, up = outline(curve)
+    assert len(across) < 2100
+    assert np.trapezoid(up, across) == pytest.approx(np.trapezoid(curve.tpr, curve.fpr), abs=1e-3)
+
+
+def test_the_labels_are_those_of_the_threshold_of_the_study(
+    dialog_of, later, choose_table, press, answers, tmp_path
+):
+    dialog = dialog_of()
+    session = dialog._session
+    dialog.close()
+    session.use_everywhere(Target("tpr", 0.95))
+    again = ScoreTableDialog(session, session.run(session.selected), dialog.parent())
+    again.show()
+    assert again.form.choice.chooser.rule.currentData() == "tpr"
+    choose_table(again, later())
+    press(again, again.score)
+    answers.save_path = str(tmp_path / "labels.csv")
+    press(again, again.save)
+    split = session.records[session.selected].splits[0]
+    own = split.model
+    table = read_to_score(own, later())
+    expected = scores_of(own, table) > session.focus.threshold
+    rows = read_rows(tmp_path / "labels.csv")[1:]
+    np.testing.assert_array_equal([row[-1] == "yes" for row in rows], expected)
+    np.testing.assert_array_equal([float(row[-2]) > 0 for row in rows], expected)
+    again.close()
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
+    def change(lines):
+        del lines[rows:]
+
+    dialog = dialog_of()
+    choose_table(dialog, later(change))
+    if dialog.score.isEnabled():
+        press(dialog, dialog.score)
+    if rows:
+        assert "1 of 1 rows scored; no AUC" in dialog.report.sentence.text()
+    else:
+        assert "later.csv" in dialog.words.text()
+    assert dialog.report.curve.isHidden()
+
+
+def test_what_was_scored_stays_until_its_threshold_moves(dialog_of, later, choose_table, press):
+    dialog = dialog_of()
+    choose_table(dialog, later())
+    press(dialog, dialog.score)
+    dialog._session.weigh(miss=9.0)
+    assert dialog._scored is not None
+    dialog.form.choice.chooser.choose_rule("cost")
+    assert dialog._scored is None
+    press(dialog, dialog.score)
+    dialog._session.weigh(miss=0.001)
+    assert dialog._scored is None

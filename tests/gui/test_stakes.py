@@ -4,7 +4,7 @@ import pytest
 
 from aucstudio.gui.pages.roc.cost_panel import CostPanel, prior_at
 from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.stakes import Stakes
+from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import train
 

@@ -84,7 +84,7 @@ def test_a_moved_model_decides_as_the_threshold(record, table):
         model = model_at(split, threshold)
         called = model.score(table)[split.test_rows] > 0
         np.testing.assert_array_equal(called, split.test_scores > threshold)
-        assert "in the picture" in model.threshold
+        assert "by hand" in model.threshold
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ from aucstudio.engine.roc.precision_recall import (
     precision_recall_area_of,
 )
 from aucstudio.engine.roc.ranking import Ranking
-from aucstudio.engine.roc.rules import RULES, ThresholdRule
+from aucstudio.engine.roc.rules import RULES, ThresholdRule, UnreachableTargetError
 from aucstudio.engine.roc.thresholds import (
     cost_threshold,
     equal_error_threshold,
@@ -111,6 +111,7 @@ __all__ = [
     "Scores",
     "ThresholdRule",
     "TwoWayPartialAUC",
+    "UnreachableTargetError",
     "accuracy",
     "auc",
     "auc_of",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.band import position
-from aucstudio.engine.roc.curve import Curve, roc_curve, split_scores
+from aucstudio.engine.roc.curve import Array, Curve, roc_curve
 
 
 def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
@@ -22,7 +22,11 @@ def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = 
     ValueError
         For input that :func:`split_scores` refuses.
     """
-    curve = roc_curve(y, score, positive=positive)
+    return equal_error_threshold_of(roc_curve(y, score, positive=positive))
+
+
+def equal_error_threshold_of(curve: Curve) -> float:
+    """Do what :func:`equal_error_threshold` does, on a curve with all its vertices."""
     if len(curve.tp) == 2:
         return float(curve.thresholds[1])
     m, n = curve.positives, curve.negatives
@@ -107,8 +111,14 @@ def minmax_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None)
 
     Source: structure-embedded AUC-SVM, eq. 4 (where it appears as the constant -t).
     """
-    s, t = split_scores(y, score, positive)
-    return _midpoint(t.max(), s.min())
+    return minmax_threshold_of(roc_curve(y, score, positive=positive))
+
+
+def minmax_threshold_of(curve: Curve) -> float:
+    """Do what :func:`minmax_threshold` does, on a curve with all its vertices."""
+    lowest_positive = curve.thresholds[int(np.searchsorted(curve.tp, curve.positives, "left"))]
+    highest_negative = curve.thresholds[int(np.searchsorted(curve.fp, 0, "right"))]
+    return _midpoint(highest_negative, lowest_positive)
 
 
 def cut_at(curve: Curve, vertex: int) -> float:
@@ -118,6 +128,15 @@ def cut_at(curve: Curve, vertex: int) -> float:
     if vertex == len(curve.thresholds) - 1:
         return float(np.nextafter(curve.thresholds[vertex], -np.inf, dtype=curve.thresholds.dtype))
     return _midpoint(curve.thresholds[vertex + 1], curve.thresholds[vertex])
+
+
+def cuts(curve: Curve) -> Array:
+    """Give for each vertex the t of :func:`cut_at`; for the first one, which calls none, +inf."""
+    above, below = curve.thresholds[1:-1], curve.thresholds[2:]
+    middle = below / 2 + above / 2
+    last = cut_at(curve, len(curve.thresholds) - 1)
+    inner = np.where(middle == above, below, middle)
+    return np.concatenate([[np.inf], inner, [last]]).astype(np.float64)
 
 
 def _midpoint(low: np.floating[Any], high: np.floating[Any]) -> float:

@@ -1,4 +1,4 @@
-"""The confusion matrix of a threshold as a card: counts, counts per 10,000 cases, and rates."""
+"""What a threshold does as a card: counts, counts per 10,000 cases, rates and alerts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.choosing import Figures, Rate
 from aucstudio.project.results.operating import (
     CASES,
     amount_words,
-    binomial_interval,
     case_counts,
     point_measures,
     share_words,
 )
+from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.words import interval_words
 
 CARD_WIDTH = 272
@@ -29,10 +29,11 @@ _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
     "tpr": ("TPR", "Share of the positives found (recall), with its exact 95 % interval"),
     "fpr": ("FPR", "Share of the negatives called positive, with its exact 95 % interval"),
-    "precision": ("Precision", "Share of those called positive that are"),
+    "precision": ("Precision", "Share of those called positive that are, with its 95 % interval"),
     "f1": ("F1", "Harmonic mean of precision and TPR"),
-    "accuracy": ("Accuracy", "Share of the rows called what they are"),
+    "accuracy": ("Accuracy", "Share of the cases called what they are"),
 }
+_ALERTS = {"alerts": "per 1,000", "daily": "a day"}
 
 
 class ConfusionCard(QWidget):
@@ -43,7 +44,7 @@ class ConfusionCard(QWidget):
     cells, cases : dict of str to QLabel
         Counts "tp", "fn", "fp" and "tn" of the rows, and of 10,000 cases at the prior.
     rates, notes : dict of str to QLabel
-        Values on the rows; beside them the interval, or the value at the chosen prior.
+        Values, and beside them intervals: TPR and FPR of the rows, the others at the prior.
     """
 
     def __init__(self, name: str = "confusion") -> None:
@@ -52,7 +53,7 @@ class ConfusionCard(QWidget):
         self.setFixedWidth(scaled(CARD_WIDTH))
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
-        self.grid.setHorizontalSpacing(8)
+        self.grid.setHorizontalSpacing(6)
         self.grid.setVerticalSpacing(1)
         self.grid.setColumnStretch(2, 1)
         self.heads = [label("", "muted", name=f"called_{s}") for s in ("positive", "negative")]
@@ -65,6 +66,8 @@ class ConfusionCard(QWidget):
         self.notes: dict[str, QLabel] = {}
         for k, key in enumerate(_RATES):
             self._add_rate(7 + k, key)
+        for k, key in enumerate(_ALERTS):
+            self._add_alerts(7 + len(_RATES) + k, key)
 
     def _lay_out_matrix(self) -> None:
         for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
@@ -87,6 +90,13 @@ class ConfusionCard(QWidget):
         self.grid.addWidget(self.rates[key], row, 1, _RIGHT)
         self.grid.addWidget(self.notes[key], row, 2, _RIGHT)
 
+    def _add_alerts(self, row: int, key: str) -> None:
+        self.rates[key] = label("", name=f"rate_{key}")
+        plain_tooltip(self.rates[key], "Cases called positive, with the 95 % interval")
+        if row == 7 + len(_RATES):
+            self.grid.addWidget(label("Alerts", "muted"), row, 0)
+        self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
+
     def name_classes(self, positive: str, negative: str) -> None:
         """Name the classes; a long name is cut off, and whole in the tooltip."""
         metrics = QFontMetrics(self.font())
@@ -97,32 +107,36 @@ class ConfusionCard(QWidget):
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 
-    def show_counts(self, counts: Confusion, prior: float, chosen: bool) -> None:
-        """Show what a threshold does.
-
-        Parameters
-        ----------
-        counts : Confusion
-        prior : float
-            Share of positives among the 10,000 cases.
-        chosen : bool
-            Whether a person chose it; else it is that of the data.
-        """
+    def show_figures(self, figures: Figures, stakes: Stakes) -> None:
+        """Show what a threshold does, where it is used as the stakes say."""
+        counts, prior = figures.counts, figures.prior
         shares = case_counts(counts.tpr, counts.fpr, prior)
         for key, cases in zip(_COUNTS, shares, strict=True):
             self.cells[key].setText(f"{key.upper()}  {getattr(counts, key):,}")
             self.cases[key].setText(amount_words(cases))
-        whose = share_words(prior) if chosen else f"{share_words(prior)} as in the data"
-        self.caption.setText(f"per {CASES:,} cases: {whose}")
-        m, n = counts.tp + counts.fn, counts.fp + counts.tn
-        here = point_measures(counts.tpr, counts.fpr, m / (m + n))
-        there = point_measures(counts.tpr, counts.fpr, prior) if chosen else {}
-        for key, value in ({"tpr": counts.tpr, "fpr": counts.fpr} | here).items():
-            self.rates[key].setText(_rate(value))
-            self.notes[key].setText(f"{_rate(there[key], 4)} at prior" if key in there else "")
-        for key, count, trials in (("tpr", counts.tp, m), ("fpr", counts.fp, n)):
-            self.notes[key].setText(interval_words(*binomial_interval(count, trials)))
+        share = "–" if math.isnan(prior) else share_words(prior)
+        self.caption.setText(f"per {CASES:,} cases, {share} positive")
+        for key in ("tpr", "fpr", "precision"):
+            self._show_rate(key, getattr(figures, key))
+        measures = point_measures(counts.tpr, counts.fpr, prior)
+        for key in ("f1", "accuracy"):
+            self.rates[key].setText(_rate(measures[key]))
+        self._show_amount("alerts", figures.alerts, 1000.0)
+        self._show_amount("daily", figures.alerts, stakes.cases or math.nan)
+        self.rates["daily"].setVisible(stakes.cases is not None)
+
+    def _show_rate(self, key: str, rate: Rate) -> None:
+        self.rates[key].setText(_rate(rate.value))
+        self.notes[key].setText("" if math.isnan(rate.value) else interval_words(*rate.bounds))
+
+    def _show_amount(self, key: str, rate: Rate, cases: float) -> None:
+        value, low, high = (amount_words(share * cases) for share in (rate.value, *rate.bounds))
+        interval = "" if math.isnan(rate.value) else f" ({low} … {high})"
+        self.rates[key].setText(f"{value} {_ALERTS[key]}{interval}")
 
 
-def _rate(value: float, decimals: int = 3) -> str:
-    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
+def _rate(value: float) -> str:
+    """Write a rate; a small one with two digits of its own."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.3f}"

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
+from aucstudio.engine.roc.thresholds import cut_at
+from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.summary import Summary, auc_summary
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -112,7 +114,7 @@ _known: WeakKeyDictionary[RunRecord, RunCurves] = WeakKeyDictionary()
 def run_curves(record: RunRecord) -> RunCurves:
     """Give the curves of a record with at least one finished split; computed once a record."""
     if record not in _known:
-        curves = tuple(roc.roc_curve(s.test_positive, s.test_scores) for s in record.splits)
+        curves = tuple(curve_of(split) for split in record.splits)
         _known[record] = RunCurves(curves, auc_summary(record))
     return _known[record]
 
@@ -157,7 +159,7 @@ def vertex_words(trace: Trace, vertex: int) -> str:
         return f"FPR {trace.x[vertex]:.3f}   {mean}"
     curve = trace.curve
     tp, fp, m = int(curve.tp[vertex]), int(curve.fp[vertex]), curve.positives
-    threshold = float(curve.thresholds[vertex])
+    threshold = cut_at(curve, vertex) if vertex else np.inf
     parts = [
         f"split {trace.split + 1}" if trace.splits > 1 else "",
         f"threshold {threshold:.4g}" if np.isfinite(threshold) else "threshold above all",

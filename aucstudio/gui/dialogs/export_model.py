@@ -6,7 +6,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QGridLayout,
+    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -31,26 +31,22 @@ class ExportModelDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("export_model_dialog")
         self.setWindowTitle(f"Export {run.look.name}")
-        self.setMinimumWidth(540)
         self._session, self._run = session, run
         self._work = Background(self, self._land)
         self.choice = ModelChoice(session, run, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
-        layout.addWidget(label("Which model?", "title"))
-        for button in self.choice.kinds.buttons():
-            layout.addWidget(button)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        self.choice.add_threshold(grid, 0)
-        self._add_format(grid)
-        layout.addLayout(grid)
-        self.about = label("", "muted", wrap=True, name="format_about")
-        layout.addWidget(self.about)
-        self._show_about()
+        columns = QHBoxLayout()
+        columns.setSpacing(32)
+        columns.addLayout(self._which_and_how(), stretch=1)
+        beside = QVBoxLayout()
+        beside.setSpacing(8)
+        beside.addWidget(label("Which threshold?", "title"))
+        beside.addWidget(self.choice.chooser)
+        beside.addStretch(1)
+        columns.addLayout(beside)
+        layout.addLayout(columns)
         self.words = label("", "muted", wrap=True, name="export_words")
         self.words.hide()
         layout.addWidget(self.words)
@@ -65,17 +61,33 @@ class ExportModelDialog(QDialog):
         primary(save)
         self.buttons.accepted.connect(self._on_save)
         self.buttons.rejected.connect(self.reject)
+        self.choice.changed.connect(self._refresh)
+        self._refresh()
         layout.addWidget(self.buttons)
 
-    def _add_format(self, grid: QGridLayout) -> None:
+    def _which_and_how(self) -> QVBoxLayout:
+        """Lay out the choice of the model and of the format."""
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        column.addWidget(label("Which model?", "title"))
+        for button in self.choice.kinds.buttons():
+            column.addWidget(button)
+        column.addSpacing(8)
+        column.addWidget(label("In which format?", "title"))
+        column.addWidget(self._make_format())
+        self.about = label("", "muted", wrap=True, name="format_about")
+        self.about.setMinimumWidth(300)
+        column.addWidget(self.about)
+        column.addStretch(1)
+        self._show_about()
+        return column
+
+    def _make_format(self) -> QComboBox:
         self.format = named(QComboBox(), "format_combo", "Format")
         for made in (NATIVE, *FORMATS.values()):
             self.format.addItem(made.title, made.key)
         self.format.currentIndexChanged.connect(self._show_about)
-        title = label("Format")
-        title.setBuddy(self.format)
-        grid.addWidget(title, 2, 0)
-        grid.addWidget(self.format, 2, 1)
+        return self.format
 
     def chosen_format(self) -> Format:
         """Give the format that is chosen."""
@@ -84,18 +96,22 @@ class ExportModelDialog(QDialog):
     def _show_about(self) -> None:
         self.about.setText(self.chosen_format().about)
 
+    def _refresh(self) -> None:
+        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
+        save.setEnabled(self.choice.has_threshold and not self._work.busy)
+
     def _on_save(self) -> None:
         if self.choice.kinds.checkedId() == VALIDATED:
             self._save(self.choice.validated())
             return
-        self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(False)
         tell(self.words, "training on all rows…")
         self._work.start(None, self.choice.making())
+        self._refresh()
 
     def _land(self, _key: object, job: Job[Progress, Model]) -> None:
-        self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(True)
+        self._refresh()
         if job.result is not None:
-            tell(self.words, "")
+            tell(self.words, self.choice.words(job.result))
             self._save(job.result)
         else:
             tell(self.words, str(job.error), "error")
@@ -116,7 +132,8 @@ class ExportModelDialog(QDialog):
         except InputError as error:
             tell(self.words, str(error), "error")
             return
-        self._session.told.emit(f"Saved {target}")
+        said = (f"Saved {target}", self.choice.words(model))
+        self._session.told.emit(": ".join(filter(None, said)))
         self.accept()
 
     def reject(self) -> None:

@@ -27,6 +27,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.runs.model import Model
 
 MODEL_ENDING = ".aucmodel"
+_NONE = "none chosen; a file can be dropped here"
 
 _FILE = 2  # beside the two choices of a run
 _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
@@ -76,17 +77,17 @@ class ScoreForm(QObject):
         self._was_from_file = False
         self._looked_at: Model | None = None
         self.columns: tuple[str, ...] = ()
-        self.choice = ModelChoice(session, run, parent)
+        self.choice = ModelChoice(session, run, parent, small=True)
         # The model that `train --save-model` takes away.
         if len(run.record.splits) > 1 and self.choice.kinds.button(ANEW).isEnabled():
             self.choice.kinds.button(ANEW).setChecked(True)
         self.layout = fields_grid()
         self._add_table()
         self._add_model(run)
-        self.choice.add_threshold(self.layout, 2)
-        self.identifier = self._add_combo(4, "Identifier", "score_identifier")
+        self._add_threshold()
+        self.identifier = self._add_combo(3, "Identifier", "score_identifier")
         plain_tooltip(self.identifier, "A column to be carried along beside each score")
-        self.label = self._add_combo(5, "Label", "score_label")
+        self.label = self._add_combo(4, "Label", "score_label")
         plain_tooltip(self.label, "The column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)
@@ -96,7 +97,7 @@ class ScoreForm(QObject):
     # ------------------------------------------------------------- assembly
 
     def _add_table(self) -> None:
-        self.table_name = ElidedLabel("none chosen; a file can be dropped here")
+        self.table_name = ElidedLabel(_NONE)
         self.table_name.setObjectName("score_table_name")
         self.choose_table = named(QPushButton("&Choose…"), "score_table_button", "Choose the table")
         self.choose_table.clicked.connect(self._on_choose_table)
@@ -121,11 +122,18 @@ class ScoreForm(QObject):
         kinds.addLayout(file)
         self._add_row(1, "Model", kinds)
 
+    def _add_threshold(self) -> None:
+        self.threshold_title = field_label("Says positive")
+        self.threshold_title.setMinimumHeight(_KIND_HEIGHT)
+        top = Qt.AlignmentFlag.AlignTop
+        self.layout.addWidget(self.threshold_title, 2, 0, top)
+        self.layout.addWidget(self.choice.chooser, 2, 1)
+
     def order_tabs(self) -> None:
         """Let the tabulator follow the reading order; the first step has the focus."""
-        choice = self.choice
-        fields = [self.choose_table, *choice.kinds.buttons(), self.choose_model, choice.rule]
-        fields += [choice.bound, choice.ratio, self.identifier, self.label]
+        kinds, chooser = self.choice.kinds.buttons(), self.choice.chooser
+        fields = [self.choose_table, *kinds, self.choose_model, *chooser.controls()]
+        fields += [self.identifier, self.label]
         for one, other in itertools.pairwise(fields):
             QWidget.setTabOrder(one, other)
         self.choose_table.setFocus()
@@ -163,7 +171,14 @@ class ScoreForm(QObject):
     @property
     def is_complete(self) -> bool:
         """Whether there is enough to score with."""
-        return self.table is not None and bool(self.columns) and self._looked_at is not None
+        known = self.table is not None and bool(self.columns) and self._looked_at is not None
+        return known and self.choice.has_threshold
+
+    @property
+    def known_model(self) -> Model:
+        """The model whose columns are looked for."""
+        assert self._looked_at is not None
+        return self._looked_at
 
     @property
     def label_column(self) -> str | None:
@@ -218,11 +233,13 @@ class ScoreForm(QObject):
     def forget_files(self) -> None:
         """Take back a table that was chosen, as it is not looked at to the end."""
         self.table = None
-        self.table_name.setText("none chosen")
+        self.table_name.setText(_NONE)
         self.forget_columns()
 
     def _on_choice(self) -> None:
         from_file = not self.choice.is_of_run
+        for widget in (self.threshold_title, self.choice.chooser):
+            widget.setVisible(not from_file)
         if from_file and self._file is None:
             self._on_choose_model()
         elif from_file != self._was_from_file:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtWidgets import QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
+from aucstudio.gui.dialogs.score_curve import Ranking, ScoreCurve
+from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
 
@@ -32,14 +34,37 @@ class ScoreReport(QWidget):
         list_rows(self.view, _HEIGHT)
         fit_columns(self.view, 2)
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self.curve = ScoreCurve()
+        layout = QVBoxLayout()
         layout.setSpacing(4)
         layout.addWidget(self.figure)
         layout.addWidget(self.sentence)
         layout.addWidget(self.view, stretch=1)
+        columns = QHBoxLayout(self)
+        columns.setContentsMargins(0, 0, 0, 0)
+        columns.setSpacing(16)
+        columns.addLayout(layout, stretch=1)
+        columns.addWidget(self.curve)
 
-    def show_report(self, report: ScoringReport, also: str = "") -> None:
+    def show_columns(self, model: Model, columns: Sequence[str], label: str | None) -> None:
+        """Show which columns of a table a model knows, before any row is read."""
+        known = model.feature_columns
+        matched = tuple(name for name in columns if name in known)
+        absent = tuple(name for name in known if name not in columns)
+        others = tuple(name for name in columns if name not in known and name != label)
+        tell(self.figure, "")
+        self.curve.show_ranking(None)
+        at_hand = f"the label is {label!r}" if label is not None else "there is no label"
+        self.sentence.setText(
+            f"{len(matched):,} of {len(known):,} columns that the model knows are here; {at_hand}."
+        )
+        lines = [_columns("Columns matched", matched), _columns("Columns ignored", others)]
+        lines += [_columns("Columns absent", absent)] if absent else []
+        self.model.show_rows([Row(cells) for cells in lines])
+
+    def show_report(
+        self, report: ScoringReport, also: str = "", ranking: Ranking | None = None
+    ) -> None:
         """Show what was met.
 
         Parameters
@@ -47,7 +72,10 @@ class ScoreReport(QWidget):
         report : ScoringReport
         also : str
             A remark on how the table was read.
+        ranking : Ranking or None
+            Of the rows, where they have labels of both classes.
         """
+        self.curve.show_ranking(ranking)
         area = report.auc
         tell(self.figure, "" if area is None else f"AUC {figure_words(area.value)}", "figure")
         said = [f"{report.scored:,} of {report.rows:,} rows scored"]

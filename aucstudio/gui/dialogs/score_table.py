@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import secrets
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -26,8 +24,9 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import dialog_buttons, hint_label, label, named, primary, tell
 from aucstudio.gui.dialogs.allowed_columns import AllowedColumns
-from aucstudio.gui.dialogs.score_form import Chosen, ScoreForm
+from aucstudio.gui.dialogs.score_form import ScoreForm
 from aucstudio.gui.dialogs.score_report import ScoreReport
+from aucstudio.gui.dialogs.scoring_work import Post, Scored, copied, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project import scratch
@@ -36,29 +35,18 @@ from aucstudio.project.data.unknown import UnknownColumnsError
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.scoring_report import ScoringReport
-from aucstudio.project.runs.stream_plan import table_reader
-from aucstudio.project.store.files import refuse_own_input, written_atomically
+from aucstudio.project.store.files import refuse_own_input
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.scores_file import scores_file, write_scores
+from aucstudio.project.store.scores_file import (
+    CSV,
+    PARQUET,
+)
 from aucstudio.project.work.job import Job
 
-Post = Callable[[Any], bool]
-
-_SIZE = QSize(720, 680)
+_SIZE = QSize(840, 820)
 _STEPS = 1000
+_FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
 _CHOOSE = "Choose a table; it need not have a label."
-_PRESS = "Press Score: what the model meets that training never showed will be listed here."
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scored:
-    """A table that was scored: by what, what was met, where the scores lie."""
-
-    model: Model
-    report: ScoringReport
-    file: Path
-    said: str
 
 
 class ScoreTableDialog(QDialog):
@@ -81,15 +69,7 @@ class ScoreTableDialog(QDialog):
         self.hint = hint_label("score_hint")
         self.report = ScoreReport()
         self._make_buttons()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(8)
-        layout.addLayout(self.form.layout)
-        for widget in (self.allowed, self.words, self._progress_row()):
-            layout.addWidget(widget)
-        for widget in (self.report, self.hint):
-            layout.addWidget(widget, stretch=1)
-        layout.addWidget(self.buttons)
+        self._lay_out()
         self.form.files_changed.connect(self._look)
         self.form.changed.connect(self._forget)
         self.allowed.changed.connect(self._forget)
@@ -97,9 +77,39 @@ class ScoreTableDialog(QDialog):
         self._forget()
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
 
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(16, 16, 16, 8)
+        column.setSpacing(8)
+        column.addLayout(self.form.layout)
+        column.addWidget(self.allowed)
+        column.addWidget(self.report, stretch=1)
+        column.addWidget(self.hint, stretch=1)
+        self.area = named(QScrollArea(), "score_area", "What is scored, and what was met")
+        self.area.setWidget(inner)
+        self.area.setWidgetResizable(True)
+        # What is said and what is pressed stay in view on a low screen.
+        below = QVBoxLayout()
+        below.setContentsMargins(16, 0, 16, 16)
+        below.setSpacing(8)
+        below.addWidget(self.words)
+        below.addWidget(self._progress_row())
+        row = QHBoxLayout()
+        row.addWidget(self.format)
+        row.addWidget(self.buttons, stretch=1)
+        below.addLayout(row)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.area, stretch=1)
+        layout.addLayout(below)
+
     def _make_buttons(self) -> None:
         self.score = primary(named(QPushButton("&Score"), "score_button", "Score the table"))
         self.save = named(QPushButton("Sa&ve scores…"), "score_save_button", "Save the scores")
+        self.format = named(QComboBox(), "score_format_combo", "Format of the scores")
+        for ending, words in _FORMATS.items():
+            self.format.addItem(words, ending)
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
@@ -139,8 +149,9 @@ class ScoreTableDialog(QDialog):
         """Take away what was found with other choices."""
         self._working.drop()
         if self._scored is not None:
-            with contextlib.suppress(OSError):  # as where it is being copied
-                self._scored.file.unlink()
+            for file in self._scored.files.values():
+                with contextlib.suppress(OSError):  # as where it is being copied
+                    file.unlink()
             self._scored = None
         tell(self.words, "")
         self._refresh()
@@ -148,10 +159,14 @@ class ScoreTableDialog(QDialog):
     def _refresh(self) -> None:
         at_work = self._looking.busy or self._working.busy
         self.progress.setVisible(at_work)
-        self.report.setVisible(self._scored is not None)
-        self.hint.setVisible(self._scored is None)
-        can_score = not self.busy and self.form.is_complete and not self.allowed.sentence.text()
-        self.hint.setText(_CHOOSE if self.form.table is None else _PRESS if can_score else "")
+        known = bool(self.form.columns) and not self.allowed.sentence.text()
+        self.report.setVisible(self._scored is not None or known)
+        self.hint.setVisible(not self.report.isVisibleTo(self))
+        self.hint.setText(_CHOOSE if self.form.table is None else "")
+        if self._scored is None and known:
+            self.report.show_columns(
+                self.form.known_model, self.form.columns, self.form.label_column
+            )
         self.score.setEnabled(not self.busy and self.form.is_complete)
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 
@@ -213,7 +228,8 @@ class ScoreTableDialog(QDialog):
                 return
         self._on_progress((None, "training on all rows" if self.form.trains else "reading"))
         chosen = self.form.chosen(self.allowed.allowed())
-        self._working.start(chosen, _scoring(chosen, self._folder))
+        band = self._session.plan.band
+        self._working.start(chosen, scoring(chosen, self._folder, band))
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
@@ -225,7 +241,8 @@ class ScoreTableDialog(QDialog):
             self._scored = job.result
             self.allowed.accept_all()
             found = job.result
-            self.report.show_report(found.report, found.said)
+            self.report.show_report(found.report, found.said, found.ranking)
+            self.area.ensureWidgetVisible(self.report)
         self._refresh()
 
     # ------------------------------------------------------------- saving
@@ -234,19 +251,23 @@ class ScoreTableDialog(QDialog):
         table, scored = self.form.table, self._scored
         assert table is not None
         assert scored is not None
-        suggested = str(table.with_name(f"{table.stem}-scores.csv"))
-        path = prompts.ask_save_path(self, "Save the scores", suggested, "CSV (*.csv)")
+        ending = str(self.format.currentData())
+        suggested = str(table.with_name(f"{table.stem}-scores{ending}"))
+        filters = f"{_FORMATS[ending]} (*{ending})"
+        path = prompts.ask_save_path(self, "Save the scores", suggested, filters)
         if not path:
             return
         try:
-            target = prompts.with_ending(path, ".csv")
+            # A name that ends as the other format does asks for that.
+            ending = next((e for e in _FORMATS if path.lower().endswith(e)), ending)
+            target = prompts.with_ending(path, ending)
             own = None if self._session.table is None else self._session.table.path
             refuse_own_input(target, table, self.form.model_file, own)
         except InputError as error:
             self._complain(error)
             self._refresh()
             return
-        self._saving.start(target, lambda _post: _copy(scored.file, target))
+        self._saving.start(target, lambda _post: copied(scored.files[ending], target))
         self._refresh()
 
     def _on_saved(self, _key: object, job: Job[Any, Path]) -> None:
@@ -274,33 +295,3 @@ class ScoreTableDialog(QDialog):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.choose_file(event.mimeData().urls()[0].toLocalFile())
-
-
-def _scoring(chosen: Chosen, folder: Path) -> Callable[[Post], Scored]:
-    """Give what makes the model, reads the table and scores it, on another thread."""
-
-    def work(post: Post) -> Scored:
-        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
-        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
-        # One that was given up may still be at its own file.
-        target = folder / f"{secrets.token_hex(6)}.csv"
-        with scores_file(target) as file:
-            report = write_scores(
-                file,
-                model,
-                chosen.table,
-                identifier=chosen.identifier,
-                label=chosen.label,
-                allow_unknown=chosen.allowed,
-                read=read,
-                progress=lambda done, words: post((done, words)),
-            )
-        return Scored(model, report, target, said)
-
-    return work
-
-
-def _copy(file: Path, target: Path) -> Path:
-    with file.open("rb") as scores, written_atomically(target) as saved:
-        shutil.copyfileobj(scores, saved)
-    return target

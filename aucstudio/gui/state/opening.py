@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import Plan
-from aucstudio.gui.state.stakes import Stakes
 from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
@@ -60,7 +59,7 @@ class Opened:
         if self.stored is not None:
             stored = self.stored
             return Study(stored.plan(present), stored.table, stored.file, stored.records)
-        fresh = dataclasses.replace(present, looks={}, stakes=Stakes())
+        fresh = present.fresh()
         if self.experiments is None:
             return Study(fresh, self.table)
         first = self.experiments.experiments[0]

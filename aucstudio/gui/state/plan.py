@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aucstudio.gui.state.stakes import Stakes
 from aucstudio.project.data.split import Validation
+from aucstudio.project.results.choosing import Target
+from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
 
@@ -54,6 +55,8 @@ class Plan:
         all in one. Plain data.
     stakes : Stakes
         What operating points are weighed by.
+    target : Target
+        What is asked of the threshold of every run.
     """
 
     validation: Validation = dataclasses.field(default_factory=Validation)
@@ -64,11 +67,16 @@ class Plan:
     tune_by: str = PAUC
     layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stakes: Stakes = dataclasses.field(default_factory=Stakes)
+    target: Target = dataclasses.field(default_factory=Target)
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
         look = dataclasses.replace(self.looks[run], **changes)
         return dataclasses.replace(self, looks={**self.looks, run: look})
+
+    def fresh(self) -> Plan:
+        """Give the plan of another study: the form stays, what is about runs goes."""
+        return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target())
 
     def set_as(self, record: RunRecord) -> Plan:
         """Give the plan with the form set to what a run was made with."""
@@ -122,4 +130,5 @@ class Plan:
             document.get("tune_by", PAUC),
             document.get("layout", {}),
             Stakes(**document.get("stakes", {})),
+            Target(**document.get("target", {})),
         )

@@ -5,7 +5,6 @@ Views read it, call its verbs and listen to its signals; no view talks to anothe
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,6 @@ from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, Opened, Ope
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.saving import Save, Saver
 from aucstudio.gui.state.session_running import SessionRunning
-from aucstudio.gui.state.stakes import Stakes
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.table import Table
@@ -101,7 +99,7 @@ class Session(SessionRunning):
     def close_study(self) -> None:
         """Leave the present study for none: the start page."""
         self.opener.cancel()
-        self._swap(Study(dataclasses.replace(self.plan, looks={}, stakes=Stakes())))
+        self._swap(Study(self.plan.fresh()))
 
     # ------------------------------------------------------------- opening
 
@@ -180,6 +178,7 @@ class Session(SessionRunning):
             return
         if study.mend_selection():
             self.selection_changed.emit()
+            self.point_at(split=0)
         self.runs_changed.emit()
         shown = "\n\n".join(damaged[run] for run in gone[:_MOST_TOLD])
         more = len(gone) - _MOST_TOLD

@@ -15,6 +15,7 @@ from aucstudio.gui.state.study import Study
 from aucstudio.gui.state.timers import delayed
 from aucstudio.gui.state.undo import Edit, RolesEdit
 from aucstudio.project.data.table import Table
+from aucstudio.project.results.choosing import Target
 
 _KEEP_MILLISECONDS = 400
 
@@ -48,10 +49,13 @@ class SessionEditing(SessionReading):
         if old.looks != plan.looks:
             if self.study.mend_selection():
                 self.selection_changed.emit()
+                self.point_at(split=0)
             self.runs_changed.emit()
         if old.band != plan.band:
             self.band_changed.emit()
-        if old.stakes != plan.stakes:
+        if (old.stakes, old.target) != (plan.stakes, plan.target):
+            moved = old.target != plan.target
+            self.point_at(target=plan.target if moved else self.focus.target)
             self.stakes_changed.emit()
         if _form(old) != _form(plan):
             self.plan_changed.emit()
@@ -70,6 +74,10 @@ class SessionEditing(SessionReading):
         stakes = dataclasses.replace(self.stakes, **changes)
         plan = dataclasses.replace(self.plan, stakes=stakes)
         self.edit(plan, "Change prior and cost", "stakes")
+
+    def use_everywhere(self, target: Target) -> None:
+        """Ask a target of the threshold of every run, and keep it in the project."""
+        self.edit(dataclasses.replace(self.plan, target=target), "Use threshold everywhere")
 
     def reuse_settings(self, run: str) -> None:
         """Put a run's settings back into the form."""
@@ -118,13 +126,8 @@ class SessionEditing(SessionReading):
             self.selection_changed.emit()
 
     def point_at(self, **changes: Any) -> None:
-        """Point at another split, threshold, row or pair; see :class:`Focus`.
-
-        Another split takes the threshold back to the model's own.
-        """
-        if "split" in changes and "threshold" not in changes:
-            changes["threshold"] = 0.0
-        focus = dataclasses.replace(self.focus, **changes)
+        """Point at another split, threshold, target, row or pair; see :class:`Focus`."""
+        focus = self.study.pointed(**changes)
         if focus != self.focus:
             self.study.focus = focus
             self.focus_changed.emit()

@@ -12,10 +12,10 @@ from aucstudio.gui.state.focus import Focus
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.runner import Waiting
-from aucstudio.gui.state.stakes import Stakes
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.gui.state.timers import Turns
 from aucstudio.project.data.table import Table
+from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -39,7 +39,7 @@ class SessionReading(QObject):
     selection_changed = Signal()  # another run is chosen
     band_changed = Signal()  # the FPR range moved
     focus_changed = Signal()  # another split, threshold, row or pair is pointed at
-    stakes_changed = Signal()  # positives are as rare, or a miss costs as much, as somewhere else
+    stakes_changed = Signal()  # where scores will be used, or the threshold of every run, changed
     live_changed = Signal()  # a run in flight moved, began or ended; another one waits
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar

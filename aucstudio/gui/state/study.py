@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoStack
@@ -74,6 +75,7 @@ class Study(QObject):
         self.alone = False
         self.follows = True
         self.focus = Focus()
+        self.focus = self.pointed(split=0)
         self.undo_stack = QUndoStack(self)
         self.runner = Runner(self)
 
@@ -121,6 +123,11 @@ class Study(QObject):
             return False
         self.selected = listed[-1] if listed else None
         return True
+
+    def pointed(self, **changes: Any) -> Focus:
+        """Give what is pointed at with something else in it; see :class:`Focus`."""
+        record = self.records.get(self.selected or "")
+        return self.focus.moved(record, self.plan.stakes, self.plan.target, changes)
 
     def leave_out(self, damaged: Iterable[str]) -> list[str]:
         """Let go of runs that cannot be read; gives those that were there."""

@@ -23,11 +23,15 @@ class Confusion:
 
     @property
     def tpr(self) -> float:
-        return self.tp / (self.tp + self.fn)
+        """NaN where there is no positive."""
+        positives = self.tp + self.fn
+        return self.tp / positives if positives else float("nan")
 
     @property
     def fpr(self) -> float:
-        return self.fp / (self.fp + self.tn)
+        """NaN where there is no negative."""
+        negatives = self.fp + self.tn
+        return self.fp / negatives if negatives else float("nan")
 
     @property
     def precision(self) -> float:

@@ -6,9 +6,9 @@ negative, with that of one false positive as the unit.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
@@ -38,6 +38,16 @@ def data_prior(record: RunRecord, table: Table | None = None) -> float:
     return float(np.append(split.train_positive, split.test_positive).mean())
 
 
+_curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
+
+
+def curve_of(split: SplitResult) -> roc.Curve:
+    """Give the held-out ROC curve of a split; computed once."""
+    if split not in _curves:
+        _curves[split] = roc.roc_curve(split.test_positive, split.test_scores)
+    return _curves[split]
+
+
 def vertex_of(curve: roc.Curve, threshold: float) -> int:
     """Find the vertex that a threshold reaches: its rows are those with score > threshold."""
     ascending = curve.thresholds[::-1]
@@ -48,8 +58,9 @@ def binomial_interval(count: int, trials: int, level: float = LEVEL) -> tuple[fl
     """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
     if not trials:
         return 0.0, 1.0
-    found = scipy.stats.binomtest(count, trials).proportion_ci(level, "exact")
-    return float(found.low), float(found.high)
+    rest, tail = trials - count, (1 - level) / 2
+    low = float(scipy.special.betaincinv(count, rest + 1, tail)) if count else 0.0
+    return low, float(scipy.special.betaincinv(count + 1, rest, 1 - tail)) if rest else 1.0
 
 
 def case_counts(tpr: float, fpr: float, prior: float) -> tuple[float, float, float, float]:
@@ -76,24 +87,31 @@ def draws_for(rows: int) -> int:
 
 
 def model_at(split: SplitResult, threshold: float) -> Model:
-    """Give the model of a split, calling positive what scores above a threshold there.
-
-    A threshold that is the very score of a row moves off it, towards the next score above: else
-    rounding would say on which side of the new zero that row lies.
-    """
+    """Give the model of a split, calling positive what scores above a threshold there."""
     number = f"{threshold:.6g}".replace("-", "−")
-    words = f"where its held-out scores exceed {number}, chosen in the picture"
-    scores, model = split.test_scores, split.model
-    if (scores == threshold).any():
-        above = scores[scores > threshold]
-        step = 1e-9 * max(abs(threshold), 1.0)
-        threshold += min(step, float(above.min() - threshold) / 2) if len(above) else step
-    return dataclasses.replace(model, intercept=model.intercept - threshold, threshold=words)
+    words = f"where its held-out scores exceed {number}, chosen by hand"
+    return split.model.moved_to(threshold, split.test_scores, words)
 
 
 # ----------------------------------------------------------------- words
 
 _ONE_IN = re.compile(r"(?:1|one)\s*(?:in|of|:|/)\s*(.+)", re.IGNORECASE)
+
+
+def read_rate(text: str, what: str) -> float:
+    """Read a rate from 0 to 1: ``0.01``, ``1 %`` or ``1 in 100``.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    share = _number_of(text)
+    if share is None or not 0 <= share <= 1:
+        raise InputError(
+            f"the {what} is a number from 0 to 1 such as 0.01, 1 % or 1 in 100; it is {text!r}"
+        )
+    return share
 
 
 def read_share(text: str) -> float:
@@ -104,21 +122,22 @@ def read_share(text: str) -> float:
     InputError
         If it is none of these, or not between 1 in a million and 0.999999.
     """
+    share = _number_of(text)
+    # "1 in 1000000" may be less than the bound by rounding alone.
+    if share is None or not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
+        raise _no_share(text)
+    return share
+
+
+def _number_of(text: str) -> float | None:
     plain = text.strip()
     one_in = _ONE_IN.fullmatch(plain)
     try:
         if one_in:
-            share = 1 / float(re.sub(r"[ ,]", "", one_in[1]))
-        elif plain.endswith("%"):
-            share = float(plain[:-1]) / 100
-        else:
-            share = float(plain)
-    except (ValueError, ZeroDivisionError) as error:
-        raise _no_share(text) from error
-    # "1 in 1000000" may be less than the bound by rounding alone.
-    if not LEAST_PRIOR * (1 - 1e-9) <= share <= 1 - LEAST_PRIOR:
-        raise _no_share(text)
-    return share
+            return 1 / float(re.sub(r"[ ,]", "", one_in[1]))
+        return float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def _no_share(text: str) -> InputError:

@@ -116,8 +116,21 @@ class Model:
         rows : str
             What these rows are, in words.
         """
-        place = rule.place(positive, scores)
         words = f"where {rule.describe()} on {rows}"
+        return self.moved_to(rule.place(positive, scores), scores, words)
+
+    def moved_to(self, threshold: float, scores: Array, words: str) -> Model:
+        """Call positive what scores above a threshold now; that place is 0 of the new scores.
+
+        Parameters
+        ----------
+        threshold : float
+        scores : ndarray
+            What is known of this very model: none of them changes sides by rounding.
+        words : str
+            Where the threshold lies.
+        """
+        place = _clear_of(scores, threshold)
         return dataclasses.replace(self, intercept=self.intercept - place, threshold=words)
 
     def score(self, table: Table) -> Array:
@@ -135,6 +148,20 @@ class Model:
             scores[rows] = self.scorer(self.preparation.apply(table, rows))
         scores += self.intercept
         return scores
+
+
+def _clear_of(scores: Array, threshold: float) -> float:
+    """Move a threshold off the scores at either side, as far as none of them changes sides.
+
+    Else rounding would say on which side of the new zero a row lies whose very score it is.
+    """
+    called = scores > threshold
+    low = float(scores[~called].max(initial=-np.inf))
+    high = float(scores[called].min(initial=np.inf))
+    step = 1e-9 * max(abs(threshold), 1.0)
+    if high - low <= 2 * step:
+        return low + (high - low) / 2
+    return float(np.clip(threshold, low + step, high - step))
 
 
 def schema_without(preparation: Preparation, label: str) -> Schema:

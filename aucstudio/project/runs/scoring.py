@@ -40,6 +40,8 @@ _MOST_VALUES = 1_000_000
 
 # A block of scored rows: their numbers in the file, identifiers if asked for, scores.
 Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
+# Which labelled rows are positive, and their scores.
+Ranked = Callable[[NDArray[np.bool_], Array], object]
 
 
 def score_file(
@@ -53,6 +55,7 @@ def score_file(
     dialect: DialectChoice = None,
     read: Callable[..., AnyTable] = read_table,
     progress: ReadingListener | None = None,
+    ranked: Ranked | None = None,
 ) -> ScoringReport:
     """Read a table by the schema of a model and score its rows: the one way to score a file.
 
@@ -60,7 +63,7 @@ def score_file(
     ----------
     model : Model
     path : str or Path
-    take, identifier, allow_unknown
+    take, identifier, allow_unknown, ranked
         As for :func:`score_table`.
     label, dialect, read
         As for :func:`read_to_score`.
@@ -91,7 +94,13 @@ def score_file(
         read=functools.partial(read, progress=reading),
     )
     return score_table(
-        model, table, take, identifier=identifier, allow_unknown=allow_unknown, progress=scoring
+        model,
+        table,
+        take,
+        identifier=identifier,
+        allow_unknown=allow_unknown,
+        progress=scoring,
+        ranked=ranked,
     )
 
 
@@ -142,6 +151,7 @@ def score_table(
     identifier: str | None = None,
     allow_unknown: Sequence[str] = (),
     progress: ReadingListener | None = None,
+    ranked: Ranked | None = None,
 ) -> ScoringReport:
     """Score every row of a table that :func:`read_to_score` has read.
 
@@ -158,6 +168,8 @@ def score_table(
         Columns that the model knows and that may be absent or without any known value.
     progress : callable, optional
         Told the fraction done and what is being done; returning True stops it.
+    ranked : callable, optional
+        Called at the end with the labelled rows and their scores, where both classes are there.
 
     Raises
     ------
@@ -192,6 +204,8 @@ def score_table(
         why = f"{model.label!r} has too many values to hold classes"
         return dataclasses.replace(report, without_auc=why if model.label in present else "")
     area, why = _area(model, whole, scores=kept[labels], report=report)
+    if area is not None and ranked is not None:
+        ranked(whole.is_positive(), kept[labels])
     return dataclasses.replace(report, auc=area, without_auc=why)
 
 

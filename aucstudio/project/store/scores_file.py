@@ -5,18 +5,31 @@ from __future__ import annotations
 import codecs
 import contextlib
 import itertools
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project import scratch
+from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.runs.scoring_report import ScoringReport
 from aucstudio.project.store.files import written_atomically
 from aucstudio.project.store.sheets import Writable, write_rows
+
+CSV, PARQUET = ".csv", ".parquet"
+
+_FIXED = ("row", "score", "label")
+
+# Takes a block of the file: row numbers, identifiers if asked for, scores, classes.
+Sink = Callable[
+    [NDArray[np.int64], NDArray[Any] | None, NDArray[np.float64], NDArray[np.str_]], object
+]
 
 
 def write_scores(
@@ -39,21 +52,44 @@ def write_scores(
     InputError, Cancelled
         As that does.
     """
-    # The header is written before the first block: not at all if the table is refused.
-    header = iter([["row", *([identifier] if identifier else []), "score", "label"]])
+    return score_into([csv_sink(file, identifier)], model, table, identifier=identifier, **how)
+
+
+def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: Any) -> ScoringReport:
+    """Score a table into several files at once; else as :func:`write_scores`."""
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
-        carried = [] if cells is None else [cells.tolist()]
-        called = called_classes(model, scores).tolist()
-        rows = zip(numbers.tolist(), *carried, scores.tolist(), called, strict=True)
-        write_rows(file, itertools.chain(header, rows))
+        called = called_classes(model, scores)
+        for sink in sinks:
+            sink(numbers, cells, scores, called)
 
-    return score_file(model, table, take, identifier=identifier, **how)
+    return score_file(model, table, take, **how)
 
 
 def called_classes(model: Model, scores: NDArray[np.float64]) -> NDArray[np.str_]:
     """Name the class that a model gives to each score; shape (rows,)."""
     return np.where(scores > 0, model.positive, model.negative)
+
+
+# ----------------------------------------------------------------- CSV
+
+
+def csv_sink(file: Writable, identifier: str | None) -> Sink:
+    """Give what writes blocks of scores as CSV."""
+    # The header is written before the first block: not at all if the table is refused.
+    header = iter([["row", *([identifier] if identifier else []), "score", "label"]])
+
+    def sink(
+        numbers: NDArray[Any],
+        cells: NDArray[Any] | None,
+        scores: NDArray[Any],
+        called: NDArray[Any],
+    ) -> None:
+        carried = [] if cells is None else [cells.tolist()]
+        rows = zip(numbers.tolist(), *carried, scores.tolist(), called.tolist(), strict=True)
+        write_rows(file, itertools.chain(header, rows))
+
+    return sink
 
 
 @contextlib.contextmanager
@@ -62,3 +98,61 @@ def scores_file(path: str | Path) -> Iterator[Writable]:
     with written_atomically(path) as file:
         # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
         yield codecs.getwriter("utf-8")(file)
+
+
+# ----------------------------------------------------------------- Parquet
+
+
+@contextlib.contextmanager
+def parquet_sink(path: str | Path, identifier: str | None) -> Iterator[Sink]:
+    """Give what takes blocks of scores; they are in a Parquet file at the end, or not at all.
+
+    Unlike in CSV, text is as it is: no spreadsheet would run it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    import duckdb
+
+    with scratch.folder() as folder, duckdb.connect(str(folder / "scores.duckdb")) as rows:
+        carried = [] if identifier is None else [f"{_quoted(_free(identifier))} VARCHAR"]
+        columns = ["row BIGINT", *carried, "score DOUBLE", "label VARCHAR"]
+        rows.execute(f"CREATE TABLE scores ({', '.join(columns)})")
+
+        def sink(
+            numbers: NDArray[Any],
+            cells: NDArray[Any] | None,
+            scores: NDArray[Any],
+            called: NDArray[Any],
+        ) -> None:
+            carried = {} if cells is None else {"cells": cells.astype(object)}
+            # DuckDB finds the block by the name that it has here.
+            block = {"row": numbers, **carried, "score": scores, "label": called.astype(object)}
+            rows.execute(f"INSERT INTO scores SELECT {', '.join(block)} FROM block")
+
+        try:
+            yield sink
+            made = folder / "scores.parquet"
+            rows.execute("COPY scores TO " + literal(str(made)) + " (FORMAT parquet)")
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{path} cannot be written ({reason})", file=str(path)) from error
+        copy_file(made, path)
+
+
+def copy_file(file: Path, target: str | Path) -> None:
+    """Copy a file; the target is there wholly or not at all."""
+    with file.open("rb") as scores, written_atomically(target) as saved:
+        shutil.copyfileobj(scores, saved)
+
+
+def _free(identifier: str) -> str:
+    """Give a name for the column of identifiers that no other column has."""
+    taken = identifier.casefold() in _FIXED
+    return f"{identifier} (identifier)" if taken else identifier
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -64,7 +64,8 @@ class Layers:
     def _make_side(self) -> QScrollArea:
         column = QWidget()
         layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 0, 0)
+        # Words wrap in the width of the panels, and are as high as they are there.
+        layout.setContentsMargins(0, 0, _AIR, 0)
         layout.setSpacing(16)
         layout.addWidget(self.point.panel)
         layout.addWidget(self.costs.panel)
@@ -88,7 +89,10 @@ class Layers:
             self.point,
         )
         matrix = _action(
-            menu, "Confusion &matrix", "confusion_action", "What the operating point gets wrong"
+            menu,
+            "Threshold and confusion &matrix",
+            "confusion_action",
+            "Choose the operating point by a target, and see what it gets wrong",
         )
         matrix.toggled.connect(self._on_matrix)
         self._switch(

@@ -15,17 +15,19 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc.thresholds import cut_at
-from aucstudio.gui.common.confusion import ConfusionCard
+from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.curves import Trace, run_curves
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
+from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.roc.places import height, nearest, trace_of
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.choosing import counts_at
 from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating import binomial_interval, data_prior, vertex_of
+from aucstudio.project.results.operating import binomial_interval, vertex_of
 
 Array = NDArray[np.float64]
 
@@ -88,8 +90,7 @@ class Point:
 
     @property
     def counts(self) -> Confusion:
-        tp, fp = int(self.curve.tp[self.vertex]), int(self.curve.fp[self.vertex])
-        return Confusion(tp, self.curve.positives - tp, fp, self.curve.negatives - fp)
+        return counts_at(self.curve, self.threshold)
 
     def cut_for(self, fpr: float) -> float:
         """Give the threshold of this split that reaches at most an FPR, with all it can."""
@@ -126,19 +127,20 @@ class _Handle(pg.ScatterPlotItem):
 
 
 class OperatingPanel(QWidget):
-    """The point in figures, beside the plot."""
+    """Where the point is to lie, and what it does in figures; beside the plot."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
         named(self, "operating_panel", "Operating point")
         self.title = label("", "muted", name="operating_title")
-        self.card = ConfusionCard("operating_confusion")
+        self.chooser = ThresholdChooser("operating", session).follow_focus()
+        self.card = self.chooser.card
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(label("OPERATING POINT", "heading"))
         layout.addWidget(self.title)
-        layout.addWidget(self.card)
+        layout.addWidget(self.chooser)
 
 
 class OperatingPointLayer(QObject):
@@ -159,7 +161,7 @@ class OperatingPointLayer(QObject):
         super().__init__(plot)
         self.enabled = True
         self.with_panel = False
-        self.panel = OperatingPanel()
+        self.panel = OperatingPanel(session)
         self.point: Point | None = None
         self.words = ""
         self._session, self._plot = session, plot
@@ -181,7 +183,7 @@ class OperatingPointLayer(QObject):
     def show(self, scene: Scene) -> None:
         session = self._session
         shown = scene.chosen, scene.focus, scene.face, scene.x, scene.y, session.stakes
-        told = *shown, session.table, self.enabled, self.with_panel
+        told = *shown, session.plan.target, self.enabled, self.with_panel
         self._scene = scene
         if told == self._told and self.point is not None:
             # Another part of the same picture is seen.
@@ -221,16 +223,11 @@ class OperatingPointLayer(QObject):
         return float(x[0]), float(y[0])
 
     def _fill_panel(self, point: Point) -> None:
-        record, stakes = point.run.record, self._session.stakes
-        count = len(record.splits)
-        several = f", split {point.split + 1} of {count}" if count > 1 else ""
         name = point.run.look.name
-        self.panel.title.setText(f"{name if len(name) <= 24 else name[:23] + '…'}{several}")
+        self.panel.title.setText(name if len(name) <= 32 else f"{name[:31]}…")
         plain_tooltip(self.panel.title, name)
-        model = record.splits[point.split].model
-        self.panel.card.name_classes(model.positive, model.negative)
-        prior = stakes.prior or data_prior(record, self._session.table)
-        self.panel.card.show_counts(point.counts, prior, stakes.prior is not None)
+        chosen = Chosen.of_focus(self._session, point.run, point.split, point.counts)
+        self.panel.chooser.show_chosen(chosen)
 
     def dress(self) -> None:
         theme = current_theme()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aucstudio.engine import inference
+from aucstudio.engine.roc.thresholds import cuts as cuts_of
 from aucstudio.gui.common.curves import area_words, band_words, run_curves, vertex_words
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import Markup, joined, rich
@@ -125,7 +126,7 @@ def line_columns(face: Face, lines: Sequence[Drawn]) -> dict[str, list[object]]:
         x, y = shape.points
         averaged = shape.spread is not None and shape.trace.splits > 1
         cuts = (
-            curve.thresholds
+            cuts_of(curve)
             if curve is not None
             and len(x) == len(curve.thresholds)
             and (shape.counted or face.key == "roc")

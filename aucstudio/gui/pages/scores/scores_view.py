@@ -9,16 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.common.chosen_threshold import Chosen
+from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.view import View
-from aucstudio.gui.common.widgets import hint_label
+from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.scores.controls import ScoreControls
 from aucstudio.gui.pages.scores.plot import ScorePlot
 from aucstudio.gui.pages.scores.words import (
@@ -31,10 +34,11 @@ from aucstudio.gui.pages.scores.worst import WorstRows
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.distribution import Confusion, Distribution
-from aucstudio.project.results.operating import data_prior
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
+_AIR = 14  # for the scroll bar
+_LEAST_ROWS = 180  # pixels
 
 
 class ScoresView(View):
@@ -45,6 +49,7 @@ class ScoresView(View):
     Attributes
     ----------
     picture : ScorePlot
+    chooser : ThresholdChooser
     readout : ConfusionCard
     worst : WorstRows
     distribution : Distribution or None
@@ -70,7 +75,8 @@ class ScoresView(View):
         self.picture = ScorePlot("scores_plot")
         self.plot, self.line = self.picture.plot, self.picture.line
         self.curves = self.picture.curves
-        self.readout = ConfusionCard()
+        self.chooser = ThresholdChooser("scores", session).follow_focus()
+        self.readout = self.chooser.card
         self.worst = WorstRows()
         self._lay_out()
         self._connect()
@@ -84,13 +90,19 @@ class ScoresView(View):
         column.setSpacing(8)
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.plot, stretch=3)
-        self.side = QWidget()
-        self.side.setFixedWidth(scaled(CARD_WIDTH))
-        beside = QVBoxLayout(self.side)
-        beside.setContentsMargins(0, 0, 0, 0)
+        figures = QWidget()
+        beside = QVBoxLayout(figures)
+        # Words wrap in the width of the chooser, and are as high as they are there.
+        beside.setContentsMargins(0, 0, _AIR, 0)
         beside.setSpacing(12)
-        beside.addWidget(self.readout)
+        beside.addWidget(self.chooser)
+        self.worst.setMinimumHeight(_LEAST_ROWS)
         beside.addWidget(self.worst, stretch=1)
+        self.side = named(QScrollArea(), "scores_figures", "Threshold and worst rows")
+        self.side.setWidget(figures)
+        self.side.setWidgetResizable(True)
+        self.side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.side.setFixedWidth(scaled(CARD_WIDTH) + _AIR)
         line = QHBoxLayout()
         line.setSpacing(16)
         line.addLayout(column, stretch=1)
@@ -252,12 +264,12 @@ class ScoresView(View):
         run, split = self.session.run(self.session.selected), self._split()
         if run is None or split is None:
             return
-        focus, stakes = self.session.focus, self.session.stakes
+        focus = self.session.focus
         self.over.show_threshold(focus.threshold)
         self.picture.show_threshold(focus.threshold)
         counts = self._counts()
-        prior = stakes.prior or data_prior(run.record, self.session.table)
-        self.readout.show_counts(counts, prior, stakes.prior is not None)
+        k = min(focus.split, len(run.record.splits) - 1)
+        self.chooser.show_chosen(Chosen.of_focus(self.session, run, k, counts))
         self._show_row(split, focus.row)
         self._tell(counts)
 
@@ -299,7 +311,6 @@ class ScoresView(View):
         if dressed == self._dressed:
             return
         self._dressed = dressed
-        self.readout.name_classes(*self._names)
         words = key_words(self._names, QFontMetrics(self.font()))
         # The title is the legend: it lies outside the plot, where it covers nothing.
         plot_title(self.plot, words, color=current_theme().text, size="10pt")

@@ -1,4 +1,4 @@
-"""Where a scorer will be used: how rare positives are there, and what a miss costs."""
+"""Where a scorer will be used: how rare positives are, what a miss costs, how many cases come."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class Stakes:
         Share of positives; None is that of the data.
     miss : float
         Cost of a missed positive, with that of a false alarm as the unit.
+    cases : float or None
+        Cases a day, where alerts are counted by the day.
     """
 
     prior: float | None = None
     miss: float = 1.0
+    cases: float | None = None

@@ -1,0 +1,311 @@
+"""Choosing a threshold by a target or by hand, and what it then does; the same in every place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.chosen_threshold import Chosen, figures_sentence
+from aucstudio.gui.common.confusion import CARD_WIDTH, ConfusionCard
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import ElidedCombo, enable_item, label, named, tell
+from aucstudio.gui.state.session import Session
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.choosing import (
+    ALERTS,
+    BOUNDED,
+    OWN,
+    TYPED,
+    Target,
+    remarks,
+)
+from aucstudio.project.results.operating import (
+    read_rate,
+    read_share,
+    share_words,
+)
+
+RULES = {
+    OWN: "the model\u2019s own",
+    "fpr": "FPR at most",
+    "tpr": "TPR at least",
+    "precision": "precision at least",
+    ALERTS: "alerts a day at most",
+    "cost": "least cost",
+    "equal-error": "equal error rates",
+    "min-max": "midway between classes",
+    TYPED: "typed or dragged",
+}
+_TIPS = {
+    "fpr": "Share of the negatives that may be called positive: 0.01 or 1 %",
+    "tpr": "Share of the positives that must be found: 0.9 or 90 %",
+    "precision": "Share of those called positive that must be: 0.5 or 50 %",
+    ALERTS: "How many cases of a day may be called positive",
+}
+_FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
+_USUAL_FPR = 0.01
+_WITH_PRIOR = ("precision", ALERTS, "cost")
+_FIELD = 92
+_MOST = 1e9
+
+
+class ThresholdChooser(QWidget):
+    """Asks for a rule and its bound, or for a number; shows what the threshold does.
+
+    Parameters
+    ----------
+    name : str
+        Begins the object names of its controls.
+    session : Session
+        Where the stakes are kept, and the target that is used everywhere.
+    small : bool
+        Tell what the threshold does in a sentence, not in a card.
+
+    Signals
+    -------
+    target_chosen : Target
+        A person chose another rule or bound.
+    threshold_typed : float
+
+    Attributes
+    ----------
+    rule : QComboBox
+    bound, threshold, cases, prior, miss : QLineEdit
+    everywhere : QPushButton
+    card : ConfusionCard
+    """
+
+    target_chosen = Signal(object)
+    threshold_typed = Signal(float)
+
+    def __init__(self, name: str, session: Session, *, small: bool = False) -> None:
+        super().__init__()
+        named(self, f"{name}_chooser", "Threshold")
+        if not small:
+            self.setFixedWidth(scaled(CARD_WIDTH))
+        self._small = small
+        self._name, self._session = name, session
+        self._chosen: Chosen | None = None
+        self._said: dict[QLineEdit, str] = {}
+        self._values = dict(_FIRST)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(0, 1)
+        self._make_fields()
+        self.problem = label("", "error", wrap=True, name=f"{name}_problem")
+        self.effect = label("", wrap=True, name=f"{name}_effect")
+        self.card = ConfusionCard(f"{name}_confusion")
+        self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
+        self.everywhere = named(QPushButton("&Use everywhere"), f"{name}_everywhere_button", "")
+        plain_tooltip(
+            self.everywhere,
+            "For every run and split, in every view, in exported models and scored tables; kept in "
+            "the project",
+        )
+        self._lay_out()
+        self._connect()
+
+    def _make_fields(self) -> None:
+        self.rule = named(ElidedCombo(), f"{self._name}_rule", "Rule of the threshold")
+        for key, words in RULES.items():
+            self.rule.addItem(words, key)
+        self.rule.setSizeAdjustPolicy(
+            ElidedCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.bound = self._field("bound", "Bound of the rule", "")
+        self.cases = self._field("cases", "Cases a day", "How many cases come in a day")
+        prior = "Such as 0.0002, 0.02 % or 1 in 5000; empty: as in the data"
+        self.prior = self._field("prior", "Share of positives", prior)
+        self.prior.setPlaceholderText("data\u2019s")
+        miss = "How many false alarms one missed positive is worth"
+        self.miss = self._field("miss", "Cost of a miss in false alarms", miss)
+        threshold = "A row is called positive where its score is greater than this"
+        self.threshold = self._field("threshold", "Threshold", threshold)
+
+    def _field(self, what: str, accessible: str, tip: str) -> QLineEdit:
+        made = named(QLineEdit(), f"{self._name}_{what}", accessible)
+        made.setFixedWidth(scaled(_FIELD))
+        plain_tooltip(made, tip)
+        return made
+
+    def _lay_out(self) -> None:
+        self._grid.addWidget(self.rule, 0, 0)
+        self._grid.addWidget(self.bound, 0, 1)
+        self._rows: dict[QLineEdit, QWidget] = {}
+        titles = {
+            self.cases: "of cases a day",
+            self.prior: "share of positives",
+            self.miss: "false alarms a miss costs",
+            self.threshold: "positive where score >",
+        }
+        for row, (field, words) in enumerate(titles.items(), start=1):
+            self._rows[field] = label(words, "muted")
+            self._grid.addWidget(self._rows[field], row, 0)
+            self._grid.addWidget(field, row, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(self._grid)
+        for widget in (self.problem, self.effect if self._small else self.card, self.remarks):
+            layout.addWidget(widget)
+        layout.addWidget(self.everywhere, alignment=Qt.AlignmentFlag.AlignLeft)
+        self.everywhere.setVisible(not self._small)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the height that the wrapped words take: else the card would be squeezed."""
+        hint, layout = super().minimumSizeHint(), self.layout()
+        if self._small or layout is None:
+            return hint
+        return QSize(hint.width(), layout.totalHeightForWidth(self.width()))
+
+    def _connect(self) -> None:
+        self.rule.currentIndexChanged.connect(self._on_rule)
+        self.everywhere.clicked.connect(self._on_everywhere)
+        verbs: dict[QLineEdit, Callable[[str], object]] = {
+            self.bound: self._take_bound,
+            self.threshold: self._take_threshold,
+            self.cases: self._take_cases,
+            self.prior: self._take_prior,
+            self.miss: self._take_miss,
+        }
+        for field, verb in verbs.items():
+            field.editingFinished.connect(lambda f=field, v=verb: self._on_edited(f, v))
+
+    def follow_focus(self) -> ThresholdChooser:
+        """Point at what is chosen, in every view."""
+        session = self._session
+        self.target_chosen.connect(lambda target: session.point_at(target=target))
+        self.threshold_typed.connect(lambda value: session.point_at(threshold=value))
+        return self
+
+    def controls(self) -> list[QWidget]:
+        """List the controls in reading order."""
+        return [self.rule, self.bound, *self._rows]
+
+    # ------------------------------------------------------------- showing
+
+    def show_chosen(self, chosen: Chosen) -> None:
+        """Show a target, where it lies and what it does."""
+        self._chosen = chosen
+        target, stakes = chosen.target, self._session.stakes
+        if target.rule in BOUNDED:
+            self._values[target.rule] = target.value
+        enable_item(self.rule, TYPED, target.rule == TYPED)
+        with QSignalBlocker(self.rule):
+            self.rule.setCurrentIndex(self.rule.findData(target.rule))
+        plain_tooltip(self.bound, _TIPS.get(target.rule, ""))
+        self.bound.setVisible(target.rule in BOUNDED)
+        shown = {
+            self.cases: target.rule == ALERTS,
+            self.prior: target.rule in _WITH_PRIOR,
+            self.miss: target.rule == "cost",
+            self.threshold: True,
+        }
+        for field, title in self._rows.items():
+            field.setVisible(shown[field])
+            title.setVisible(shown[field])
+        for field, text in self._texts().items():
+            # What is being typed stays, unless it came to something else meanwhile.
+            if text != self._said.get(field):
+                field.setText(text)
+                field.setCursorPosition(0)
+                self._said[field] = text
+        self.effect.setText(figures_sentence(chosen.figures))
+        self.card.name_classes(*chosen.names)
+        self.card.show_figures(chosen.figures, stakes)
+        tell(self.problem, self._problem(chosen), "error")
+        told = [] if chosen.choice.problem else remarks(target, stakes, chosen.figures)
+        tell(self.remarks, " ".join(filter(None, [chosen.where, *told])))
+        self._show_everywhere(target)
+
+    def _texts(self) -> dict[QLineEdit, str]:
+        """Give what the fields say of what is shown."""
+        assert self._chosen is not None
+        target, stakes = self._chosen.target, self._session.stakes
+        return {
+            self.bound: f"{target.value:.10g}" if target.rule in BOUNDED else "",
+            self.threshold: f"{self._chosen.choice.threshold:.6g}".replace("-", "\u2212"),
+            self.cases: "" if stakes.cases is None else f"{stakes.cases:.10g}",
+            self.prior: "" if stakes.prior is None else share_words(stakes.prior),
+            self.miss: f"{stakes.miss:.10g}",
+        }
+
+    @staticmethod
+    def _problem(chosen: Chosen) -> str:
+        problem = chosen.choice.problem
+        return f"{problem} The model\u2019s own threshold is shown." if problem else ""
+
+    def _show_everywhere(self, target: Target) -> None:
+        used = target == self._session.plan.target
+        words = "Used everywhere" if used else "&Use everywhere"
+        self.everywhere.setText(words)
+        self.everywhere.setAccessibleName(words.replace("&", ""))
+        self.everywhere.setEnabled(not used)
+
+    # ------------------------------------------------------------- choosing
+
+    def choose_rule(self, rule: str) -> None:
+        """Choose from the list, as a click does."""
+        self.rule.setCurrentIndex(self.rule.findData(rule))
+
+    def _on_rule(self) -> None:
+        rule = str(self.rule.currentData())
+        end = self._session.plan.band[1]
+        usual = (end if end < 1 else _USUAL_FPR) if rule == "fpr" else 0.0
+        self.target_chosen.emit(Target(rule, self._values.get(rule, usual)))
+
+    def _on_everywhere(self) -> None:
+        if self._chosen is not None:
+            self._session.use_everywhere(self._chosen.target)
+            self._show_everywhere(self._chosen.target)
+
+    def _on_edited(self, field: QLineEdit, take: Callable[[str], object]) -> None:
+        """Take what was typed, unless it is what the field said already."""
+        if self._chosen is None or field.text() == self._said.get(field):
+            return
+        try:
+            take(field.text().replace("\u2212", "-").strip())
+        except InputError as error:
+            tell(self.problem, f"{str(error)[0].upper()}{str(error)[1:]}.", "error")
+
+    def _take_bound(self, text: str) -> None:
+        assert self._chosen is not None
+        rule = self._chosen.target.rule
+        what = {"fpr": "FPR", "tpr": "TPR", "precision": "precision"}
+        value = (
+            _number(text, "number of alerts a day", 0)
+            if rule == ALERTS
+            else read_rate(text, what[rule])
+        )
+        self.target_chosen.emit(Target(rule, value))
+
+    def _take_threshold(self, text: str) -> None:
+        self.threshold_typed.emit(_number(text, "threshold", -_MOST))
+
+    def _take_cases(self, text: str) -> None:
+        cases = _number(text, "number of cases a day", 1) if text else None
+        self._session.weigh(cases=cases)
+
+    def _take_prior(self, text: str) -> None:
+        self._session.weigh(prior=read_share(text) if text else None)
+
+    def _take_miss(self, text: str) -> None:
+        self._session.weigh(miss=_number(text, "cost of a miss", 1e-6))
+
+
+def _number(text: str, what: str, least: float) -> float:
+    """Read a number that a person typed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value <= _MOST:
+        bounds = "" if least < 0 else f" of at least {least:g}"
+        raise InputError(f"the {what} is a number{bounds}; it is {text!r}")
+    return value

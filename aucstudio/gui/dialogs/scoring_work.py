@@ -1,0 +1,70 @@
+"""Scoring a table beside the window: model, files of scores, what was met, how rows are ranked."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aucstudio.gui.dialogs.score_curve import Ranking
+from aucstudio.gui.dialogs.score_form import Chosen
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.scoring_report import ScoringReport
+from aucstudio.project.runs.stream_plan import table_reader
+from aucstudio.project.store.scores_file import (
+    CSV,
+    PARQUET,
+    copy_file,
+    csv_sink,
+    parquet_sink,
+    score_into,
+    scores_file,
+)
+
+Post = Callable[[Any], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """A table that was scored: by what, what was met, where the scores lie by ending."""
+
+    model: Model
+    report: ScoringReport
+    files: dict[str, Path]
+    said: str
+    ranking: Ranking | None
+
+
+def scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored]:
+    """Give what makes the model, reads the table and scores it, on another thread."""
+
+    def work(post: Post) -> Scored:
+        model = chosen.make_model(lambda _progress: post((None, "training on all rows")))
+        read, said = table_reader(chosen.table, None, stream=False, block_size=None)
+        # One that was given up may still be at its own files.
+        name = secrets.token_hex(6)
+        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
+        rankings: list[Ranking] = []
+        with scores_file(files[CSV]) as file, parquet_sink(files[PARQUET], chosen.identifier) as to:
+            report = score_into(
+                [csv_sink(file, chosen.identifier), to],
+                model,
+                chosen.table,
+                identifier=chosen.identifier,
+                label=chosen.label,
+                allow_unknown=chosen.allowed,
+                read=read,
+                progress=lambda done, words: post((done, words)),
+                ranked=lambda positive, scores: rankings.append(Ranking.of(positive, scores, band)),
+            )
+        return Scored(model, report, files, said, next(iter(rankings), None))
+
+    return work
+
+
+def copied(file: Path, target: Path) -> Path:
+    copy_file(file, target)
+    return target

@@ -1,0 +1,204 @@
+"""Each threshold rule against every threshold there is, with ties, and at the edges."""
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS, roc
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.roc import ThresholdRule, UnreachableTargetError
+from aucstudio.engine.roc.thresholds import cut_at, cuts
+
+
+def every(y, scores, prior):
+    """Give TPR, FPR, precision and share called positive of every threshold, brute force."""
+    places = np.concatenate([[-np.inf], np.unique(scores)])
+    rows = []
+    for t in places:
+        tpr, fpr = (scores[y] > t).mean(), (scores[~y] > t).mean()
+        called = prior * tpr + (1 - prior) * fpr
+        rows.append((tpr, fpr, prior * tpr / called if called else np.nan, called))
+    return np.array(rows)
+
+
+def reached(y, scores, t, prior):
+    tpr, fpr = (scores[y] > t).mean(), (scores[~y] > t).mean()
+    called = prior * tpr + (1 - prior) * fpr
+    return tpr, fpr, prior * tpr / called if called else np.nan, called
+
+
+def draw(seed, ties):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(70) < 23)
+    scores = rng.normal(size=70) + y
+    return y, np.round(scores * 2) / 2 if ties else scores
+
+
+CASES = pytest.mark.parametrize(
+    ("seed", "ties"), [(seed, ties) for seed in range(4) for ties in (False, True)]
+)
+PRIORS = pytest.mark.parametrize("prior", [None, 0.01, 0.6])
+
+
+@CASES
+@pytest.mark.parametrize("bound", [0.0, 0.02, 0.1, 0.4, 1.0])
+def test_fpr_at_most_finds_all_it_may(seed, ties, bound):
+    y, scores = draw(seed, ties)
+    found = reached(y, scores, ThresholdRule("fpr", fpr=bound).place(y, scores), 0.5)
+    allowed = every(y, scores, 0.5)
+    allowed = allowed[allowed[:, 1] <= bound + 1e-12]
+    assert found[1] <= bound + 1e-12
+    assert found[0] == allowed[:, 0].max()
+
+
+@CASES
+@pytest.mark.parametrize("bound", [0.0, 0.3, 22 / 23, 0.9, 1.0])
+def test_tpr_at_least_costs_as_few_alarms_as_can_be(seed, ties, bound):
+    y, scores = draw(seed, ties)
+    found = reached(y, scores, ThresholdRule("tpr", tpr=bound).place(y, scores), 0.5)
+    allowed = every(y, scores, 0.5)
+    allowed = allowed[allowed[:, 0] >= bound - 1e-12]
+    assert found[0] >= bound - 1e-12
+    assert found[1] == allowed[:, 1].min()
+
+
+@CASES
+@PRIORS
+@pytest.mark.parametrize("bound", [0.0, 0.02, 0.5, 0.8, 1.0])
+def test_precision_at_least_finds_most_or_says_the_best(seed, ties, prior, bound):
+    y, scores = draw(seed, ties)
+    share = y.mean() if prior is None else prior
+    rule, known = ThresholdRule("precision", precision=bound, prior=prior), every(y, scores, share)
+    allowed = known[known[:, 2] >= bound - 1e-12]
+    if not len(allowed):
+        with pytest.raises(UnreachableTargetError, match="no threshold on these rows") as told:
+            rule.place(y, scores)
+        assert told.value.best == pytest.approx(np.nanmax(known[:, 2]))
+        return
+    found = reached(y, scores, rule.place(y, scores), share)
+    assert found[2] >= bound - 1e-12
+    assert found[0] == allowed[:, 0].max()
+    assert found[1] == pytest.approx(allowed[allowed[:, 0] == found[0]][:, 1].min())
+
+
+@CASES
+@PRIORS
+@pytest.mark.parametrize("bound", [0.0, 0.01, 0.1, 0.5, 1.0])
+def test_alerts_at_most_call_as_many_as_they_may(seed, ties, prior, bound):
+    y, scores = draw(seed, ties)
+    share = y.mean() if prior is None else prior
+    rule = ThresholdRule("alerts", alerts=bound, prior=prior)
+    found = reached(y, scores, rule.place(y, scores), share)
+    allowed = every(y, scores, share)
+    allowed = allowed[allowed[:, 3] <= bound + 1e-12]
+    assert found[3] == pytest.approx(allowed[:, 3].max())
+
+
+@CASES
+@PRIORS
+@pytest.mark.parametrize("miss", [0.2, 1.0, 30.0])
+def test_nothing_is_cheaper_than_least_cost(seed, ties, prior, miss):
+    y, scores = draw(seed, ties)
+    share = y.mean() if prior is None else prior
+
+    def cost(rates):
+        return (1 - share) * rates[..., 1] + miss * share * (1 - rates[..., 0])
+
+    t = ThresholdRule("cost", cost_fn=miss, prior=prior).place(y, scores)
+    found = np.array(reached(y, scores, t, share))
+    assert cost(found) == pytest.approx(cost(every(y, scores, share)).min())
+
+
+@CASES
+def test_no_errors_are_more_equal(seed, ties):
+    y, scores = draw(seed, ties)
+    tpr, fpr, *_ = reached(y, scores, ThresholdRule().place(y, scores), 0.5)
+    known = every(y, scores, 0.5)
+    assert abs(fpr - (1 - tpr)) == pytest.approx(np.abs(known[:, 1] - (1 - known[:, 0])).min())
+
+
+@CASES
+def test_midway_is_between_the_extremes(seed, ties):
+    y, scores = draw(seed, ties)
+    t = ThresholdRule("min-max").place(y, scores)
+    assert t == pytest.approx((scores[y].min() + scores[~y].max()) / 2)
+
+
+@CASES
+def test_the_cuts_of_all_vertices_are_those_of_each(seed, ties):
+    curve = roc.roc_curve(*draw(seed, ties))
+    found = cuts(curve)
+    assert found[0] == np.inf
+    assert found[1:].tolist() == [cut_at(curve, k) for k in range(1, len(curve.tp))]
+
+
+@pytest.mark.parametrize("rule", roc.RULES)
+def test_a_row_that_scores_the_threshold_itself_is_never_called(rule):
+    # Between two scores, so that no rounding moves a row across it.
+    y, scores = draw(1, True)
+    t = ThresholdRule(rule, precision=0.3).place(y, scores)
+    called = scores > t
+    assert (called == (scores >= t)).all() or not called.any() or rule == "min-max"
+
+
+@pytest.mark.parametrize("rule", roc.RULES)
+def test_scores_that_are_all_equal_call_all_or_none(rule):
+    y = np.arange(9) < 3
+    t = ThresholdRule(rule, precision=0.2, alerts=0.5).place(y, np.ones(9))
+    assert (np.ones(9) > t).sum() in (0, 9)
+
+
+def test_a_precision_above_what_equal_scores_have_is_told():
+    y = np.arange(9) < 3
+    with pytest.raises(UnreachableTargetError, match=r"precision ≥ 0\.5; the best is 0\.333"):
+        ThresholdRule("precision", precision=0.5).place(y, np.ones(9))
+
+
+@pytest.mark.parametrize("rule", roc.RULES)
+@pytest.mark.parametrize("y", [np.ones(4, bool), np.zeros(4, bool)])
+def test_one_class_has_no_threshold(rule, y):
+    with pytest.raises(ValueError, match="one class only"):
+        ThresholdRule(rule).place(y, np.arange(4.0))
+
+
+@pytest.mark.parametrize("rule", roc.RULES)
+def test_one_positive_is_enough(rule):
+    y, scores = np.arange(6) == 4, np.arange(6.0)
+    t = ThresholdRule(rule, precision=0.5, alerts=0.4).place(y, scores)
+    assert np.isfinite(t)
+
+
+@pytest.mark.parametrize("name", ["fpr", "tpr", "precision", "alerts"])
+@pytest.mark.parametrize("bound", [-0.1, 1.1, float("nan")])
+def test_bounds_that_are_no_rates_are_refused(name, bound):
+    with pytest.raises(ValueError, match="must lie within"):
+        ThresholdRule(name, **{name: bound})
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("tpr=0.95", ThresholdRule("tpr", tpr=0.95)),
+        ("precision=0.9", ThresholdRule("precision", precision=0.9)),
+        ("precision=0.9@0.001", ThresholdRule("precision", precision=0.9, prior=0.001)),
+        ("alerts=0.02@0.001", ThresholdRule("alerts", alerts=0.02, prior=0.001)),
+    ],
+)
+def test_the_command_line_reads_them(text, rule):
+    assert ThresholdRule.parse(text) == rule
+    assert "0." in rule.describe()
+
+
+@pytest.mark.parametrize("text", ["tpr", "tpr=2", "tpr=0.9@0.1", "precision=high", "alerts=.1@"])
+def test_what_is_none_is_refused(text):
+    with pytest.raises(InvalidSetting, match="threshold"):
+        ThresholdRule.parse(text)
+
+
+def test_a_method_takes_them_too():
+    rng = np.random.default_rng(3)
+    y = rng.random(200) < 0.3
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    method = METHODS["auc-rls"]().fit(X, y).set_threshold(X, y, "tpr", tpr=0.95)
+    assert 0.95 <= method.predict(X)[y].mean() < 0.95 + 1 / y.sum()
+    with pytest.raises(UnreachableTargetError):
+        method.set_threshold(X, ~y, "precision", precision=1.0, prior=1e-9)

@@ -1,0 +1,335 @@
+"""One chooser in three places: a target asked in one of them is every view's, and undone as one."""
+
+import itertools
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
+
+from aucstudio.gui.common.threshold_chooser import RULES, ThresholdChooser
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.scores.scores_view import ScoresView
+from aucstudio.gui.state.plan import Plan
+from aucstudio.gui.state.plan_keeper import read_plan
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.choosing import Target
+from tests.gui.conftest import make_record, put, shown, train
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def pages():
+    return []
+
+
+@pytest.fixture
+def add(session, pages, qtbot):
+    """Put a run into the list, and wait until the pages show it."""
+
+    def add(name="Run", method="auc-rls", **validation):
+        record = make_record(session.table, method, validation=Validation(**validation))
+        put(session, record, name)
+        for page in pages:
+            shown(page, qtbot)
+        return record
+
+    return add
+
+
+@pytest.fixture
+def roc_chooser(session, open_view, pages):
+    view = open_view(RocView, session, (900, 700))
+    pages.append(view)
+    view.choices.show_menu.findChild(QAction, "confusion_action").trigger()
+    return view.layers.point.panel.chooser
+
+
+@pytest.fixture
+def scores_chooser(session, open_view, pages):
+    pages.append(open_view(ScoresView, session, (900, 700)))
+    return pages[-1].chooser
+
+
+@pytest.fixture
+def open_dialog(session, qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    return lambda: ExportModelDialog(session, session.run(session.selected), parent)
+
+
+def write(qtbot, field, text):
+    """Type into a field as a person does: key by key, and Return."""
+    assert not field.isHidden()
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def rates(split, threshold):
+    called, y = split.test_scores > threshold, split.test_positive
+    return called[y].mean(), called[~y].mean()
+
+
+def shown_rates(chooser):
+    return tuple(float(chooser.card.rates[key].text()) for key in ("tpr", "fpr"))
+
+
+def test_a_false_positive_rate_is_asked_on_the_roc_page(session, add, roc_chooser, qtbot):
+    split = add().splits[0]
+    roc_chooser.choose_rule("fpr")
+    write(qtbot, roc_chooser.bound, "5 %")
+    tpr, fpr = rates(split, session.focus.threshold)
+    assert fpr <= 0.05 < fpr + 1 / (~split.test_positive).sum()
+    assert shown_rates(roc_chooser) == pytest.approx((tpr, fpr), abs=5e-4)
+    assert roc_chooser.bound.text() == "0.05"
+    typed = roc_chooser.threshold.text().replace("−", "-")
+    assert float(typed) == pytest.approx(session.focus.threshold, rel=1e-5)
+
+
+def test_each_place_shows_what_another_asked(
+    session, add, roc_chooser, scores_chooser, open_dialog, qtbot
+):
+    add()
+    scores_chooser.choose_rule("tpr")
+    write(qtbot, scores_chooser.bound, "0.8")
+    qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "tpr")
+    dialog = open_dialog()
+    for chooser in (roc_chooser, dialog.choice.chooser):
+        assert chooser.rule.currentData() == "tpr"
+        assert chooser.bound.text() == "0.8"
+        assert shown_rates(chooser) == shown_rates(scores_chooser)
+        assert type(chooser) is ThresholdChooser
+
+
+def test_a_point_that_is_dragged_is_a_typed_threshold(session, add, roc_chooser, qtbot):
+    split = add().splits[0]
+    roc_chooser.choose_rule("cost")
+    qtbot.waitUntil(lambda: roc_chooser.rule.currentData() == "cost")
+    layer = roc_chooser.window().layers.point
+    layer.move_to(0.3)
+    assert roc_chooser.rule.currentData() == "typed"
+    assert session.focus.target.rule == "typed"
+    assert shown_rates(roc_chooser) == pytest.approx(
+        rates(split, session.focus.threshold), abs=5e-4
+    )
+
+
+def test_a_number_is_typed_and_zero_is_the_model_s_own(session, add, scores_chooser, qtbot):
+    split = add().splits[0]
+    write(qtbot, scores_chooser.threshold, "-0.25")
+    assert session.focus.threshold == -0.25
+    assert scores_chooser.rule.currentData() == "typed"
+    assert shown_rates(scores_chooser) == pytest.approx(rates(split, -0.25), abs=5e-4)
+    write(qtbot, scores_chooser.threshold, "0")
+    assert session.focus.target == Target()
+    assert scores_chooser.rule.currentData() == "own"
+
+
+def test_used_everywhere_it_is_found_anew_on_every_run_and_split(
+    session, add, roc_chooser, scores_chooser, qtbot
+):
+    first, second = add("A", repeats=2), add("B", "logistic")
+    roc_chooser.choose_rule("fpr")
+    write(qtbot, roc_chooser.bound, "0.2")
+    session.select(first.id)
+    assert session.focus.threshold == 0.0
+    session.select(second.id)
+    roc_chooser.choose_rule("fpr")
+    qtbot.mouseClick(roc_chooser.everywhere, Qt.MouseButton.LeftButton)
+    for chooser in (roc_chooser, scores_chooser):
+        qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "Used everywhere")
+        assert not chooser.everywhere.isEnabled()
+    places = []
+    for record, k in ((first, 0), (first, 1), (second, 0)):
+        session.select(record.id)
+        session.point_at(split=k)
+        split = record.splits[k]
+        alarms = rates(split, session.focus.threshold)[1]
+        assert alarms <= 0.2 < alarms + 1 / (~split.test_positive).sum()
+        places.append(session.focus.threshold)
+    assert len(set(places)) == 3
+
+
+def test_using_it_everywhere_is_one_step_that_is_undone(session, add, scores_chooser, qtbot):
+    add()
+    scores_chooser.choose_rule("tpr")
+    there = session.focus.threshold
+    assert not session.undo_stack.canUndo()
+    qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
+    assert session.undo_stack.undoText() == "Use threshold everywhere"
+    session.undo_stack.undo()
+    assert (session.focus.threshold, session.plan.target) == (0.0, Target())
+    assert scores_chooser.rule.currentData() == "own"
+    session.undo_stack.redo()
+    assert session.focus.threshold == there
+    assert scores_chooser.rule.currentData() == "tpr"
+
+
+def test_it_is_kept_in_the_project(session, table_file, open_dialog, tmp_path, qtbot):
+    session.open_data(table_file)
+    record = train(qtbot, session)
+    session.use_everywhere(Target("fpr", 0.15))
+    there = session.focus.threshold
+    session.save_as(tmp_path / "kept.aucproj")
+    session.open_project(tmp_path / "kept.aucproj")
+    assert session.plan.target == Target("fpr", 0.15)
+    assert session.selected == record.id
+    assert session.focus.threshold == there
+    chooser = open_dialog().choice.chooser
+    assert (chooser.rule.currentData(), chooser.bound.text()) == ("fpr", "0.15")
+
+
+def test_a_plan_of_before_and_a_damaged_one():
+    document = Plan(target=Target("tpr", 0.9)).as_json()
+    assert Plan.from_json(document).target == Target("tpr", 0.9)
+    del document["target"]
+    assert Plan.from_json(document).target == Target()
+    with pytest.raises(ValueError, match="no plan can"):
+        read_plan({**Plan().as_json(), "target": {"rule": "best"}})
+
+
+def test_a_typed_threshold_is_the_same_fpr_on_another_run(
+    session, add, scores_chooser, pages, qtbot
+):
+    first, second = add("A"), add("B", "logistic")
+    session.select(first.id)
+    shown(pages[0], qtbot)
+    write(qtbot, scores_chooser.threshold, "0.4")
+    qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
+    wished = rates(first.splits[0], 0.4)[1]
+    session.select(second.id)
+    split = second.splits[0]
+    found = rates(split, session.focus.threshold)[1]
+    assert found <= wished < found + 1 / (~split.test_positive).sum()
+    qtbot.waitUntil(lambda: "same FPR" in scores_chooser.remarks.text())
+    session.select(first.id)
+    assert session.focus.threshold == 0.4
+
+
+def test_stakes_move_the_threshold_that_depends_on_them(session, add, scores_chooser, qtbot):
+    split = add().splits[0]
+    scores_chooser.choose_rule("cost")
+    assert scores_chooser.bound.isHidden()
+    before = rates(split, session.focus.threshold)
+    write(qtbot, scores_chooser.miss, "50")
+    after = rates(split, session.focus.threshold)
+    assert after[0] > before[0]
+    write(qtbot, scores_chooser.prior, "1 in 10000")
+    assert rates(split, session.focus.threshold)[1] < after[1]
+    assert session.stakes.prior == pytest.approx(1e-4)
+    assert session.focus.target == Target("cost")
+    write(qtbot, scores_chooser.prior, " ")
+    assert session.stakes.prior is None
+
+
+def test_alerts_a_day_ask_for_the_cases_of_a_day(session, add, scores_chooser, qtbot):
+    split = add().splits[0]
+    scores_chooser.choose_rule("alerts")
+    assert "Say how many cases come in a day." in scores_chooser.problem.text()
+    assert session.focus.threshold == 0.0
+    write(qtbot, scores_chooser.cases, "40")
+    share = (split.test_scores > session.focus.threshold).mean()
+    assert share <= 10 / 40 < share + 1 / len(split.test_scores)
+    assert scores_chooser.problem.isHidden()
+    words = scores_chooser.card.rates["daily"].text()
+    assert float(words.split()[0]) == pytest.approx(40 * share, abs=0.06)
+    assert "a day (" in words
+
+
+def test_what_cannot_be_reached_is_said_and_not_saved(session, add, open_dialog, qtbot):
+    record = add()
+    session.select(record.id)
+    session.weigh(prior=1e-6)
+    session.point_at(target=Target("precision", 0.99))
+    dialog = open_dialog()
+    reached = rates(record.splits[0], session.focus.threshold)[1] == 0
+    assert reached == dialog.choice.has_threshold
+    dialog.choice.ask(Target("alerts", 5.0))
+    assert not dialog.choice.has_threshold
+    save = dialog.findChild(QAbstractButton, "export_save_button")
+    assert not save.isEnabled()
+    session.weigh(cases=100.0)
+    assert save.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "text", "words"),
+    [
+        ("fpr", "bound", "1.5", "The FPR is a number from 0 to 1"),
+        ("tpr", "bound", "", "The TPR is a number from 0 to 1"),
+        ("precision", "bound", "0,9", "The precision is a number from 0 to 1"),
+        ("alerts", "bound", "-1", "The number of alerts a day is a number of at least 0"),
+        ("alerts", "cases", "many", "The number of cases a day is a number of at least 1"),
+        ("cost", "miss", "0", "The cost of a miss is a number of at least 1e-06"),
+        ("cost", "prior", "2", "share of positives is a number such as"),
+        ("own", "threshold", "nan", "The threshold is a number"),
+    ],
+)
+def test_what_is_typed_wrongly_is_told_and_left_to_be_mended(
+    session, add, scores_chooser, qtbot, rule, field, text, words
+):
+    add()
+    scores_chooser.choose_rule(rule)
+    before = session.focus, session.stakes
+    edit = getattr(scores_chooser, field)
+    edit.clear()
+    write(qtbot, edit, text)
+    assert words in scores_chooser.problem.text()
+    assert edit.text() == text
+    assert (session.focus, session.stakes) == before
+
+
+def test_the_saved_model_has_the_threshold_that_is_shown(session, add, open_dialog, table):
+    split = add().splits[0]
+    dialog = open_dialog()
+    for rule in RULES:
+        if rule in ("own", "typed", "alerts"):
+            continue
+        dialog.choice.chooser.choose_rule(rule)
+        model = dialog.choice.validated()
+        called = model.score(table)[split.test_rows] > 0
+        y = split.test_positive
+        found = called[y].mean(), called[~y].mean()
+        assert shown_rates(dialog.choice.chooser) == pytest.approx(found, abs=5e-4)
+        np.testing.assert_array_equal(
+            called, split.test_scores > split.model.intercept - model.intercept
+        )
+
+
+def test_the_split_of_several_is_told(session, add, scores_chooser, qtbot):
+    add(repeats=3)
+    session.point_at(split=1)
+    qtbot.waitUntil(lambda: "Split 2 of 3" in scores_chooser.remarks.text())
+
+
+def test_every_control_has_a_name_and_fits(session, add, roc_chooser, qtbot):
+    add()
+    for rule in RULES:
+        roc_chooser.choose_rule(rule)
+        for kind in (QLineEdit, QComboBox, QAbstractButton):
+            for control in roc_chooser.findChildren(kind):
+                assert control.objectName(), control
+                assert control.accessibleName(), control.objectName()
+        assert roc_chooser.minimumSizeHint().width() <= roc_chooser.width()
+
+
+def test_on_a_low_page_the_figures_scroll_and_none_is_squeezed(session, add, open_view, qtbot):
+    record = make_record(session.table)
+    put(session, record)
+    view = open_view(ScoresView, session, (620, 420))
+    shown(view, qtbot)
+    session.point_at(target=Target("cost"))
+    card = view.chooser.card
+    assert view.side.isVisible()
+    qtbot.waitUntil(lambda: card.height() >= card.sizeHint().height())
+    lines = [card.rates[key] for key in ("tpr", "fpr", "precision", "f1", "accuracy", "alerts")]
+    for above, below in itertools.pairwise(lines):
+        assert above.geometry().bottom() < below.geometry().top()
+    assert view.worst.height() >= 150

@@ -1,0 +1,232 @@
+"""What a target comes to on a run's scores, and how sure its figures are."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from aucstudio.engine import roc
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.choosing import (
+    Choice,
+    Figures,
+    Rate,
+    Target,
+    choose,
+    counts_at,
+    remarks,
+)
+from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.operating import curve_of
+from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+
+HERE = Stakes()
+
+
+@pytest.fixture(scope="module")
+def record(table_once):
+    plan = plan_experiment(
+        DataReference.to_table(table_once), "rls", {}, Validation(test_size=0.5, repeats=2)
+    )
+    return execute(plan, table_once)
+
+
+def called(split, threshold):
+    return split.test_scores > threshold
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target("fpr", 0.05),
+        Target("tpr", 0.9),
+        Target("precision", 0.6),
+        Target("cost"),
+        Target("equal-error"),
+        Target("min-max"),
+    ],
+)
+def test_a_target_finds_its_place_on_each_scale_of_scores(record, target):
+    places = []
+    for k, split in enumerate(record.splits):
+        found = choose(record, k, target, HERE)
+        rule = target.as_rule(HERE)
+        assert found == Choice(rule.place(split.test_positive, split.test_scores))
+        places.append(found.threshold)
+    assert places[0] != places[1]
+
+
+def test_the_model_s_own_is_zero(record):
+    assert choose(record, 0, Target(), HERE) == Choice(0.0)
+    assert Target.typed(record, 0, 0.0) == Target()
+
+
+def test_a_typed_number_is_kept_on_its_scale_and_its_fpr_on_others(record):
+    value = float(np.median(record.splits[1].test_scores))
+    target = Target.typed(record, 1, value)
+    split = record.splits[1]
+    assert target.fpr == called(split, value)[~split.test_positive].mean()
+    assert choose(record, 1, target, HERE) == Choice(value)
+    other = record.splits[0]
+    there = choose(record, 0, target, HERE).threshold
+    alarms = called(other, there)[~other.test_positive].mean()
+    assert alarms <= target.fpr < alarms + 1 / (~other.test_positive).sum()
+
+
+def test_alerts_are_counted_by_the_day(record):
+    target, split = Target("alerts", 12.0), record.splits[0]
+    without = choose(record, 0, target, HERE)
+    assert without == Choice(0.0, "Say how many cases come in a day.")
+    place = choose(record, 0, target, Stakes(cases=100.0)).threshold
+    share = called(split, place).mean()
+    assert share <= 0.12 < share + 1 / len(split.test_scores) + 1e-12
+    # More than there are cases: everybody.
+    everybody = choose(record, 0, target, Stakes(cases=3.0)).threshold
+    assert called(split, everybody).all()
+
+
+def test_what_cannot_be_had_is_said_with_the_best_there_is(record):
+    split = record.splits[0]
+    upside_down = dataclasses.replace(split, test_scores=-split.test_scores)
+    record = dataclasses.replace(record, splits=[upside_down])
+    found = choose(record, 0, Target("precision", 0.999), Stakes(prior=1e-5))
+    assert found.threshold == 0.0
+    assert found.problem.startswith("No threshold on these rows has precision ≥ 0.999; the best is")
+    bad = choose(record, 0, Target("fpr", 1.5), HERE)
+    assert "must lie within [0, 1]" in bad.problem
+
+
+def test_rows_of_one_class_have_no_threshold(record):
+    split = record.splits[0]
+    alone = dataclasses.replace(split, test_positive=np.zeros_like(split.test_positive))
+    lone = dataclasses.replace(record, splits=[alone])
+    assert "one class only" in choose(lone, 0, Target("fpr", 0.1), HERE).problem
+
+
+@pytest.mark.parametrize("data", [{"rule": "best"}, {"value": math.nan}, {"value": math.inf}])
+def test_what_is_no_target_is_refused(data):
+    with pytest.raises(ValueError, match="threshold"):
+        Target(**data)
+
+
+def test_counts_are_of_scores_above(record):
+    split, y = record.splits[0], record.splits[0].test_positive
+    for t in (-9.0, 0.0, float(split.test_scores[3]), 9.0):
+        above = called(split, t)
+        expected = [(above & y).sum(), (~above & y).sum(), (above & ~y).sum(), (~above & ~y).sum()]
+        found = counts_at(curve_of(split), t)
+        assert [found.tp, found.fn, found.fp, found.tn] == expected
+
+
+# ----------------------------------------------------------------- figures
+
+
+def exact(count, rows, level=0.95):
+    tail = (1 - level) / 2
+    low = beta.ppf(tail, count, rows - count + 1) if count else 0.0
+    high = beta.ppf(1 - tail, count + 1, rows - count) if count < rows else 1.0
+    return count / rows, low, high
+
+
+def test_intervals_on_the_rows_are_exact():
+    figures = Figures.of(Confusion(30, 10, 5, 155))
+    for rate, expected in (
+        (figures.tpr, exact(30, 40)),
+        (figures.fpr, exact(5, 160)),
+        (figures.precision, exact(30, 35)),
+        (figures.alerts, exact(35, 200)),
+    ):
+        assert (rate.value, *rate.bounds) == pytest.approx(expected, abs=1e-12)
+    assert figures.prior == 0.2
+
+
+def test_at_another_prior_precision_and_alerts_are_of_that():
+    prior = 0.001
+    figures = Figures.of(Confusion(30, 10, 5, 155), prior)
+    (tpr, tpr_low, tpr_high), (fpr, fpr_low, fpr_high) = exact(30, 40, 0.975), exact(5, 160, 0.975)
+
+    def precision(up, along):
+        return prior * up / (prior * up + (1 - prior) * along)
+
+    found = (figures.precision.value, *figures.precision.bounds)
+    assert found == pytest.approx(
+        (precision(tpr, fpr), precision(tpr_low, fpr_high), precision(tpr_high, fpr_low))
+    )
+    share = [
+        prior * up + (1 - prior) * along
+        for up, along in ((tpr, fpr), (tpr_low, fpr_low), (tpr_high, fpr_high))
+    ]
+    assert (figures.alerts.value, *figures.alerts.bounds) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("prior", [None, 0.01])
+@pytest.mark.parametrize(
+    "counts", [(0, 0, 3, 4), (2, 1, 0, 0), (0, 5, 0, 9), (1, 0, 0, 9), (0, 1, 9, 0), (0, 0, 0, 0)]
+)
+def test_few_rows_give_figures_or_none(counts, prior):
+    figures = Figures.of(Confusion(*counts), prior)
+    tp, fn, fp, tn = counts
+    for rate, rows in (
+        (figures.tpr, tp + fn),
+        (figures.fpr, fp + tn),
+        (figures.precision, tp + fp),
+    ):
+        assert math.isnan(rate.value) == (rows == 0)
+        if rows:
+            assert 0 <= rate.low <= rate.value <= rate.high <= 1
+    assert math.isnan(Rate.of(0, 0).low)
+
+
+def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
+    # Uniform negatives: the true FPR of a threshold t is 1 - t.
+    rng, held, draws = np.random.default_rng(5), 0, 2000
+    y = np.arange(60) < 20
+    for _ in range(draws):
+        scores = rng.random(60)
+        scores[y] = np.sqrt(scores[y])
+        curve = roc.roc_curve(y, scores)
+        t = roc.ThresholdRule("fpr", fpr=0.1).place_on(curve)
+        rate = Figures.of(counts_at(curve, t)).fpr
+        held += rate.low <= 1 - min(t, 1.0) <= rate.high
+    assert held / draws >= 0.95
+
+
+# ----------------------------------------------------------------- remarks
+
+
+def said(target, counts, stakes=HERE):
+    return " ".join(remarks(target, stakes, Figures.of(Confusion(*counts), stakes.prior)))
+
+
+def test_a_bound_below_what_one_row_is_worth_is_told():
+    assert "Too few negatives to tell: one of 31 is 0.032." in said(
+        Target("fpr", 0.01), (5, 5, 0, 31)
+    )
+    assert "Too few" not in said(Target("fpr", 1 / 31), (5, 5, 1, 30))
+    assert "Too few positives to tell: one of 10 is 0.1." in said(
+        Target("tpr", 0.95), (10, 0, 5, 9)
+    )
+    assert "Too few rows to tell" in said(Target("alerts", 1.0), (1, 5, 0, 9), Stakes(cases=1000.0))
+
+
+def test_who_calls_nobody_and_who_calls_few():
+    assert "Nothing is called positive." in said(Target("fpr", 0.0), (0, 5, 0, 9))
+    assert "Only 3 of the rows are called positive" in said(Target("precision", 0.9), (3, 5, 0, 9))
+
+
+def test_what_the_choice_means_for_the_figures():
+    counts = (40, 5, 40, 900)
+    assert said(Target(), counts) == ""
+    assert "The interval of the FPR allows for" in said(Target("fpr", 0.1), counts)
+    assert "The interval of the TPR allows for" in said(Target("tpr", 0.8), counts)
+    by_day = Stakes(cases=100.0)
+    assert "of the alerts allows for" in said(Target("alerts", 9.0), counts, by_day)
+    elsewhere = Stakes(prior=0.001, cases=100.0)
+    assert "itself an estimate" in said(Target("alerts", 9.0), counts, elsewhere)
+    assert "itself an estimate" in said(Target("cost"), counts)
+    assert "If these rows led" in said(Target("typed", 0.3, "run", 0, 0.1), counts)
