@@ -12,7 +12,7 @@ from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
 from aucstudio.gui.panels.runs.runs_panel import RunsPanel
 from aucstudio.gui.state.plan import Plan, RunLook
-from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
@@ -443,7 +443,12 @@ def test_notes_are_written_in_the_list(panel, session, qtbot):
 
 
 @pytest.mark.parametrize(
-    ("width", "least"), [(296, {"auc", "pauc"}), (600, {"auc", "pauc", "tpr", "gap", "scheme"})]
+    ("width", "least"),
+    [
+        (296, {"auc", "pauc"}),
+        (600, {"auc", "pauc", "tpr", "gap", "scheme"}),
+        (1000, {"auc", "pauc", "tpr", "gap", "scheme", "settings", "range", "notes"}),
+    ],
 )
 def test_as_many_columns_as_fit(panel, width, least):
     panel.resize(width, 900)
@@ -452,6 +457,8 @@ def test_as_many_columns_as_fit(panel, width, least):
     assert shown[0] == "name"
     assert least <= set(shown)
     assert panel.view.horizontalScrollBar().maximum() == 0
+    # Nobody has dragged a column: none has a width of its own.
+    assert panel.view.look() == TableLook()
     assert panel.view.columnWidth(0) >= 110
 
 
@@ -527,6 +534,8 @@ def test_a_failed_run_says_why(panel, session, records):
     stopped = dataclasses.replace(records[0], status=STOPPED)
     fill(session, {"stopped": stopped, "broken": failed})
     assert names(panel)[-2:] == ["◐ stopped", "✕ broken"]
+    assert cell(panel, "broken", "auc").data() == "failed"
+    assert cell(panel, "broken", "pauc").data() == "–"
     assert panel.details.error.text() == "choose fewer folds"
     assert not panel.details.figure.isVisible()
     session.select("stopped")

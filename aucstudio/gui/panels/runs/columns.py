@@ -97,7 +97,7 @@ def _figure(
 
     def words(row: RowContent) -> str:
         if not row.run.record.splits:
-            return "failed" if row.run.record.status == FAILED else NONE
+            return NONE
         if row.figures is None:
             return NONE if row.failed_to_load else COMING
         return write(value(row.figures))
@@ -172,6 +172,11 @@ def _time(row: RowContent) -> str:
     return NONE if seconds is None else seconds_words(seconds)
 
 
+def _area(row: RowContent) -> str:
+    failed = not row.run.record.splits and row.run.record.status == FAILED
+    return "failed" if failed else _AUC[0](row)
+
+
 _AUC = _figure(lambda f: f.area.value)
 _PART = _figure(lambda f: f.part.value)
 _GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
@@ -195,7 +200,8 @@ COLUMNS = (
         "AUC",
         "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
         "interval.",
-        *_AUC,
+        _area,
+        _AUC[1],
         "0.9999",
         below=_spread(lambda f: f.area),
         about=_about("AUC", lambda f: f.area),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 
+from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 
 
@@ -21,6 +22,7 @@ class RepeatNotice(QFrame):
         self.again = named(QPushButton("Run again anyway"), "repeat_again", "Run again anyway")
         self.close_button = named(QToolButton(), "repeat_close", "Close this message")
         self.close_button.setText("✕")
+        plain_tooltip(self.again, "It would give the same figures once more")
         self.again.clicked.connect(self._on_again)
         self.close_button.clicked.connect(self.hide)
         column = QVBoxLayout(self)
@@ -36,10 +38,7 @@ class RepeatNotice(QFrame):
     def offer(self, name: str, again: Callable[[], object]) -> None:
         """Say that a run of the list was made as was asked for; ``again`` makes it once more."""
         self._again = again
-        self.words.setText(
-            f"{name} was made with the same settings on the same rows: it is chosen in the list. "
-            "Running it again would give the same figures."
-        )
+        self.words.setText(f"{name} was made with the same settings on the same rows.")
         self.show()
 
     def _on_again(self) -> None:

@@ -47,7 +47,7 @@ from aucstudio.project.words import figure_words
 
 _SEARCHES = 5  # more splits than these would fill the card
 _SIGN = QSize(16, 16)
-_LEAST, _USUAL = 200, 430  # pixels of height
+_LEAST, _USUAL = 200, 420  # pixels of height
 
 
 class RunDetails(Card):

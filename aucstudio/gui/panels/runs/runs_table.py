@@ -19,6 +19,7 @@ from aucstudio.gui.state.preferences import TableLook
 from aucstudio.gui.state.session import ShownRun
 
 _LEAST_NAME = 118  # pixels: check box, line and some letters
+_LEAST_ROWS = 4  # and the head
 _PADDING = 16
 _NARROWEST, _WIDEST = 24, 640
 _Trigger = QAbstractItemView.EditTrigger
@@ -59,6 +60,7 @@ class RunsTable(QTableView):
         self.setEditTriggers(_Trigger.DoubleClicked | _Trigger.EditKeyPressed)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setIconSize(SWATCH)
+        self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
         self._set_up_header()
         model.moved.connect(self._span_sections)
         self._span_sections()
@@ -157,6 +159,8 @@ class RunsTable(QTableView):
         return max(self.fontMetrics().horizontalAdvance(column.sample), head) + _PADDING
 
     def _on_resized(self, place: int, _old: int, width: int) -> None:
+        if not width:  # it was hidden
+            return
         self._widths[KEYS[place]] = width
         if KEYS[place] != NAME:
             self.fit()
@@ -175,7 +179,7 @@ class RunsTable(QTableView):
         self._widths = {
             key: min(max(width, _NARROWEST), _WIDEST)
             for key, width in look.widths.items()
-            if key in KEYS
+            if key in KEYS and width > 0
         }
         side = Qt.SortOrder.DescendingOrder if look.descending else Qt.SortOrder.AscendingOrder
         column = KEYS.index(look.sorted_by) if look.sorted_by in KEYS else -1
