@@ -77,7 +77,7 @@ class RunDetails(Card):
 
     def _add_head(self) -> None:
         self.rows.addWidget(label("CHOSEN RUN", "heading"))
-        self.line = QLabel()
+        self.line = label(name="run_line")
         self.name = label("", "title", wrap=True, name="run_name")
         row = QHBoxLayout()
         row.addWidget(self.line, alignment=Qt.AlignmentFlag.AlignTop)
@@ -241,7 +241,7 @@ class _Warnings(QWidget):
                 words.setText(sentences[k])
 
     def _add_line(self) -> None:
-        line, sign = QWidget(), QLabel()
+        line, sign = QWidget(), label()
         words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
         sign.setAccessibleName("Warning")
         row = QHBoxLayout(line)
