@@ -86,6 +86,8 @@ class RunsPanel(QWidget):
         self.filter = named(QLineEdit(), "runs_filter", "Filter the runs")
         self.filter.setPlaceholderText("Filter: name, method, setting, note…")
         self.filter.setClearButtonEnabled(True)
+        for button in self.filter.findChildren(QToolButton):
+            named(button, "runs_filter_clear", "Clear the filter")
         self.menu_button = named(QToolButton(), "runs_menu_button", "Check, group, columns")
         self.menu_button.setText("List ▾")
         plain_tooltip(self.menu_button, "Check all or none, group the runs, choose columns")
