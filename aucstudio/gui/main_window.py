@@ -305,6 +305,8 @@ class MainWindow(QMainWindow):
         try:
             same = None if again else self.session.planned_twin(tuned=tuned)
             if same is not None:
+                self.actions_.show_runs.setChecked(True)
+                self.sides.show_runs(True)  # in front, where it is a page
                 self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
                 return
             self.session.run_planned(tuned=tuned)
