@@ -26,7 +26,10 @@ _FEW = 200
 
 @dataclasses.dataclass(eq=False)
 class Kind:
-    """Pairs of one kind, the marks they are drawn with, and what they are called."""
+    """Pairs of one kind, the marks they are drawn with, and what they are called.
+
+    They are pointed at only where they are seen.
+    """
 
     marks: pg.ScatterPlotItem
     words: str
@@ -38,9 +41,9 @@ class MarkedPairs:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.of_row = Kind(add_marks(plot, "s", 4, 19), "pairs of the row")
-        self.support = Kind(add_marks(plot, "o", 9, 8), "support pairs")
-        self.wrong = Kind(add_marks(plot, "o", 5, 9), "misranked pairs")
-        self.in_band = Kind(add_marks(plot, "t1", 8, 10), "misranked in range")
+        self.support = Kind(add_marks(plot, "o", 9, 8), "support pairs: the fit rests on them")
+        self.wrong = Kind(add_marks(plot, "o", 5, 9), "single misranked pairs")
+        self.in_band = Kind(add_marks(plot, "t1", 8, 10), "… with a negative in the FPR range")
         self.hovered = add_marks(plot, "o", 14, 24)
         self.chosen = add_marks(plot, "o", 18, 25)
         self._cloud: PairCloud | None = None
@@ -56,8 +59,10 @@ class MarkedPairs:
         self._put(self.support, support, pen(faded(ring, 190), 1.0), None)
         self.hovered.clear()
 
-    def draw_errors(self, wrong: Index, in_band: Index) -> None:
-        """Draw the misranked pairs, outside the FPR range and within it."""
+    def draw_errors(self, wrong: Index, in_band: Index, shown: bool) -> None:
+        """Draw the misranked pairs, outside the FPR range and within it, if they are wanted."""
+        for kind in (self.wrong, self.in_band):
+            kind.marks.setVisible(shown)
         theme = current_theme()
         self._put(self.wrong, wrong, None, faded(theme.wrong, _alpha(wrong, 190)))
         inside = faded(theme.wrong, _alpha(in_band, 235))
@@ -94,7 +99,8 @@ class MarkedPairs:
     def _gather(self) -> None:
         """Collect everything that can be pointed at."""
         assert self._cloud is not None
-        parts = [kind.rows for kind in self.kinds()]
+        parts = [kind.rows for kind in self.kinds() if kind.marks.isVisible()]
+        parts.append(NO_PAIRS)
         if self._cloud.rows is not None:
             parts.append(self._cloud.rows)
         self._rows = np.concatenate(parts, axis=1)
@@ -119,7 +125,7 @@ class MarkedPairs:
     def explain(self, legend: Legend) -> None:
         """Say in a legend what the marks are, kind by kind."""
         for kind in (self.wrong, self.in_band, self.support):
-            if kind.rows.size:
+            if kind.rows.size and kind.marks.isVisible():
                 legend.explain_mark(kind.words, kind.marks)
 
 

@@ -7,12 +7,14 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen
 
+from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of
+from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
 from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import Plane, angle, carried
@@ -54,9 +56,7 @@ class RunPlanes:
             return []
         normal = own_normal(subject, picture.plane)
         if normal is not None:
-            drawn = run_pen(subject.run.look, 2.5)
-            self.chosen.show(normal, _margin(subject.run, subject.split), drawn)
-            self._explained.append((subject.run.look.name, drawn))
+            self._show(self.chosen, normal, subject.run, subject.split, 2.5)
         told = self._draw_compared(subject, picture)
         if every:
             self._draw_others(subject, picture)
@@ -82,12 +82,21 @@ class RunPlanes:
             return [*told, f"{other.look.name} uses features that {subject.name} does not."]
         normal = picture.plane.normal(moved)
         if normal is not None:
-            self.compared.show(normal, _margin(other, split), run_pen(other.look))
-            self._explained.append((other.look.name, run_pen(other.look)))
+            self._show(self.compared, normal, other, split, 2.0)
         if subject.weights is not None:
             turned = angle(subject.weights, moved)
             told.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
         return told
+
+    def _show(
+        self, items: HyperplaneItems, normal: Array, run: ShownRun, split: SplitResult, width: float
+    ) -> None:
+        drawn = run_pen(run.look, width)
+        margin = margin_of(run.record.experiment.method, split.model.params)
+        items.show(normal, margin, drawn, _line_name(run.look))
+        self._explained.append((f"{run.look.name}: equal scores", drawn))
+        if margin is not None and items is self.chosen:
+            self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
         """Say how many of the pairs the compared run ranks wrongly, if it had the same rows."""
@@ -117,7 +126,7 @@ class RunPlanes:
                 line.setPen(run_pen(run.look, 1.5))
                 place_line(line, normal, 0.0)
                 self.others.append(line)
-                self._explained.append((run.look.name, run_pen(run.look, 1.5)))
+                self._explained.append((f"{run.look.name}: equal scores", run_pen(run.look, 1.5)))
 
     def move_live(self, live: LiveRun | None, normal: Array | None) -> None:
         """Put the hyperplane of the run in flight where it is now, or take it away."""
@@ -125,7 +134,7 @@ class RunPlanes:
             self.live.hide()
             return
         margin = margin_of(live.experiment.method, live.experiment.params)
-        self.live.show(normal, margin, run_pen(live.look, 2.5))
+        self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
     def explain(self, legend: Legend) -> None:
         """Say in a legend whose the lines are."""
@@ -140,8 +149,8 @@ def own_normal(subject: Subject, plane: Plane) -> Array | None:
     return None if subject.weights is None else plane.normal(subject.weights)
 
 
-def _margin(run: ShownRun, split: SplitResult) -> float | None:
-    return margin_of(run.record.experiment.method, split.model.params)
+def _line_name(look: RunLook) -> str:
+    return f"{shortened(look.name)}: equal scores"
 
 
 def _carried(subject: Subject, split: SplitResult) -> Array | None:

@@ -12,18 +12,35 @@ from aucstudio.gui.pages.planes.subject import Picture, Subject, left_out_words
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
-from aucstudio.project.geometry.planes import FEATURES
+from aucstudio.project.geometry.planes import FEATURES, SCORE
 
 
-def verdict(subject: Subject, picture: Picture, band: Band) -> Iterator[str]:
-    """Say what the picture shows, sentence by sentence."""
+def caption(subject: Subject, picture: Picture, exact: bool) -> str:
+    """Say what a point is, and what the sides of the line mean."""
+    cloud = picture.extra.cloud
+    point = "Each dot is one pair: a positive row minus a negative row."
+    if cloud.rows is None:
+        point = "Each point is one pair, a positive row minus a negative row; stronger: more pairs."
+    if not exact:
+        if subject.weights is None:
+            return point
+        return f"{point} The arrow shows where the positive scores higher."
+    side = "Right of the line" if picture.plane.kind == SCORE else "On the arrow's side of the line"
+    return f"{point} {side} the positive scores higher: the pair is ranked right."
+
+
+def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iterator[str]:
+    """Say what the picture shows, sentence by sentence.
+
+    ``drawn`` tells whether misranked pairs are drawn one by one.
+    """
     pairs: Pairs = picture.extra
     rows = "held-out" if subject.held_out else "training"
     if pairs.order is None or pairs.misranked is None:
         count = len(picture.sample.positive)
         yield f"{subject.name} is training: {pairs.cloud.pairs:,} pairs of {count:,} labelled rows."
     else:
-        yield f"{subject.name}: {_ranking(pairs.misranked, rows)}"
+        yield f"{subject.name}: {_ranking(pairs.misranked, rows, drawn)}"
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
         yield left_out_words(subject, "the hyperplane is that")
@@ -44,15 +61,15 @@ def _ranked_by_more(subject: Subject, found: Misranked) -> bool:
     return found.rows.size > 0 and len(subject.preparation.feature_names) > 2
 
 
-def _ranking(found: Misranked, rows: str) -> str:
+def _ranking(found: Misranked, rows: str, drawn: bool) -> str:
     if not found.wrong and not found.tied:
         return f"none of {found.pairs:,} {rows} pairs is ranked wrongly (AUC 1.000)."
-    drawn = ""
-    if found.rows.shape[1] < found.wrong + found.tied:
-        drawn = "; an even sample of them is drawn"
+    sampled = ""
+    if drawn and found.rows.shape[1] < found.wrong + found.tied:
+        sampled = "; an even sample of them is drawn"
     return (
         f"{found.wrong:,} of {found.pairs:,} {rows} pairs are ranked wrongly"
-        f"{_tied(found)} (1 − AUC = {_share(found.share)}){drawn}."
+        f"{_tied(found)} (1 − AUC = {_share(found.share)}){sampled}."
     )
 
 
