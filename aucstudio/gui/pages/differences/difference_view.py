@@ -269,7 +269,7 @@ class DifferenceView(PlaneView):
     def _sentence(self) -> Statement:
         live = words.live_words(self.session.live, self.session.plan.band)
         if live and self.subject is not None and not self.live_line.isVisible():
-            live = f"No picture of it yet, this one is of {self.subject.name}: {live}"
+            return Statement.of(words.other_words(self.subject, self.session.live), live)
         first = self.subject is not None and self.subject.run is None and bool(live)
         # Before the first run has ended there is but one thing to say; later what moves is said
         # first.

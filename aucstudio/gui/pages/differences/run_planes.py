@@ -94,8 +94,9 @@ class RunPlanes:
         drawn = run_pen(run.look, width)
         margin = margin_of(run.record.experiment.method, split.model.params)
         items.show(normal, margin, drawn, _line_name(run.look))
-        self._explained.append((f"{run.look.name}: equal scores", drawn))
-        if margin is not None and items is self.chosen:
+        chosen = items is self.chosen
+        self._explained.append((_line_name(run.look) if chosen else run.look.name, drawn))
+        if margin is not None and chosen:
             self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
@@ -126,7 +127,7 @@ class RunPlanes:
                 line.setPen(run_pen(run.look, 1.5))
                 place_line(line, normal, 0.0)
                 self.others.append(line)
-                self._explained.append((f"{run.look.name}: equal scores", run_pen(run.look, 1.5)))
+                self._explained.append((run.look.name, run_pen(run.look, 1.5)))
 
     def move_live(self, live: LiveRun | None, normal: Array | None) -> None:
         """Put the hyperplane of the run in flight where it is now, or take it away."""

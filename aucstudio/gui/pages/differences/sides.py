@@ -52,7 +52,7 @@ class SideNames:
         across, up = self._box.viewPixelSize()
         for text, side, room in ((self.wrong, -1.0, 0.0 - left), (self.right, 1.0, end)):
             wide = text.boundingRect().width() + _AIR
-            text.setVisible(room >= wide * across)
+            text.setVisible(bool(room >= wide * across))
             text.setPos(side * _AIR * across, top - _AIR * up)
 
 

@@ -126,6 +126,12 @@ def live_words(live: LiveRun | None, band: Band) -> str:
     )
 
 
+def other_words(subject: Subject, live: LiveRun | None) -> str:
+    """Say that the picture is not of the run in flight."""
+    name = "the run in flight" if live is None else live.look.name
+    return f"The picture is of {subject.name}, not of {name}, which is no line in it."
+
+
 def row_name(number: int) -> str:
     """Name a row of the table as people count: from 1, the header left out."""
     return f"row {number + 1:,}"

@@ -124,6 +124,26 @@ def split_of(run: ShownRun, session: Session) -> int:
     return min(max(session.focus.split, 0), len(run.record.splits) - 1)
 
 
+def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
+    """Tell whether two row numbers are a positive and a negative that a fit was given."""
+    if pair is None or subject.split is None or not subject.in_table:
+        return False
+    classes = [_class_of(subject.split, row) for row in pair]
+    return classes[0] is True and classes[1] is False
+
+
+def _class_of(split: SplitResult, row: int) -> bool | None:
+    """Tell whether a row is a positive; None where the split has no such row."""
+    for rows, positive in (
+        (split.train_rows, split.train_positive),
+        (split.test_rows, split.test_positive),
+    ):
+        found = np.flatnonzero(rows == row)
+        if len(found):
+            return bool(positive[found[0]])
+    return None
+
+
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
     """Give the key of the subject that a run in flight is."""
     return () if live is None else (live.experiment.id, live.split)
