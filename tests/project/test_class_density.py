@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
 from pyqtgraph import arrayToQPath
+from PySide6.QtCore import QPointF
 
 from aucstudio.project.geometry.class_density import share_contours
 

@@ -14,13 +14,14 @@ Contour = tuple[Array, NDArray[np.int32]]  # places, and which of them are joine
 SHARES = (0.5, 0.9)
 _BINS = 160
 _REACH = 3.0  # of the smoothing, in its widths
+_QUARTILES = 1.349  # of a normal distribution, apart, in standard deviations
 _FAR = 0.001  # so far out in each direction nothing is smoothed
 
 
 def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Contour]:
     """Trace the narrowest regions that hold given shares of some places.
 
-    The density is a histogram smoothed by Scott's rule: the regions are where it is highest.
+    The density is a smoothed histogram: a region is where it is higher than at all other places.
 
     Parameters
     ----------
@@ -33,8 +34,7 @@ def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Co
     list of (ndarray of shape (k, 2), ndarray of int)
         For each share the lines, and 1 where a place is joined to the next one.
     """
-    widths = places.std(axis=0) * len(places) ** (-1 / 6)
-    widths = np.where(widths > 0, widths, 1e-6 * np.maximum(np.abs(places).max(axis=0), 1e-6))
+    widths = _widths(places)
     low, high = np.quantile(places, (_FAR, 1.0 - _FAR), axis=0)
     low, high = low - _REACH * widths, high + _REACH * widths
     step = (high - low) / _BINS
@@ -45,13 +45,15 @@ def share_contours(places: Array, shares: tuple[float, ...] = SHARES) -> list[Co
     density = gaussian_filter(counts.astype(np.float64), widths / step, mode="constant")
     x, y = (low[axis] + (np.arange(_BINS) + 0.5) * step[axis] for axis in range(2))
     mapped = ScoreMap(x, y, density, 1)
-    return [mapped.contour(level) for level in _levels(density, len(places), shares)]
+    known = np.zeros(len(places))
+    known[inside] = density.ravel()[flat]
+    return [mapped.contour(float(np.quantile(known, 1.0 - share))) for share in shares]
 
 
-def _levels(density: Array, total: int, shares: tuple[float, ...]) -> list[float]:
-    """Find above which density a share of all places lies."""
-    ordered = np.sort(density, axis=None)[::-1]
-    held = np.cumsum(ordered) / total
-    at = np.minimum(np.searchsorted(held, np.array(shares)), held.size - 1)
-    levels: list[float] = ordered[at].tolist()
-    return levels
+def _widths(places: Array) -> Array:
+    """Give how far to smooth: Scott's rule on the inner half, which nothing far off touches."""
+    first, third = np.quantile(places, (0.25, 0.75), axis=0)
+    spread = np.minimum(places.std(axis=0), (third - first) / _QUARTILES)
+    least = 1e-6 * np.maximum(np.abs(places).max(axis=0), 1e-6)
+    widths: Array = np.maximum(spread * len(places) ** (-1 / 6), least)
+    return widths
