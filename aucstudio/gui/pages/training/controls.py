@@ -1,4 +1,4 @@
-"""The controls of the Training page: against what, what above and below, which split."""
+"""The controls of the Training page: the horizontal axis, what both plots show, which split."""
 
 from __future__ import annotations
 
@@ -59,23 +59,27 @@ class TrainingControls(View):
             label.setVisible(width > _LABELLED and combo.isVisibleTo(self))
 
     def _make_axis(self) -> None:
-        self.x_combo = self._add_combo("x_combo", "A&gainst", "What runs to the right")
+        self.x_combo = self._add_combo("x_combo", "&X axis", "What runs to the right")
         self.x_combo.addItem("Iterations", ITERATION)
         self.x_combo.addItem("Seconds", SECONDS)
         plain_tooltip(self.x_combo, "Seconds count the fit alone, not the time spent watching it")
         self.x_combo.currentIndexChanged.connect(self._on_choice)
 
     def _make_plots_choice(self) -> None:
-        self.upper_combo = self._add_combo("upper_combo", "A&bove", "What the upper plot shows")
-        self.upper_combo.addItem("Distance", DISTANCE)
+        self.upper_combo = self._add_combo(
+            "upper_combo", "&Upper plot", "What the upper plot shows"
+        )
+        self.upper_combo.addItem("Gap to optimum", DISTANCE)
         self.upper_combo.addItem("Objective", OBJECTIVE)
         plain_tooltip(
             self.upper_combo,
-            "Distance: the objective above the best bound that the certificates prove for its "
-            "optimum (where there are none, above the least that was reached), and dotted the "
-            "certificate; both on a logarithmic scale. Objective: as it is",
+            "Gap to optimum: how far the objective can still fall at most (the dual gap; where "
+            "there is none, how far it was above the least that was reached), on a logarithmic "
+            "scale. Objective: what training minimises, as it is",
         )
-        self.lower_combo = self._add_combo("lower_combo", "Be&low", "What the lower plot shows")
+        self.lower_combo = self._add_combo(
+            "lower_combo", "&Lower plot", "What the lower plot shows"
+        )
         self.lower_combo.addItem("AUC", AUC)
         self.lower_combo.addItem("pAUC", PAUC)
         plain_tooltip(

@@ -1,4 +1,4 @@
-"""The course of training: objective, certificate, and the areas on held-out and training rows."""
+"""The course of training: how far from the optimum, and the areas on held-out and training rows."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from aucstudio.gui.pages.training.table import course_table
 from aucstudio.gui.pages.training.words import (
     area_sentence,
     before_words,
+    headline,
     live_sentence,
     look_words,
     run_sentence,
@@ -43,7 +44,10 @@ from aucstudio.project.work.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
-_HINT = "Thick: validation; thin and dashed: training; dotted: certificate. Point at a line."
+_HINT = (
+    "Above: how far the objective can still fall. Below: the area under the curve, thick on "
+    "held-out rows, thin on training rows; where the two part, the fit has learnt by heart."
+)
 
 
 class TrainingView(TrainingControls):
@@ -246,6 +250,7 @@ class TrainingView(TrainingControls):
             parts = [run_sentence(run), before_words(split)]
             if not self.busy():
                 parts.append(area_sentence(split, course, band))
+                parts.insert(0, headline(run, split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
             soon, aim = "its course appears with its first step", "how its training goes"
