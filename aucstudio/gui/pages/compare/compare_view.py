@@ -210,7 +210,11 @@ class CompareView(View):
     def _looks(self) -> list[RunLook]:
         """Give how the shown runs look now: a colour may have changed since they were compared."""
         looks = {run.record.id: run.look for run in self.session.checked_runs()}
-        return [] if self.shown is None else [looks[run.record.id] for run in self.shown.looks]
+        return (
+            []
+            if self.shown is None
+            else [looks.get(run.record.id, run.look) for run in self.shown.looks]
+        )
 
     def _fit(self) -> None:
         """Use the width there is."""

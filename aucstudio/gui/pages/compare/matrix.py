@@ -104,6 +104,8 @@ class PairMatrix(QAbstractTableModel):
         if role == _ROLE.DisplayRole:
             if pair.refused:
                 return "–"
+            if pair.alike:
+                return "alike"
             difference = words.figure_words(pair.difference, "+")
             return f"{difference}\n{words.p_number(pair.p_corrected)}"
         if role == _ROLE.ToolTipRole:

@@ -7,7 +7,6 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPen
-from scipy.ndimage import gaussian_filter
 
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
@@ -21,9 +20,7 @@ Mask = NDArray[np.bool_]
 
 _DEVIATIONS = (1.0, 2.0)
 _FEW = 400  # pairs whose dots may be large
-_FAINTEST = 200.0  # the density of the fullest cell over one that can just be seen
 _SHADES = 256  # of each of the two colours
-_REACH = 3.0  # of the smoothing, in its widths
 _FULLEST = 140, 235  # of 255: what is wrong, and what is right
 
 
@@ -113,21 +110,16 @@ class CloudItems:
         self.origin.setData(pos=np.zeros((1, 2)), pen=pen(theme.card, 1), brush=theme.text)
 
     def draw_density(self, density: Density) -> None:
-        """Draw a density: the cloud's own, or a part of it in finer cells."""
-        cloud = self._kept[0]
-        assert isinstance(cloud, PairCloud)
-        density = _with_room(density, cloud)
-        shade = _smooth(density.counts, _widths(density.counts))
-        most = max(float(shade.max()), 1e-12)
-        shade = np.log1p(shade * (_FAINTEST / most)) / np.log1p(_FAINTEST)
+        """Draw a smoothed density: the cloud's own, or a part of it in finer cells."""
+        shade = density.shade
         if self._normal is not None:
             shade = np.where(_behind(density, self._normal), -shade, shade)
         theme = current_theme()
         self.density.setImage(
             shade, levels=(-1.0, 1.0), lut=_shades(theme.wrong, theme.muted), autoLevels=False
         )
-        size = density.high - density.low
-        self.density.setRect(QRectF(*density.low, *np.where(size > 0, size, 1.0)))
+        size = density.shade_high - density.shade_low
+        self.density.setRect(QRectF(*density.shade_low, *np.where(size > 0, size, 1.0)))
 
     def show_spread(self, shown: bool, penalised: bool) -> None:
         """Show the mean and the ellipses of the spread, or leave them out."""
@@ -160,40 +152,10 @@ def _penalised_pen(colour: QColor) -> QPen:
     return pen(colour, 1.2)
 
 
-def _widths(counts: NDArray[np.int64]) -> list[float]:
-    """Give how many cells to smooth over along both axes, the fewer the more pairs there are."""
-    total, widths = float(counts.sum()), []
-    for axis in range(2):
-        along, place = counts.sum(axis=1 - axis) / max(total, 1.0), np.arange(counts.shape[axis])
-        spread = float(along @ (place - along @ place) ** 2) ** 0.5
-        # Half of Scott's rule: it shows the shape, and that single pairs make it.
-        widths.append(0.5 * spread * max(total, 1.0) ** (-1 / 6))
-    return widths
-
-
-def _smooth(counts: NDArray[np.int64], widths: list[float]) -> NDArray[np.float32]:
-    smoothed: NDArray[np.float32] = gaussian_filter(
-        counts.astype(np.float32), widths, mode="constant", truncate=_REACH
-    )
-    return smoothed
-
-
-def _with_room(density: Density, cloud: PairCloud) -> Density:
-    """Add empty cells where a density ends with its cloud, for it to fade away there."""
-    cell = (density.high - density.low) / density.counts.shape
-    more = np.ceil(_REACH * np.array(_widths(density.counts))).astype(np.int64) + 1
-    before = np.where(density.low <= cloud.low + cell, more, 0)
-    after = np.where(density.high >= cloud.high - cell, more, 0)
-    counts = np.pad(density.counts, np.stack([before, after], axis=1))
-    return Density(counts, density.low - before * cell, density.high + after * cell)
-
-
 def _behind(density: Density, normal: Array) -> Mask:
     """Tell which cells lie behind the line through 0 with this normal."""
-    across, up = (
-        low + (np.arange(count) + 0.5) * ((high - low) / count)
-        for low, high, count in zip(density.low, density.high, density.counts.shape, strict=True)
-    )
+    ends = zip(density.shade_low, density.shade_high, density.shade.shape, strict=True)
+    across, up = (low + (np.arange(n) + 0.5) * ((high - low) / n) for low, high, n in ends)
     found: Mask = np.add.outer(across * normal[0], up * normal[1]) < 0
     return found
 

@@ -66,7 +66,7 @@ class DifferenceView(PlaneView):
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
-        self.run_planes = RunPlanes(self.plot, session, self.live_line)
+        self.run_planes = RunPlanes(self.plot, session, self.live_line, self.mark_stale)
         self.panel = PairPanel()
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
@@ -179,7 +179,7 @@ class DifferenceView(PlaneView):
         return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
     def busy(self) -> bool:
-        return super().busy() or self.panel.busy() or self.close_up.busy()
+        return super().busy() or self.panel.busy() or self.close_up.busy() or self.run_planes.busy()
 
     # ------------------------------------------------------------- drawing
 

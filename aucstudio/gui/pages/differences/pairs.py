@@ -115,8 +115,16 @@ def drawn_pairs(pairs: Pairs, band: Band) -> tuple[Index, Index]:
     if pairs.order is None or pairs.misranked is None:
         return NO_PAIRS, NO_PAIRS
     rows = pairs.misranked.rows
-    inside = np.isin(rows[1], pairs.order.band(*band))
+    inside = _in_band(pairs.order, rows, band)
     return rows[:, ~inside], _together(rows[:, inside], pairs.order.misranked(band=band).rows)
+
+
+def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
+    """Tell which pairs have a negative in the FPR range."""
+    inside = np.zeros(len(order.positives) + len(order.negatives), dtype=bool)
+    inside[order.band(*band)] = True
+    found: Mask = inside[rows[1]]
+    return found
 
 
 def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]:
@@ -134,7 +142,7 @@ def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]
     misranked = in_band = np.zeros(rows.shape[1], dtype=bool)
     if pairs.order is not None and sample.scores is not None:
         misranked = _are_misranked(sample.scores, rows)
-        in_band = np.isin(rows[1], pairs.order.band(*band))
+        in_band = _in_band(pairs.order, rows, band)
     support = {(i, j) for i, j in pairs.support.T.tolist()}
     return {
         "positive row": sample.numbers[rows[0]] + 1,

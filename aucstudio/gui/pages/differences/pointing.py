@@ -67,11 +67,11 @@ class Pointing:
     def _mark_row(self, picture: Picture) -> None:
         pairs: Pairs = picture.extra
         row, self._row_words = self._session.focus.row, ""
-        is_here = self._in_table and row in picture.sample.numbers
-        if row is None or pairs.order is None or not is_here:
+        here = np.flatnonzero(picture.sample.numbers == (-1 if row is None else row))
+        if row is None or pairs.order is None or not self._in_table or not len(here):
             self._marked.draw_row(NO_PAIRS)
             return
-        place = int(np.flatnonzero(picture.sample.numbers == row)[0])
+        place = int(here[0])
         found = pairs.order.of_row(place, bool(picture.sample.positive[place]))
         self._marked.draw_row(found.rows)
         wrong = found.wrong + found.tied

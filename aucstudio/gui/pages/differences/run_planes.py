@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -13,12 +15,14 @@ from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_o
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import Plane, angle, carried
 from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 
@@ -26,21 +30,30 @@ Array = NDArray[np.float64]
 class RunPlanes:
     """The hyperplanes in one plot; each keeps its run's colour and dash.
 
+    ``counted`` is called when the compared run's errors were counted beside the window.
+
     Attributes
     ----------
     chosen, compared, live : HyperplaneItems
     others : list of InfiniteLine
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session, live_line: pg.InfiniteLine) -> None:
+    def __init__(
+        self,
+        plot: pg.PlotWidget,
+        session: Session,
+        live_line: pg.InfiniteLine,
+        counted: Callable[[], object],
+    ) -> None:
         self._plot, self._session = plot, session
         self.compared = HyperplaneItems(plot, 12)
         self.chosen = HyperplaneItems(plot, 15)
         self.live = HyperplaneItems(plot, 18, live_line)
         self.others: list[pg.InfiniteLine] = []
         self._explained: list[tuple[str, QPen]] = []
-        self._asked: tuple[object, ...] = ()
         self._found: Misranked | None = None
+        self._counted = counted
+        self._work = Background(plot, self._land)
 
     def draw(self, subject: Subject, picture: Picture, every: bool) -> list[str]:
         """Draw the chosen run's, the compared one's and, if wanted, those of all checked runs.
@@ -107,12 +120,21 @@ class RunPlanes:
         if not np.array_equal(getattr(split, rows), getattr(subject.split, rows)):
             return []
         asked = other.record.id, split.repeat, split.fold, part
-        if asked != self._asked:
-            order = PairOrder.of(getattr(split, positive), getattr(split, scores))
-            self._asked, self._found = asked, order.misranked(0)
+        if asked != self._work.key:
+            self._found = None
+            data = getattr(split, positive), getattr(split, scores)
+            self._work.start(asked, lambda _post: PairOrder.of(*data).misranked(0))
         if self._found is None:
             return []
         return [f"{other.look.name} ranks {self._found.wrong:,} of them wrongly."]
+
+    def busy(self) -> bool:
+        """Tell whether pairs of the compared run are being counted."""
+        return self._work.busy
+
+    def _land(self, _key: object, job: Job[None, Misranked]) -> None:
+        self._found = job.result
+        self._counted()
 
     def _draw_others(self, subject: Subject, picture: Picture) -> None:
         shown = {self._session.selected, self._session.compared}

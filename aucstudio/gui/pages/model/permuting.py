@@ -117,6 +117,8 @@ class ImportancePart(Part):
         elif asked == self._work.key:
             self._draw()
         elif same_run:
+            # What was found for another setting is not shown under this one.
+            self._show_none("Waiting a moment for the settings to rest…")
             self._soon.start()
         else:
             self._start()
