@@ -17,6 +17,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
 
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
@@ -31,7 +32,7 @@ from aucstudio.gui.pages.differences.pointing import Pointing
 from aucstudio.gui.pages.differences.run_planes import RunPlanes, own_normal
 from aucstudio.gui.pages.differences.sides import SideNames
 from aucstudio.gui.pages.planes.controls import is_whole_plane
-from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject, fill_combo
+from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
 from aucstudio.gui.pages.planes.subject import is_curved, left_out_words
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun

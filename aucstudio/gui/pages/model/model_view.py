@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
@@ -76,8 +77,7 @@ class ModelView(View):
         self.picture_combo.activated.connect(self._on_picture)
         self.picture_label = PlainLabel("P&icture")
         self.picture_label.setBuddy(self.picture_combo)
-        self.split_combo = named(QComboBox(), "model_split_combo", "Split")
-        plain_tooltip(self.split_combo, "Which fit of the run")
+        self.split_combo = SplitCombo("model_split_combo", "Which fit of the run")
         self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
         self.split_label = PlainLabel("S&plit")
         self.split_label.setBuddy(self.split_combo)
@@ -220,11 +220,7 @@ class ModelView(View):
         shown = count > 1 and self.part.of_one_split
         for widget in (self.split_label, self.split_combo):
             widget.setVisible(shown)
-        with QSignalBlocker(self.split_combo):
-            if self.split_combo.count() != count:
-                self.split_combo.clear()
-                self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
-            self.split_combo.setCurrentIndex(index)
+        self.split_combo.offer(count, index)
 
     def _on_picture(self, index: int) -> None:
         self._wanted = str(self.picture_combo.itemData(index))

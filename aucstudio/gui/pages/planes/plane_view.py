@@ -21,7 +21,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label
 from aucstudio.gui.pages.planes.axes import axis_words
-from aucstudio.gui.pages.planes.controls import PlaneControls, fill_combo
+from aucstudio.gui.pages.planes.controls import PlaneControls
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, is_curved, live_key
@@ -33,7 +33,7 @@ from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_p
 from aucstudio.project.runs.watch import Look
 from aucstudio.project.work.job import Job, describe_failure
 
-__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "fill_combo", "place_line"]
+__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "place_line"]
 
 Array = NDArray[np.float64]
 
