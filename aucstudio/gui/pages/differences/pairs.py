@@ -31,7 +31,7 @@ _WORST_DRAWN = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Pairs:
+class PlacedPairs:
     """The pairs of the placed rows.
 
     Attributes
@@ -44,7 +44,7 @@ class Pairs:
     misranked : Misranked or None
         The same.
     worst : ndarray of int, shape (2, k)
-        Pairs of the lowest margins, the lowest first.
+        PlacedPairs of the lowest margins, the lowest first.
     support : ndarray of int, shape (2, k)
         Those support pairs that are drawn.
     penalised : ndarray of shape (2, 2) or None
@@ -63,13 +63,13 @@ class Pairs:
     dots_wrong: Mask | None = None
 
 
-def find_pairs(subject: Subject, picture: Picture) -> Pairs:
+def find_pairs(subject: Subject, picture: Picture) -> PlacedPairs:
     """Gather what there is to know of a picture's pairs; not for the window's thread."""
     sample = picture.sample
     cloud = pair_cloud(picture.places, sample.positive)
     frame = pair_frame(cloud, sample.positive)
     if sample.scores is None:
-        return Pairs(cloud, frame)
+        return PlacedPairs(cloud, frame)
     order = PairOrder.of(sample.positive, sample.scores)
     found, worst = order.misranked(), order.worst(WORST)
     dots = None if cloud.rows is None else _are_misranked(sample.scores, cloud.rows)
@@ -80,7 +80,7 @@ def find_pairs(subject: Subject, picture: Picture) -> Pairs:
     if subject.split is not None and not subject.held_out:
         support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
         penalised = _penalised(subject, picture)
-    return Pairs(cloud, frame, order, found, worst, support, penalised, dots)
+    return PlacedPairs(cloud, frame, order, found, worst, support, penalised, dots)
 
 
 def _are_misranked(scores: Array, rows: Index) -> Mask:
@@ -110,7 +110,7 @@ def _penalised(subject: Subject, picture: Picture) -> Array | None:
     return penalised_covariance(values, positive, directions, penalty)
 
 
-def drawn_pairs(pairs: Pairs, band: Band) -> tuple[Index, Index]:
+def drawn_pairs(pairs: PlacedPairs, band: Band) -> tuple[Index, Index]:
     """Give the misranked pairs that are drawn, outside the FPR range and within it."""
     if pairs.order is None or pairs.misranked is None:
         return NO_PAIRS, NO_PAIRS
@@ -132,7 +132,7 @@ def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]
 
     Rows are counted from 1, the header left out.
     """
-    pairs: Pairs = picture.extra
+    pairs: PlacedPairs = picture.extra
     kinds = [*drawn_pairs(pairs, band), pairs.support]
     if pairs.cloud.rows is not None:
         kinds.append(pairs.cloud.rows)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, Qt
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.differences.marked import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
-from aucstudio.gui.pages.differences.pairs import NO_PAIRS, Pairs
+from aucstudio.gui.pages.differences.pairs import NO_PAIRS, PlacedPairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.subject import Picture, Subject, is_pair
@@ -65,7 +65,7 @@ class Pointing:
             self._panel.show_pair(table, subject.split.model, pair)
 
     def _mark_row(self, picture: Picture) -> None:
-        pairs: Pairs = picture.extra
+        pairs: PlacedPairs = picture.extra
         row, self._row_words = self._session.focus.row, ""
         here = np.flatnonzero(picture.sample.numbers == (-1 if row is None else row))
         if row is None or pairs.order is None or not self._in_table or not len(here):

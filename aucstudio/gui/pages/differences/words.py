@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.gui.pages.differences.pairs import Band, Pairs
+from aucstudio.gui.pages.differences.pairs import Band, PlacedPairs
 from aucstudio.gui.pages.planes.subject import Picture, Subject, left_out_words
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
@@ -34,7 +34,7 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
 
     ``drawn`` tells whether misranked pairs are drawn one by one.
     """
-    pairs: Pairs = picture.extra
+    pairs: PlacedPairs = picture.extra
     rows = "held-out" if subject.held_out else "training"
     if pairs.order is None or pairs.misranked is None:
         count = len(picture.sample.positive)

@@ -19,7 +19,7 @@ from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.features import words
 from aucstudio.gui.pages.features.boundaries import Boundaries
 from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions
-from aucstudio.gui.pages.features.flight import Flight
+from aucstudio.gui.pages.features.live_contour import LiveContour
 from aucstudio.gui.pages.features.mapping import Mapper, Shading
 from aucstudio.gui.pages.features.row_panel import RowPanel
 from aucstudio.gui.pages.features.rows import RowMarks, class_names, find_mistakes
@@ -89,7 +89,7 @@ class FeatureView(PlaneView):
         self.boundaries = Boundaries(self.plot, session)
         self.mapper = Mapper(self.plot)
         self.mapper.mapped.connect(self._on_map)
-        self.flight = Flight(self.plot, self.mapper.frame)
+        self.live_contour = LiveContour(self.plot, self.mapper.frame)
         self.panel = RowPanel()
         self.panel.closed.connect(lambda: session.point_at(row=None))
         layout = self.layout()
@@ -293,7 +293,7 @@ class FeatureView(PlaneView):
         self.boundaries.clear()
         self.mapper.show_surfaces([])
         self.shading.hide()
-        self.flight.hide()
+        self.live_contour.hide()
         self.panel.hide()
 
     def _show_items(self, shown: bool) -> None:
@@ -302,9 +302,9 @@ class FeatureView(PlaneView):
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
         if live is None or normal is not None or self.picture is None or self.subject is None:
-            self.flight.hide()
+            self.live_contour.hide()
         else:
-            self.flight.follow(live, self.subject, self.picture, self.picture.extra.mean)
+            self.live_contour.follow(live, self.subject, self.picture, self.picture.extra.mean)
 
     def _on_click(self, event: Any) -> None:
         super()._on_click(event)

@@ -21,8 +21,8 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
-from aucstudio.gui.pages.model.flight import is_linear
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.live_weights import is_linear
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.pages.model.permuting import ImportancePart
 from aucstudio.gui.pages.model.shapes import ShapesPart
 from aucstudio.gui.pages.model.tree import TreePart
@@ -118,7 +118,7 @@ class ModelView(View):
     def refresh(self) -> None:
         live, run = self._followed(), self._run()
         self.follow_check.setVisible(self._is_offered(self.session.live))
-        self.weights.flight.leave()
+        self.weights.live_weights.leave()
         self._flying = live
         if live is not None:
             self._turn_to_flight(live)
@@ -137,7 +137,7 @@ class ModelView(View):
         self.stack.setCurrentWidget(self.part)
         for part in self.parts:
             part.bar.setVisible(part is self.part)
-        self.part.show_subject(Subject(run, index, table, self.session.plan.band))
+        self.part.show_subject(ModelSubject(run, index, table, self.session.plan.band))
 
     def refresh_live(self) -> None:
         live = self._followed()

@@ -15,7 +15,7 @@ from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_pl
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
-from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.stages import StageRegions
 from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
 from aucstudio.gui.pages.training.words import area_name
@@ -37,7 +37,7 @@ class TrainingPlots(QVBoxLayout):
     Attributes
     ----------
     upper, lower : PlotWidget
-    upper_lines, lower_lines : tuple of Lines
+    upper_lines, lower_lines : tuple of CourseLines
         Of finished runs and of the one in flight, which moves while the others stay.
     stages : list of StageRegions
         One a plot.
@@ -52,8 +52,8 @@ class TrainingPlots(QVBoxLayout):
         axis = _StepAxis("bottom")
         self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], [axis])
         self.lower.setXLink(self.upper)
-        self.upper_lines = Lines(self.upper), Lines(self.upper)
-        self.lower_lines = Lines(self.lower), Lines(self.lower)
+        self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
+        self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
         self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
         # One legend for both, above whichever of them is the upper one that is seen.
         self._legends = Legend(self.upper), Legend(self.lower)
@@ -65,12 +65,12 @@ class TrainingPlots(QVBoxLayout):
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
             self.addWidget(plot, stretch=share)
-        self.dress()
+        self.retheme()
 
     def both(self) -> tuple[pg.PlotWidget, pg.PlotWidget]:
         return self.upper, self.lower
 
-    def dress(self) -> None:
+    def retheme(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
         for plot in self.both():
@@ -123,7 +123,7 @@ class TrainingPlots(QVBoxLayout):
         for course, strong in courses:
             x = course.steps_along(axis)
             y = course.distance if what == DISTANCE else course.objective
-            lines.append(Line(course, x, y, _pen(course, strong), strong))
+            lines.append(CourseLine(course, x, y, _pen(course, strong), strong))
         self.upper_lines[live].draw(lines)
 
     def draw_areas(self, courses: Seen, axis: str, band: Band | None, *, live: bool) -> None:
@@ -135,9 +135,9 @@ class TrainingPlots(QVBoxLayout):
             if strong or not is_held:
                 thin = run_pen(course.look, _TRAIN_WIDTH)
                 train = course.areas(TRAIN, band)
-                lines.append(Line(course, x, train, thin, strong, is_main=not is_held))
+                lines.append(CourseLine(course, x, train, thin, strong, is_main=not is_held))
             if is_held:
-                lines.append(Line(course, x, held, _pen(course, strong), strong, dots=strong))
+                lines.append(CourseLine(course, x, held, _pen(course, strong), strong, dots=strong))
         self.lower_lines[live].draw(lines)
         self.list_runs()
 

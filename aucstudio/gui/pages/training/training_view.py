@@ -24,7 +24,7 @@ from aucstudio.gui.pages.training.course import (
     run_courses,
     unready,
 )
-from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.plots import TrainingPlots
 from aucstudio.gui.pages.training.table import course_table
 from aucstudio.gui.pages.training.words import (
@@ -261,7 +261,7 @@ class TrainingView(TrainingControls):
         return course_table(seen, self.session.plan.band)
 
     def retheme(self) -> None:
-        self.plots_.dress()
+        self.plots_.retheme()
         self.mark_stale()
 
     # ------------------------------------------------------------- pointing
@@ -273,7 +273,7 @@ class TrainingView(TrainingControls):
         if found is not None:
             self._read(*found)
 
-    def _under(self, position: QPointF) -> tuple[Lines, Line, int] | None:
+    def _under(self, position: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
         """Find what is under a position of the scene that sent the signal; the live line first."""
         for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
             found = lines.nearest(position) if lines.plot.scene() is self.sender() else None
@@ -281,7 +281,7 @@ class TrainingView(TrainingControls):
                 return lines, *found
         return None
 
-    def _read(self, lines: Lines, line: Line, k: int) -> None:
+    def _read(self, lines: CourseLines, line: CourseLine, k: int) -> None:
         lines.mark(line, k)
         course = line.course
         split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""
