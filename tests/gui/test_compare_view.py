@@ -98,8 +98,8 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
     assert first[4] == words.p_number(expected[0].p)
     assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
-    assert f"on these {rows} rows" in text
-    assert ("in FPR 0 … 0.1, 95 %" in text) == (measure == comparison.PAUC)
+    assert f"these {rows} rows" in text
+    assert ("in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)
 
 
 def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
@@ -367,7 +367,7 @@ def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
     record = add(name="One")
     put(session, dataclasses.replace(record, id="again"), "Same")
     text = shown(view, qtbot)
-    assert "rank these 40 rows alike. No pair of rows is ordered otherwise" in text
+    assert "rank these 40 rows alike. No positive and negative are ordered otherwise" in text
     assert "95 %" not in text
     (pair,) = view.shown.found.pairs
     assert pair.alike

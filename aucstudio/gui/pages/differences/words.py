@@ -41,6 +41,8 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
         yield f"{subject.name} is training: {pairs.cloud.pairs:,} pairs of {count:,} labelled rows."
     else:
         yield f"{subject.name}: {_ranking(pairs.misranked, rows, drawn)}"
+        if pairs.misranked.count:
+            yield f"That is 1 − AUC = {_share(pairs.misranked.share)}."
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
         yield left_out_words(subject, "the hyperplane is that")
@@ -69,7 +71,7 @@ def _ranking(found: Misranked, rows: str, drawn: bool) -> str:
         sampled = "; an even sample of them is drawn"
     return (
         f"{found.wrong:,} of {found.pairs:,} {rows} pairs are ranked wrongly"
-        f"{_tied(found)} (1 − AUC = {_share(found.share)}){sampled}."
+        f"{_tied(found)}{sampled}."
     )
 
 
