@@ -83,6 +83,7 @@ def test_dots_are_the_differences_and_the_line_is_the_hyperplane(qtbot, session,
 
 def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view, table_file):
     session.open_data(table_file)
+    view.errors_check.setChecked(True)
     record = train(qtbot, session)
     settle(qtbot, view)
     split = record.splits[0]
@@ -175,9 +176,8 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file)
     session.open_data(table_file)
     train(qtbot, session)
     settle(qtbot, view)
-    marks, cloud = view.marked.wrong.marks, view.cloud
-    assert not marks.isVisible()
-    assert not view.marked.in_band.marks.isVisible()
+    marked, cloud = view.marked, view.cloud
+    assert not len(points(marked.wrong.marks)) + len(points(marked.in_band.marks))
     assert not cloud.ellipses[0].isVisible()
     listed = [text.text for _, text in view.legend.items]
     assert listed[-2:] == ["ranked right", "ranked wrongly"]
@@ -185,7 +185,8 @@ def test_errors_and_spread_are_drawn_on_demand(qtbot, session, view, table_file)
     view.errors_check.setChecked(True)
     view.spread_check.setChecked(True)
     settle(qtbot, view)
-    assert marks.isVisible()
+    assert len(points(marked.wrong.marks))
+    assert len(points(marked.in_band.marks))
     assert cloud.ellipses[0].isVisible()
     assert len(view.legend.items) == len(listed) + 4
     # Dots say it by their colour at once.

@@ -67,14 +67,14 @@ class DifferenceView(PlaneView):
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
         self.sides = SideNames(self.plot)
-        self.run_planes = RunPlanes(self.plot, session, self.live_line, self.mark_stale)
+        self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
         self.panel = PairPanel()
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
-        self._told: list[str] = []
+        self._compared: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
 
@@ -195,7 +195,7 @@ class DifferenceView(PlaneView):
         else:
             self.sides.show(pairs.misranked.share)
         self.marked.draw(pairs.cloud, pairs.support, colour)
-        self._told = self.run_planes.draw(subject, picture, self.all_check.isChecked())
+        self._compared = self.run_planes.draw(subject, picture, self.all_check.isChecked())
         self._followed = None
         return self._draw_errors(subject, picture)
 
@@ -204,8 +204,15 @@ class DifferenceView(PlaneView):
         band = self.session.plan.band
         shown = self.errors_check.isChecked()
         self.marked.draw_errors(*drawn_pairs(picture.extra, band), shown)
-        self._verdict = [*words.verdict(subject, picture, band, shown), *self._told]
+        self._verdict = list(words.verdict(subject, picture, band, shown))
         return self._sentence()
+
+    def _on_counted(self) -> None:
+        """Say what was counted of the compared run."""
+        if self.picture is not None and self.subject is not None:
+            every = self.all_check.isChecked()
+            self._compared = self.run_planes.draw(self.subject, self.picture, every)
+            self.sentence.setText(self._sentence())
 
     def describe(self, subject: Subject, picture: Picture) -> str:
         return words.caption(subject, picture, _exact_normal(subject, picture) is not None)
@@ -274,7 +281,7 @@ class DifferenceView(PlaneView):
         first = self.subject is not None and self.subject.run is None and bool(live)
         # Before the first run has ended there is but one thing to say; later what moves is said
         # first.
-        return Statement(live) if first else Statement.of(live, *self._verdict)
+        return Statement(live) if first else Statement.of(live, *self._verdict, *self._compared)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

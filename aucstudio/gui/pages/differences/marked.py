@@ -26,10 +26,7 @@ _FEW = 200
 
 @dataclasses.dataclass(eq=False)
 class Kind:
-    """Pairs of one kind, the marks they are drawn with, and what they are called.
-
-    They are pointed at only where they are seen.
-    """
+    """Pairs of one kind, the marks they are drawn with, and what they are called."""
 
     marks: pg.ScatterPlotItem
     words: str
@@ -61,8 +58,8 @@ class MarkedPairs:
 
     def draw_errors(self, wrong: Index, in_band: Index, shown: bool) -> None:
         """Draw the misranked pairs, outside the FPR range and within it, if they are wanted."""
-        for kind in (self.wrong, self.in_band):
-            kind.marks.setVisible(shown)
+        if not shown:
+            wrong = in_band = NO_PAIRS
         theme = current_theme()
         self._put(self.wrong, wrong, None, faded(theme.wrong, _alpha(wrong, 190)))
         inside = faded(theme.wrong, _alpha(in_band, 235))
@@ -99,8 +96,7 @@ class MarkedPairs:
     def _gather(self) -> None:
         """Collect everything that can be pointed at."""
         assert self._cloud is not None
-        parts = [kind.rows for kind in self.kinds() if kind.marks.isVisible()]
-        parts.append(NO_PAIRS)
+        parts = [kind.rows for kind in self.kinds()]
         if self._cloud.rows is not None:
             parts.append(self._cloud.rows)
         self._rows = np.concatenate(parts, axis=1)
@@ -125,7 +121,7 @@ class MarkedPairs:
     def explain(self, legend: Legend) -> None:
         """Say in a legend what the marks are, kind by kind."""
         for kind in (self.wrong, self.in_band, self.support):
-            if kind.rows.size and kind.marks.isVisible():
+            if kind.rows.size:
                 legend.explain_mark(kind.words, kind.marks)
 
 
