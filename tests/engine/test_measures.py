@@ -201,7 +201,7 @@ def test_bad_corners_are_refused(corner):
         (100, (0, 0.01), "FPR ≤ 0.01 covers 1 negative"),
         (400, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
         (10, (0.05, 0.12), "FPR 0.05 … 0.12 covers less than one negative"),
-        (1000, (0, 0.000001), "FPR ≤ 1e-06 covers less than one negative"),
+        (1000, (0, 0.000001), "FPR ≤ 1e-06 covers part of one negative"),
         (999, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
         (996, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
         (990, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
