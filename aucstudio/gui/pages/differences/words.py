@@ -35,7 +35,7 @@ def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iter
     ``drawn`` tells whether misranked pairs are drawn one by one.
     """
     pairs: PlacedPairs = picture.extra
-    rows = "held-out" if subject.held_out else "training"
+    rows = "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
     if pairs.order is None or pairs.misranked is None:
         count = len(picture.sample.positive)
         yield f"{subject.name} is training: {pairs.cloud.pairs:,} pairs of {count:,} labelled rows."

@@ -265,10 +265,7 @@ class PlaneView(PlaneControls):
 
     def refresh_live(self) -> None:
         live = self.session.live
-        if (
-            (self.subject is None or self.subject.run is None)
-            and (self.subject is None or self.subject.key != live_key(live))
-        ) or self._is_overtaken(live):
+        if self._is_overtaken(live):
             self.refresh()
         look = None if live is None else live.picture
         # Steps without a look at the scorer move nothing here.
@@ -278,14 +275,24 @@ class PlaneView(PlaneControls):
             self.keep_still()
 
     def _is_overtaken(self, live: LiveRun | None) -> bool:
-        """Tell whether the run in flight has a picture of its own to be made now."""
-        if not self.follows_live():
+        """Tell whether the run in flight, or that it is gone, asks for another picture now."""
+        subject = self.subject
+        if subject is not None and subject.is_live:
+            return self._is_older(subject, live)
+        if self.follows_live() and is_curved(live):
+            return True
+        return subject is None or (subject.run is None and subject.key != live_key(live))
+
+    def _is_older(self, subject: Subject, live: LiveRun | None) -> bool:
+        """Tell whether a picture of the run in flight has to give way to a later one."""
+        if live is None or live.experiment.id != subject.key[0] or not self.follows_live():
+            return True
+        # Between two fits there is nothing to look at: the last look stays.
+        if not is_curved(live) or self._work.busy:
             return False
-        if not is_curved(live):
-            return self.subject is not None and self.subject.is_live
         # Between pictures the processor is the training's.
         pause = max(_LIVE_PAUSE, _LIVE_SHARE * self._took)
-        return not self._work.busy and time.monotonic() - self._began >= pause
+        return time.monotonic() - self._began >= pause
 
     def _move_live_line(self) -> None:
         live = self.session.live
