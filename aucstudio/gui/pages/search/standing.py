@@ -186,7 +186,7 @@ class Standing:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Subject:
+class SearchedRun:
     """The run that the page is about: a finished one or the one in flight."""
 
     key: object
@@ -219,11 +219,11 @@ def times_chosen(searches: Sequence[Search]) -> Counts:
     return np.bincount(np.array(best, dtype=np.intp), minlength=len(searches[0].candidates))
 
 
-def finished(run: ShownRun | None) -> Subject | None:
+def finished(run: ShownRun | None) -> SearchedRun | None:
     """Give the chosen run if it has searched and come to know anything."""
     if run is None:
         return None
     searches = tuple(one for one in run.record.searches if one.leader is not None)
     if not searches:
         return None
-    return Subject(run.record.id, run.look, run.record.experiment, searches)
+    return SearchedRun(run.record.id, run.look, run.record.experiment, searches)
