@@ -277,7 +277,8 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     assert "iteration 1, " in view.readout.text()
     assert f"certificate {power_words(curve.gap[0])}" in view.readout.text()
     view._clear_readout()
-    assert view.readout.text().startswith("Thick: validation")
+    assert not view.readout.isVisible()
+    assert view.key.text().startswith("Thick: validation")
 
 
 def test_one_step_says_so(view, add, qtbot):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
@@ -133,7 +133,7 @@ class CompareView(View):
         column.addWidget(self.footnote)
         self.body.addLayout(column)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.picture.forest.plot
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:

@@ -10,11 +10,12 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen, QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem
+from PySide6.QtWidgets import QComboBox, QGraphicsItem
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
@@ -64,8 +65,11 @@ class PlaneView(PlaneControls):
         self.plot.scene().sigMouseClicked.connect(self._on_click)
         self.retheme()
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.plot
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.plane_combo]
 
     def busy(self) -> bool:
         return self._work.busy
@@ -80,6 +84,10 @@ class PlaneView(PlaneControls):
 
     def extent(self, picture: Picture) -> Array:
         """Give places that the picture has to hold, shape (k, 2)."""
+        return picture.places
+
+    def reach(self, picture: Picture) -> Array:
+        """Give places that can be seen by zooming out, shape (k, 2)."""
         return picture.places
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
@@ -192,14 +200,16 @@ class PlaneView(PlaneControls):
     def reset_range(self) -> None:
         """Show the whole picture."""
         if self.picture is not None:
-            places = self.extent(self.picture)
-            self.plot.setRange(
-                xRange=finite_range(places[:, 0]), yRange=finite_range(places[:, 1]), padding=0.0
+            places, reach = self.extent(self.picture), self.reach(self.picture)
+            self.plot.set_whole(
+                finite_range(places[:, 0]),
+                finite_range(places[:, 1]),
+                reach=(finite_range(reach[:, 0]), finite_range(reach[:, 1])),
             )
+            self.plot.show_whole()
 
     def _on_click(self, event: Any) -> None:
-        if event.double():
-            self.reset_range()
+        """Point at what was clicked."""
 
     def _on_focus(self) -> None:
         if not self.isVisible():

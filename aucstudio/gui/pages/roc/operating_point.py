@@ -111,6 +111,7 @@ class _Handle(pg.ScatterPlotItem):
     """The point itself; tells where it is dragged to."""
 
     dragged = Signal(float, float)
+    released = Signal()
 
     def __init__(self) -> None:
         super().__init__(size=15, antialias=True)
@@ -123,6 +124,8 @@ class _Handle(pg.ScatterPlotItem):
             return
         event.accept()
         self.dragged.emit(event.pos().x(), event.pos().y())
+        if event.isFinish():
+            self.released.emit()
 
 
 class OperatingPanel(QWidget):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.legend import Legend
@@ -60,10 +61,11 @@ class TrainingPlots(QVBoxLayout):
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
+            plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
         self.dress()
 
-    def both(self) -> tuple[pg.PlotWidget, pg.PlotWidget]:
+    def both(self) -> tuple[Plot, Plot]:
         return self.upper, self.lower
 
     def dress(self) -> None:
@@ -78,7 +80,7 @@ class TrainingPlots(QVBoxLayout):
         """Go back to the whole picture."""
         self.unsettle()
         for plot in self.both():
-            plot.enableAutoRange()
+            plot.show_whole()
 
     def unsettle(self) -> None:
         """Let the ranges follow what has changed beside the run in flight."""
