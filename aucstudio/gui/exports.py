@@ -52,8 +52,7 @@ class Exports(QObject):
         verbs.export_figure_data.triggered.connect(self._on_figure_data)
         verbs.copy_figure.triggered.connect(self._on_copy)
         verbs.copy_figure_data.triggered.connect(self._on_copy_data)
-        for view in deck.views:
-            view.picture_verbs = verbs.of_picture()
+        deck.offer_in_pictures(verbs.of_picture())
         verbs.export_report.triggered.connect(self._on_report)
         verbs.export_script.triggered.connect(self._on_script)
 

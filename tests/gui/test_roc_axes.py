@@ -323,9 +323,11 @@ def test_a_run_trained_for_another_range_is_marked(view, session, records):
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC †"
     assert "† trained for another FPR range" in view.canvas.legend.notes
     assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in view.sentence.text()
+    assert view.footnote() == "† SVM-pAUC was trained for FPR 0 … 0.3: not the range shown."
     session.set_band(0.0, 0.3)
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC"
     assert "trained" not in view.sentence.text()
+    assert view.footnote() == ""
     assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))
 
 

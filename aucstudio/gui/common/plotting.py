@@ -17,9 +17,9 @@ from PySide6.QtGui import (
     QTransform,
 )
 
-from aucstudio.gui.common.axis_titles import TitledAxis
+from aucstudio.gui.common.plots.axis_titles import TitledAxis
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.quick_axis import QuickAxis
+from aucstudio.gui.common.plots.quick_axis import QuickAxis
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 

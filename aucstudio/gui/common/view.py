@@ -93,6 +93,10 @@ class View(QWidget):
         menu.popup(place)
         return menu
 
+    def footnote(self) -> str:
+        """Say what marks in the picture mean, where that does not stand in it."""
+        return ""
+
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         """Give the numbers behind the picture: columns of equal length, in long form."""
         return {}

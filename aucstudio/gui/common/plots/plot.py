@@ -1,8 +1,9 @@
 """A plot that a person can zoom and always comes back from.
 
-Pyqtgraph's wheel zooms without end, a double click does nothing, its menu has no word for a person
-who analyses, and the range that is followed again is one of two. (github.com/pyqtgraph/pyqtgraph:
-limits and following the items are at odds, issue 276; no issue found for the rest.)
+Pyqtgraph's wheel zooms without end, a double click does nothing, and its menu has no word for a
+person who analyses. Its own limits would hold up a range that follows its items
+(github.com/pyqtgraph/pyqtgraph/issues/276): they are set while a person zooms. No upstream issue
+found for the rest.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.pages.differences.marked import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
 from aucstudio.gui.pages.differences.pairs import NO_PAIRS, Pairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import places_of

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 
 from aucstudio.engine.roc import band_ranks
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import Sample, thinned

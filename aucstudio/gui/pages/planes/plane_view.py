@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QComboBox, QGraphicsItem
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.axes import axis_words
 from aucstudio.gui.pages.planes.controls import PlaneControls, fill_combo
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, live_key
 from aucstudio.gui.state.background import Background

@@ -9,10 +9,11 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 
+from aucstudio.gui.common.plots.curve_item import ShadeItem
+from aucstudio.gui.common.plots.thinning import Line, Window
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
-from aucstudio.gui.pages.roc.curve_item import ShadeItem
 from aucstudio.gui.pages.roc.faces import FACES, Face, Points
 from aucstudio.gui.pages.roc.inset import Inset
 from aucstudio.gui.pages.roc.legend import RunLegend
@@ -20,7 +21,6 @@ from aucstudio.gui.pages.roc.line_labels import CARD
 from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.gui.pages.roc.range_item import RangeItem
 from aucstudio.gui.pages.roc.scene import Axis
-from aucstudio.gui.pages.roc.thinning import Line, Window
 from aucstudio.project.runs.experiment import Band
 
 _AIR = 0.02

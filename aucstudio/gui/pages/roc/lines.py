@@ -12,12 +12,12 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.plots.curve_item import CurveItem
+from aucstudio.gui.common.plots.thinning import Line, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import draw
-from aucstudio.gui.pages.roc.curve_item import CurveItem
 from aucstudio.gui.pages.roc.faces import Face, Points, Shape, Shapes
 from aucstudio.gui.pages.roc.scene import Axis
-from aucstudio.gui.pages.roc.thinning import Line, Window
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.record import RunRecord
 

@@ -120,6 +120,12 @@ class RocView(View):
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         return reading.line_columns(self._face(), self.lines.drawn)
 
+    def footnote(self) -> str:
+        """Say for which ranges runs were trained that have a mark: the legend may have no room."""
+        band, runs = self.session.plan.band, self.lines.runs()
+        words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
+        return f"{reading.ELSEWHERE} {words[0]}" if words else ""
+
     def axis_choices(self) -> list[QComboBox]:
         return [self.choices.face_combo, self.choices.axis_combo]
 

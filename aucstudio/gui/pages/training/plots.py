@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
 from aucstudio.gui.pages.training.lines import Line, Lines
 from aucstudio.gui.pages.training.stages import StageRegions
-from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
 from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.runs.experiment import Band
