@@ -147,6 +147,7 @@ def drag(item, start, end, first=True):
             button=lambda: Qt.MouseButton.LeftButton,
             accept=lambda: None,
             isStart=lambda: first,
+            isFinish=lambda: not first,
             pos=lambda: QPointF(end, 0.5),
             buttonDownPos=lambda: QPointF(start, 0.5),
         )
