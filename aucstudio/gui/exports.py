@@ -99,7 +99,7 @@ class Exports(QObject):
             return
         suggested = f"{view.title.lower()}.csv"
         path = prompts.ask_save_path(
-            self._window, "Save the data behind the picture", suggested, "CSV (*.csv)"
+            self._window, "Save the numbers behind the picture", suggested, "CSV (*.csv)"
         )
         if path:
             self._try_to_write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)

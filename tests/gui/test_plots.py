@@ -248,7 +248,7 @@ def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_t
             "Copy picture",
             "Save picture…",
             "Copy numbers",
-            "Save data behind the picture…",
+            "Save numbers behind the picture…",
         ]
     window.deck.show_view(window.views[0])
     window.actions_.copy_figure_data.trigger()
@@ -324,3 +324,16 @@ def test_a_range_that_is_dragged_tells_its_area(roc_view, table_session):
     assert " negatives" in view.readout.text()
     view.canvas.band_item.released.emit()
     assert not view.readout.isVisible()
+
+
+def test_an_operating_point_over_an_edge_of_the_range_is_what_is_dragged(roc_view, table_session):
+    view = roc_view
+    point = view.layers.point.point
+    table_session.set_band(point.fpr, point.fpr + 0.2)
+    view.grab()
+    band, before = table_session.plan.band, table_session.focus.threshold
+    start, end = at(view.plot, point.fpr, point.tpr), at(view.plot, 0.9, 0.95)
+    mouse(view.plot, QEvent.Type.MouseMove, start, Qt.MouseButton.NoButton)
+    drag(view.plot, start, end)
+    assert table_session.plan.band == band
+    assert table_session.focus.threshold != before

@@ -70,7 +70,7 @@ class Actions(QObject):
         self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
         self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
         self.export_figure_data = self._make(
-            "export_figure_data", "Save &data behind the picture…", "Ctrl+Shift+P"
+            "export_figure_data", "Save numbers behin&d the picture…", "Ctrl+Shift+P"
         )
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
         self.copy_figure_data = self._make("copy_figure_data", "Copy &numbers", "Ctrl+Shift+N")

@@ -118,6 +118,12 @@ class _Handle(pg.ScatterPlotItem):
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         plain_tooltip(self, "Operating point: drag it, click on the curve, or use the arrow keys")
 
+    def hoverEvent(self, event: Any) -> None:
+        super().hoverEvent(event)
+        if not event.isExit() and len(self.pointsAt(event.pos())):
+            # Else the edge of a range that lies under it would be dragged.
+            event.acceptDrags(Qt.MouseButton.LeftButton)
+
     def mouseDragEvent(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()

@@ -292,7 +292,7 @@ class ScoresView(View):
         if run is not None:
             threshold = self.session.focus.threshold
             told = threshold_sentence(run.look.name, threshold, counts, self._names)
-            self.sentence.setText(Statement.of(told, band_sentence(band, self._band_ends)))
+            self.sentence.setText(told.then(band_sentence(band, self._band_ends)))
 
     # ------------------------------------------------------------- names
 
