@@ -24,6 +24,9 @@ from aucstudio.project.runs.record import RunRecord
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
 
 
+_MANY_VERTICES = 10_000
+
+
 def shapes_of(record: RunRecord, face: Face) -> Shapes:
     """Give the lines of a record in a face; made once a record."""
     faces = _known.setdefault(record, {})
@@ -109,11 +112,27 @@ class Lines:
                 self.drawn.append(Drawn(run, shape, *axes, item))
         self.thin()
 
-    def thin(self) -> None:
-        """Draw each line for the window that is seen."""
+    def thin(self, *, moving: bool = False) -> None:
+        """Draw each line for the window that is seen.
+
+        Where there is much to paint, lines of a picture that moves have rough edges: to smooth
+        them takes longer than a frame.
+        """
         window, pixels = self.window(), self.pixels()
         for drawn in self.drawn:
             drawn.show(window, pixels)
+        vertices = sum(len(drawn.item.getData()[0]) for drawn in self.drawn)
+        self._smooth(not (moving and vertices > _MANY_VERTICES))
+
+    def smooth(self) -> None:
+        """Draw all lines with smooth edges."""
+        self._smooth(True)
+
+    def _smooth(self, smooth: bool) -> None:
+        for drawn in self.drawn:
+            if drawn.item.opts["antialias"] != smooth:
+                drawn.item.opts["antialias"] = smooth
+                drawn.item.update()
 
     def window(self) -> Window:
         """Left, right, bottom and top of what is seen."""

@@ -305,7 +305,8 @@ class RocView(View):
         self.sentence.setText(self._told.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
-        self.lines.thin()
+        # The first step may be the only one.
+        self.lines.thin(moving=self._stands_still.isActive())
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
         # Cards and labels find their place again when the picture stands still.
@@ -316,6 +317,7 @@ class RocView(View):
         self._on_still()
 
     def _on_still(self) -> None:
+        self.lines.smooth()
         self._show_inset(self.session.plan.band)
         self._place_cards()
         self._tell_layers()
