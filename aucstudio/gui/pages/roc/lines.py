@@ -88,6 +88,7 @@ class Lines:
         self._plot = plot
         self._box: Any = plot.getPlotItem().getViewBox()
         self.drawn: list[Drawn] = []
+        self._is_rough = False
 
     def draw(
         self,
@@ -115,18 +116,24 @@ class Lines:
     def thin(self, *, moving: bool = False) -> None:
         """Draw each line for the window that is seen.
 
-        Where there is much to paint, lines of a picture that moves have rough edges: to smooth
-        them takes longer than a frame.
+        Where there is much to paint, lines of a picture that moves are drawn to the pixel, with
+        rough edges: to draw them finely takes longer than a frame.
         """
         window, pixels = self.window(), self.pixels()
+        fine = 2 * sum(pixels)
+        vertices = sum(min(len(drawn.line.x), fine) for drawn in self.drawn)
+        rough = moving and vertices > _MANY_VERTICES
+        if rough:
+            pixels = max(pixels[0] // 2, 1), max(pixels[1] // 2, 1)
         for drawn in self.drawn:
             drawn.show(window, pixels)
-        vertices = sum(len(drawn.item.getData()[0]) for drawn in self.drawn)
-        self._smooth(not (moving and vertices > _MANY_VERTICES))
+        self._is_rough = rough
+        self._smooth(not rough)
 
     def smooth(self) -> None:
-        """Draw all lines with smooth edges."""
-        self._smooth(True)
+        """Draw all lines finely again."""
+        if self._is_rough:
+            self.thin()
 
     def _smooth(self, smooth: bool) -> None:
         for drawn in self.drawn:
