@@ -7,7 +7,7 @@ moves the window by a few pixels or zooms it a little for each frame, and prints
 the change to the painted page: median, 99th percentile and longest, in milliseconds of the
 window's thread on its processor, and the share of frames that are ready for a screen of 60 frames
 a second, for each face and kind of axes; the line before it has the median of each zoom, the whole
-picture first, which has most to paint. (Wanted: 12 runs of 100,000 scores at 60 frames a second
+picture first, which cannot be moved. (Wanted: 12 runs of 100,000 scores at 60 frames a second
 in the median.) All runs on one core: Qt would otherwise have others fill
 large areas, which the thread's time leaves out.
 """
