@@ -1,14 +1,12 @@
 """A plot that a person can zoom and always comes back from.
 
 Pyqtgraph's wheel zooms without end, a double click does nothing, and its menu has no word for a
-person who analyses. Its own limits would hold up a range that follows its items
-(github.com/pyqtgraph/pyqtgraph/issues/276): they are set while a person zooms. No upstream issue
-found for the rest.
+person who analyses. No upstream issue found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import Any
 
 import pyqtgraph as pg
@@ -28,19 +26,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton
 
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.extent import AIR, SIDES, Extent, Range
 from aucstudio.gui.common.plots.seen import holds_something
 from aucstudio.gui.common.plots.still import Stillness
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
 
-Range = tuple[float, float]
-
-_AIR = 0.25  # of the whole picture: so far beyond it can be seen
-_CLOSEST = 1e-3  # of the whole picture: no less of it can be seen
 _STEP, _SHIFT = 1.25, 0.1  # of a key: how much it zooms, and what share of the view it moves
-_NEAR = 1e-3  # of the whole picture: a range that is as near to it is the whole one
 _LEAST_BOX = 6  # pixels of a box that is drawn on purpose
-_FREE = 1e307  # pyqtgraph's word for no limit
 _CORNER = 6  # pixels between the button and the corner
 _BY_KEYS = (
     Qt.FocusReason.TabFocusReason,
@@ -53,7 +46,6 @@ _ARROWS = {
     Qt.Key.Key_Up: (1, 1),
     Qt.Key.Key_Down: (1, -1),
 }
-_SIDES = ("x", "y")
 
 
 class Plot(pg.PlotWidget):
@@ -80,11 +72,9 @@ class Plot(pg.PlotWidget):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._whole: list[Range | None] = [None, None]
-        self._air = _AIR
-        self._reach: list[Range | None] = [None, None]
         self._stillness = Stillness()
         self._box: Any = self.getPlotItem().getViewBox()
+        self._extent = Extent(self._box)
         self._band: QRubberBand | None = None
         self._draws_box = self._is_ringed = False
         self._start = QPoint()
@@ -109,7 +99,7 @@ class Plot(pg.PlotWidget):
         x: Range | None = None,
         y: Range | None = None,
         *,
-        air: float = _AIR,
+        air: float = AIR,
         reach: tuple[Range, Range] | None = None,
     ) -> None:
         """Say what the whole picture is; a plot that shows the whole goes on showing it.
@@ -123,23 +113,17 @@ class Plot(pg.PlotWidget):
         reach : pair of (float, float), optional
             What lies outside and can be seen all the same.
         """
-        zoomed = self.is_zoomed()
-        self._whole, self._air = [x, y], air
-        self._reach = [None, None] if reach is None else list(reach)
+        zoomed, extent = self.is_zoomed(), self._extent
+        extent.whole, extent.air = [x, y], air
+        extent.reach = [None, None] if reach is None else list(reach)
         if zoomed:
-            self._bound()
+            extent.bound()
         else:
             self.show_whole()
 
     def show_whole(self) -> None:
         """Show the whole picture, along both axes."""
-        self._set_free()
-        for axis, whole in enumerate(self._whole):
-            if whole is None and self._can_move(axis):
-                self._box.enableAutoRange(axis=axis)
-            elif whole is not None:
-                self._box.setRange(**{f"{_SIDES[axis]}Range": whole}, padding=0)
-                self._limit(axis, whole)
+        self._extent.show()
         self._offer_reset()
 
     def reset(self) -> None:
@@ -149,22 +133,11 @@ class Plot(pg.PlotWidget):
 
     def is_zoomed(self) -> bool:
         """Tell whether something else than the whole picture is shown."""
-        return any(self._is_other(axis) for axis in (0, 1) if self._can_move(axis))
-
-    def _is_other(self, axis: int) -> bool:
-        whole = self._whole[axis]
-        if whole is None:
-            return not _follows(self._box, axis)
-        near = _NEAR * (whole[1] - whole[0])
-        ends = zip(self._box.viewRange()[axis], whole, strict=True)
-        return any(abs(seen - wanted) > near for seen, wanted in ends)
+        return self._extent.is_zoomed()
 
     def can_zoom(self) -> bool:
         """Tell whether a person can zoom at all."""
-        return self._can_move(0) or self._can_move(1)
-
-    def _can_move(self, axis: int) -> bool:
-        return bool(self._box.mouseEnabled()[axis])
+        return self._extent.can_move(0) or self._extent.can_move(1)
 
     # ------------------------------------------------------------- zooming
 
@@ -177,9 +150,9 @@ class Plot(pg.PlotWidget):
         low, high = self._box.viewRange()[axis]
         inverted = (self._box.xInverted(), self._box.yInverted())[axis]
         by = share * (high - low) * (-1 if inverted else 1)
-        if self._can_move(axis):
-            self._bound()
-            self._box.translateBy(**{_SIDES[axis]: by})
+        if self._extent.can_move(axis):
+            self._extent.bound()
+            self._box.translateBy(**{SIDES[axis]: by})
 
     def draw_box(self) -> None:
         """Let the next drag draw the box that is shown then."""
@@ -187,43 +160,15 @@ class Plot(pg.PlotWidget):
         self.viewport().setCursor(Qt.CursorShape.CrossCursor)
 
     def _along(self, value: float) -> dict[str, float]:
-        return {side: value for axis, side in enumerate(_SIDES) if self._can_move(axis)}
+        return {side: value for axis, side in enumerate(SIDES) if self._extent.can_move(axis)}
 
     def _go(self, change: Any) -> None:
         """Change the range within its bounds, unless that would leave nothing to be seen."""
         before = self._box.viewRange()
-        self._bound()
+        self._extent.bound()
         change()
         if self._box.viewRange() != before and not holds_something(self):
             self._box.setRange(xRange=before[0], yRange=before[1], padding=0)
-
-    def _bound(self) -> None:
-        """Keep what a person does next near the whole picture.
-
-        Where the range follows the items, that is for as long as it is zoomed: limits would hold
-        it up.
-        """
-        found = self._box.childrenBounds() if None in self._whole else (None, None)
-        for axis, whole in enumerate(self._whole):
-            known = whole or found[axis]
-            if known is not None and self._can_move(axis):
-                # Whatever is seen is not to jump because a person touches it.
-                seen = () if whole else (tuple(self._box.viewRange()[axis]),)
-                self._limit(axis, tuple(known), seen)
-
-    def _limit(self, axis: int, known: Range, seen: tuple[Range, ...] = ()) -> None:
-        """Keep an axis within the whole picture, some air, and what else is to be seen."""
-        size, reach = known[1] - known[0], self._reach[axis]
-        ends = [(known[0] - self._air * size, known[1] + self._air * size), *seen]
-        ends += [reach] if reach else []
-        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-        name = _SIDES[axis]
-        least = {f"min{name.upper()}Range": _CLOSEST * size}
-        self._box.setLimits(**{f"{name}Min": low, f"{name}Max": high}, **least)
-
-    def _set_free(self) -> None:
-        ends = {"xMin": -_FREE, "xMax": _FREE, "yMin": -_FREE, "yMax": _FREE}
-        self._box.setLimits(**ends, minXRange=None, minYRange=None)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._go(lambda: super(Plot, self).wheelEvent(event))
@@ -241,7 +186,7 @@ class Plot(pg.PlotWidget):
             self._band.show()
             event.accept()
             return
-        self._bound()
+        self._extent.bound()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -266,7 +211,7 @@ class Plot(pg.PlotWidget):
         for axis, (low, high) in enumerate(
             ((inside.left(), inside.right()), (inside.top(), inside.bottom()))
         ):
-            if not self._can_move(axis):
+            if not self._extent.can_move(axis):
                 (box.setLeft, box.setTop)[axis](low)
                 (box.setRight, box.setBottom)[axis](high)
         return box
@@ -277,7 +222,9 @@ class Plot(pg.PlotWidget):
             for corner in (box.bottomLeft(), box.topRight())
         ]
         sides = [sorted(corner.x() for corner in corners), sorted(c.y() for c in corners)]
-        chosen = {f"{_SIDES[axis]}Range": sides[axis] for axis in (0, 1) if self._can_move(axis)}
+        chosen = {
+            f"{SIDES[axis]}Range": sides[axis] for axis in (0, 1) if self._extent.can_move(axis)
+        }
         self._box.setRange(**chosen, padding=0)
 
     def _end_box(self) -> None:
@@ -382,10 +329,3 @@ class Plot(pg.PlotWidget):
     def place_of(self, x: float, y: float) -> QPointF:
         """Give where in the widget a place of the picture is."""
         return QPointF(self.mapFromScene(self._box.mapViewToScene(QPointF(x, y))))
-
-
-def _follows(box: Any, axis: int) -> bool:
-    """Tell whether an axis follows its items, or that of another plot which does."""
-    linked = box.linkedView(axis)
-    following: Sequence[object] = (box if linked is None else linked).autoRangeEnabled()
-    return following[axis] is not False
