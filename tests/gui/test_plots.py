@@ -20,6 +20,15 @@ LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
 
+@pytest.fixture(autouse=True)
+def _every_move_counts():
+    """Pyqtgraph leaves out moves that follow each other within some milliseconds."""
+    before = pg.getConfigOption("mouseRateLimit")
+    pg.setConfigOption("mouseRateLimit", -1)
+    yield
+    pg.setConfigOption("mouseRateLimit", before)
+
+
 @pytest.fixture
 def plot(qtbot):
     make_application("light")
@@ -164,6 +173,7 @@ def test_the_menu_lets_the_next_drag_draw_a_box(plot):
     np.testing.assert_allclose(boxed, [(2, 6), (0.5, 4)], atol=0.1)
     drag(plot, at(plot, 3.0, 2.0), at(plot, 4.0, 2.0))
     np.testing.assert_allclose(np.diff(shown(plot)), np.diff(boxed))  # moved, no box again
+    assert shown(plot)[0][0] < boxed[0][0] - 0.5
 
 
 def test_a_box_is_given_up_by_escape_or_by_a_twitch(plot, qtbot):
