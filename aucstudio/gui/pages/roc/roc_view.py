@@ -26,6 +26,7 @@ from aucstudio.gui.pages.roc.layers import Layers
 from aucstudio.gui.pages.roc.legend import LegendRow
 from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.gui.pages.roc.range_control import RangeControl
+from aucstudio.gui.pages.roc.remembering import remember_choices
 from aucstudio.gui.pages.roc.saying import Saying
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.pages.roc.training_range import TrainingRange
@@ -88,6 +89,7 @@ class RocView(View):
         self.body.addWidget(self.layers.side)
         self.body.setSpacing(16)
         self._connect()
+        remember_choices(self.choices)
         self.canvas.dress()
         self._show_axes([])
 
