@@ -69,7 +69,7 @@ def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(windo
     assert not window.session.busy
     assert not window.session.queue
     hint = form.findChild(QLabel, "hint_C")
-    assert hint.isVisible()
+    assert hint.isVisibleTo(form)
     assert "greater than 0" in hint.text()
     qtbot.mouseClick(window.method_panel.reset, Qt.MouseButton.LeftButton)
     assert field.text() == "10"
@@ -109,7 +109,7 @@ def test_the_method_trains_for_the_range_that_is_judged_until_it_is_unlinked(
     choose(window.method_panel.combo, "svm-pauc")
     link = window.findChild(QCheckBox, "link_fpr_range")
     field = window.findChild(QLineEdit, f"param_{RANGE}")
-    assert link.isVisibleTo(window)
+    assert link.isVisibleTo(form)
     assert link.isChecked()
     window.session.set_band(0.0, 0.3)
     assert field.text() == "0, 0.3"
@@ -152,10 +152,10 @@ def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
     assert window.session.plan.band == (0.1, 0.6)
     window.actions_.run.trigger()
     assert not window.session.busy
-    assert window.validation_panel.band_problem.isVisibleTo(window)
+    assert window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
     qtbot.keySequence(field, QKeySequence("Ctrl+A"))
     qtbot.keyClicks(field, "0, 0.2")
-    assert not window.validation_panel.band_problem.isVisibleTo(window)
+    assert not window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
 
 
 # ----------------------------------------------------------------- plans

@@ -45,6 +45,7 @@ from aucstudio.gui.pages.search.words import (
     splits_sentence,
     untuned_words,
 )
+from aucstudio.gui.state.plan import linked_settings
 from aucstudio.gui.state.session import Session, ShownRun
 
 
