@@ -133,7 +133,7 @@ def test_a_selection_outlives_sorting(dialog):
 @pytest.fixture
 def panel(session, qtbot):
     """The card of a wide table; held until the list has gone that is its child."""
-    session.table = wide_table(30)
+    session.put_table(wide_table(30))
     made = DataPanel(session)
     qtbot.addWidget(made)
     yield made
@@ -151,7 +151,7 @@ def test_the_card_opens_the_list_without_waiting_for_it(panel, session):
     late = panel.findChildren(ColumnsDialog)[-1]
     late.grid.selectRow(1)
     late.buttons["ignore"].click()
-    session.table = wide_table(20)
+    session.put_table(wide_table(20))
     late.accept()
     assert session.table.column("f1").role == "number"
     assert "changed meanwhile" in panel.problem.text()

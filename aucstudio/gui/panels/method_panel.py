@@ -232,8 +232,11 @@ def _method_combo() -> ElidedCombo:
         for key, method in METHODS.items():
             if method.family == family:
                 combo.addItem(f"{method.title} · {method.in_words}", key)
-                tip = tip_text(f"{method.summary}\n{method.use_when}")
-                combo.setItemData(combo.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+                combo.setItemData(
+                    combo.count() - 1,
+                    tip_text(f"{method.summary}\n{method.use_when}"),
+                    Qt.ItemDataRole.ToolTipRole,
+                )
     # The list may be wider than the column that the field stands in.
     combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + _SCROLL_BAR)
     return combo
