@@ -310,7 +310,7 @@ def test_a_setting_out_of_range_is_said_beside_it(window, qtbot, table_file):
     field.clear()
     qtbot.keyClicks(field, "0.5,0.2")
     hint = window.method_panel.form.findChild(QWidget, "hint_fpr_range")
-    assert hint.isVisible()
+    assert hint.isVisibleTo(window.method_panel)
     assert "α < β" in hint.text()
 
 
