@@ -146,7 +146,7 @@ class RocView(View):
             key = tuple(record.id for record in waiting)
             self._curves.start(key, lambda _post: curves.make_ready(waiting))
             if self._curves.busy:
-                self.sentence.setText("Drawing the curves…")
+                self._tell()
                 return
         self._fit_controls(runs)
         self.canvas.dress()
@@ -255,6 +255,8 @@ class RocView(View):
         face = self._face()
         if empty:
             told = Statement(empty)
+        elif self._curves.busy:
+            told = Statement("Drawing the curves…")
         elif face.key == "roc":
             told = self.saying.words(runs, self.session.plan.band)
         else:
