@@ -92,8 +92,8 @@ def test_nothing_waits_inside_the_event_loop():
             for node in ast.walk(parsed(path))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         }
-        allowed = {"exec"} if path.name == "app.py" else set()
-        assert not {"exec"} & called - allowed, path
+        # The application itself, and a drag, which is Qt's own loop: nothing follows either.
+        assert "exec" not in called or path.name in ("app.py", "tiles.py"), path
         assert "QEventLoop" not in path.read_text(encoding="utf-8"), path
 
 
