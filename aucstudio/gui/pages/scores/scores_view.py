@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -26,7 +25,6 @@ from aucstudio.gui.pages.scores.controls import ScoreControls
 from aucstudio.gui.pages.scores.plot import ScorePlot
 from aucstudio.gui.pages.scores.words import (
     band_sentence,
-    key_words,
     score_columns,
     threshold_sentence,
 )
@@ -240,6 +238,7 @@ class ScoresView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_side()
+        self.picture.legend.fit()
 
     def _draw(self, distribution: Distribution) -> None:
         self.distribution = distribution
@@ -313,6 +312,4 @@ class ScoresView(View):
         if dressed == self._dressed:
             return
         self._dressed = dressed
-        words = key_words(self._names, QFontMetrics(self.font()))
-        # The title is the legend: it lies outside the plot, where it covers nothing.
-        plot_title(self.plot, words, color=current_theme().text, size="10pt")
+        self.picture.name_classes(self._names)

@@ -63,19 +63,6 @@ def number(value: float) -> str:
     return text.rstrip(".")
 
 
-def key_words(names: tuple[str, str], metrics: QFontMetrics) -> Markup:
-    """Write the key of the picture: both classes with their lines, and what a full colour means."""
-    theme, side = current_theme(), Qt.TextElideMode.ElideRight
-    samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
-    sample = '<span style="color:{}">{}</span> {}'
-    parts = [
-        rich(sample, colour, line, metrics.elidedText(name, side, _NAME_WIDTH))
-        for (colour, line), name in zip(samples, names, strict=True)
-    ]
-    parts.append(rich(sample, theme.muted, "█ wrong side", ""))
-    return joined("&nbsp;&nbsp;&nbsp;&nbsp;", parts)
-
-
 def score_columns(run: ShownRun) -> dict[str, list[object]]:
     """Give every held-out score of every split: run, split, class, score, row from 1."""
     from_file = run.record.experiment.validation.scheme == "file"
