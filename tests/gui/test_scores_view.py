@@ -166,9 +166,8 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
 def test_the_plot_keeps_to_its_place_beside_the_figures(view, add, qtbot):
     add()
     view.resize(600, 700)
-    view._names = ("a class with a long name", "another class with one")
-    view.picture.name_classes(view._names)
     shown(view, qtbot)
+    view.picture.name_classes(("a class with a long name", "another class with one"))
     assert view.side.isVisible()
     assert view.plot.getPlotItem().size().width() <= view.plot.width()
 

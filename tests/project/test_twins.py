@@ -97,9 +97,7 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     assert remarks(widened) == []  # the note of the fit says the same
     assert caution_words(widened).startswith("FPR range widened to 0 … ")
     (split,) = widened.splits
-    early = dataclasses.replace(
-        widened, splits=(dataclasses.replace(split, trained_range=None),)
-    )
+    early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
     assert cautions(early) == list(early.notes)
     split = dataclasses.replace(made.splits[0], converged=False, notes=("Boosting ended.",))
     unfinished = dataclasses.replace(made, splits=(split,))

@@ -23,7 +23,7 @@ from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.words import interval_words
 
 CARD_WIDTH = 272
-_NAME_WIDTH = 56
+_NAME_WIDTH, _ALIKE = 60, 4  # pixels; letters
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
@@ -98,10 +98,13 @@ class ConfusionCard(QWidget):
         self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
 
     def name_classes(self, positive: str, negative: str) -> None:
-        """Name the classes; a long name is cut off, and whole in the tooltip."""
+        """Name the classes; a long name is cut where both are alike, and whole in the tooltip."""
+        names = positive, negative
+        begin_alike = positive[:_ALIKE] == negative[:_ALIKE]
+        cut = Qt.TextElideMode.ElideLeft if begin_alike else Qt.TextElideMode.ElideRight
         metrics = QFontMetrics(self.font())
-        for k, name in enumerate((positive, negative)):
-            short = metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH)
+        for k, name in enumerate(names):
+            short = metrics.elidedText(name, cut, scaled(_NAME_WIDTH))
             self.heads[k].setText(f"called {short}")
             self.sides[k].setText(f"is {short}")
             for widget in (self.heads[k], self.sides[k]):

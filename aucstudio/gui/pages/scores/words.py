@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
-
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.plain import Markup, joined, rich
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiment import Band
-
-_NAME_WIDTH = 112
 
 
 def threshold_sentence(
