@@ -165,7 +165,7 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
 
 def test_the_plot_keeps_to_its_place_beside_the_figures(view, add, qtbot):
     add()
-    view.resize(600, 700)
+    view.resize(560, 700)
     shown(view, qtbot)
     view.picture.name_classes(("a class with a long name", "another class with one"))
     assert view.side.isVisible()

@@ -23,7 +23,8 @@ from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.words import interval_words
 
 CARD_WIDTH = 272
-_NAME_WIDTH, _ALIKE = 60, 4  # pixels; letters
+_NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
+_ALIKE = 4  # letters that two names begin with
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
@@ -71,7 +72,8 @@ class ConfusionCard(QWidget):
 
     def _lay_out_matrix(self) -> None:
         for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
-            self.grid.addWidget(head, 0, k + 1, _RIGHT)
+            head.setAlignment(_RIGHT)
+            self.grid.addWidget(head, 0, k + 1, _RIGHT | Qt.AlignmentFlag.AlignBottom)
             self.grid.addWidget(side, 2 * k + 1, 0)
         for k, key in enumerate(_COUNTS):
             row, column = 2 * (k // 2) + 1, 1 + k % 2
@@ -104,9 +106,9 @@ class ConfusionCard(QWidget):
         cut = Qt.TextElideMode.ElideLeft if begin_alike else Qt.TextElideMode.ElideRight
         metrics = QFontMetrics(self.font())
         for k, name in enumerate(names):
-            short = metrics.elidedText(name, cut, scaled(_NAME_WIDTH))
-            self.heads[k].setText(f"called {short}")
-            self.sides[k].setText(f"is {short}")
+            side, head = (metrics.elidedText(name, cut, scaled(w)) for w in _NAME_WIDTHS)
+            self.heads[k].setText(f"called {name}" if side == name else f"called\n{head}")
+            self.sides[k].setText(f"is {side}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 

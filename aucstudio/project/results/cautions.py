@@ -59,4 +59,5 @@ def trained_elsewhere_words(record: RunRecord, band: Band) -> str:
     trained = trained_for(record)
     if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
         return ""
-    return f"Trained for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."
+    verb = "Asked to train" if record.widened else "Trained"
+    return f"{verb} for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."

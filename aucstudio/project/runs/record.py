@@ -228,9 +228,10 @@ class RunRecord:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was not done as asked, in sentences: a range that had to be widened."""
-        several = f" in {{}} of {len(self.splits)} splits" if len(self.splits) > 1 else ""
+        total = len(self.splits)
         return tuple(
-            f"Trained for FPR {range_words(used)}{several.format(count)}: nothing could be learnt "
+            f"Trained for FPR {range_words(used)}"
+            f"{f' in {count} of {total} splits' if count < total else ''}: nothing could be learnt "
             f"from FPR {range_words(self.params['fpr_range'])} alone."
             for used, count in self.widened.items()
         )

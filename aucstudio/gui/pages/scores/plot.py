@@ -86,6 +86,7 @@ class ScorePlot:
         self.legend = Legend(self.plot)
         self._full = pg.ScatterPlotItem(symbol="s", size=10)
         keep_sample(self._full, self.plot)
+        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
         for item in self.curves:
             self.plot.addItem(item)
         over = (self.band_item, *self.wrong_curves, *self.rugs, self.own_line, self.row_line)

@@ -238,7 +238,6 @@ class ScoresView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_side()
-        self.picture.legend.fit()
 
     def _draw(self, distribution: Distribution) -> None:
         self.distribution = distribution
