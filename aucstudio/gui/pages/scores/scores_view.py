@@ -226,14 +226,15 @@ class ScoresView(View):
         """Show what belongs to a finished run, or only the distributions."""
         self.hint.setVisible(False)
         self.plot.setVisible(True)
-        self.over.show_parts(decided)
         self._decided = decided
         self._fit_side()
         self.picture.show_parts(decided)
 
     def _fit_side(self) -> None:
         """Show the figures beside the plot where both have room; the sentence has the counts."""
-        self.side.setVisible(self._decided and self.width() >= _WIDE)
+        is_wide = self.width() >= _WIDE
+        self.side.setVisible(self._decided and is_wide)
+        self.over.show_parts(self._decided, threshold=not is_wide)  # it is one of the figures
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
