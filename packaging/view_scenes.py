@@ -82,6 +82,7 @@ def dialog_scenes(window: MainWindow) -> Scenes:
     menus: Scenes = {
         f"menu {menu.title().replace('&', '').lower()}": partial(the, menu)
         for menu in window.menuBar().findChildren(QMenu, options=direct)
+        if menu.title()  # the bar has one of its own, for what has no room in it
     }
     return made | menus
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSizeF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QSizePolicy
 
@@ -83,7 +83,7 @@ class Legend(pg.LegendItem):
         marks = [told for told in self._entries if not isinstance(told[1], QPen)]
         for told in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(told, width)
-            if self.layout.effectiveSizeHint(Qt.SizeHint.MinimumSize).height() <= _MOST_SHARE * height:
+            if self._least().height() <= _MOST_SHARE * height:
                 break
         else:
             self._list([], width)
@@ -102,8 +102,12 @@ class Legend(pg.LegendItem):
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
-            if self.layout.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
+            if self._least().width() <= width:
                 break
+
+    def _least(self) -> QSizeF:
+        least: QSizeF = self.layout.effectiveSizeHint(Qt.SizeHint.MinimumSize)
+        return least
 
     def _sample(self, drawn: QPen) -> pg.PlotDataItem:
         made = pg.PlotDataItem(pen=drawn)
