@@ -102,7 +102,11 @@ class ThresholdChooser(QWidget):
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
-        self.everywhere = named(QPushButton("&Use everywhere"), f"{name}_everywhere_button", "")
+        self.everywhere = named(
+            QPushButton("&Use everywhere"),
+            f"{name}_everywhere_button",
+            "Use this threshold everywhere",
+        )
         plain_tooltip(
             self.everywhere,
             "For every run and split, in every view, in exported models and scored tables; kept in "
