@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from aucstudio.gui.desk.tiles import Tile
     from aucstudio.gui.panels.data_panel import DataPanel
     from aucstudio.gui.panels.method_panel import MethodPanel
-    from aucstudio.gui.panels.runs_panel import RunsPanel
+    from aucstudio.gui.panels.runs.runs_panel import RunsPanel
     from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 
@@ -228,6 +228,7 @@ class MainWindow(QMainWindow):
         """Put down where the views are; not an edit, so that undo never moves a window."""
         if not self.is_furnished:
             return
+        self.runs_panel.details.notes.keep()
         plan = self.session.plan
         layout = self.deck.arrangement() | {
             "setup": self.actions_.show_setup.isChecked(),
@@ -257,7 +258,7 @@ class MainWindow(QMainWindow):
         if self.is_furnished:
             for view in self.deck.made_views():
                 view.retheme()
-            self.runs_panel.model.reload()
+            self.runs_panel.retheme()
 
     def follow_desktop(self) -> None:
         """Take on the desktop's new appearance, unless the person chose one."""
@@ -300,8 +301,14 @@ class MainWindow(QMainWindow):
         """Show these pages side by side; without any, the first one."""
         self.deck.show_side_by_side(tuple(pages) or (self.deck.pages[0].objectName(),))
 
-    def _run(self, *, tuned: bool) -> None:
+    def _run(self, *, tuned: bool, again: bool = False) -> None:
         try:
+            same = None if again else self.session.planned_twin(tuned=tuned)
+            if same is not None:
+                self.actions_.show_runs.setChecked(True)
+                self.sides.show_runs(True)  # in front, where it is a page
+                self.runs_panel.offer_again(same, lambda: self._run(tuned=tuned, again=True))
+                return
             self.session.run_planned(tuned=tuned)
         except InvalidSetting as error:
             self.method_panel.show_problem(error.setting, str(error))

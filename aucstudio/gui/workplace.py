@@ -18,7 +18,7 @@ from aucstudio.gui.desk.stand_in import StandIn
 from aucstudio.gui.exports import Exports
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
-from aucstudio.gui.panels.runs_panel import RunsPanel
+from aucstudio.gui.panels.runs.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.state.session import Session
 

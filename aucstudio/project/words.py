@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from aucstudio.engine.cost import Cost
 
 _MOST_DECIMALS = 6
+_PLAIN_FROM, _PLAIN_TO = 1e-4, 1e6  # settings that are written without a power of ten
 
 
 def p_words(p: float) -> str:
@@ -58,6 +59,36 @@ def power_words(value: float, decimals: int = 0) -> str:
     mantissa, exponent = f"{value:.{decimals}e}".split("e")
     raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"{mantissa}·10{raised}".replace("-", "−")
+
+
+def setting_words(value: float) -> str:
+    """Write a number that was set or searched: plainly from 0.0001 to a million, else as 2.5·10⁻⁷.
+
+    Whole numbers keep every digit, others have four.
+    """
+    size = abs(value)
+    if not math.isfinite(value) or size == 0:
+        return f"{value:g}".replace("-", "−")
+    if not _PLAIN_FROM <= size < _PLAIN_TO:
+        decimals = len(f"{value:.3e}".split("e")[0].lstrip("-").rstrip("0")) - 2
+        return re.sub(r"^(−?)1·", r"\1", power_words(value, decimals))
+    text = f"{value:.0f}" if value == round(value) or size >= 9_999.5 else f"{value:.4g}"
+    return text.replace("-", "−")
+
+
+def percent_words(share: float) -> str:
+    """Write a share as ``25 %`` or ``0.5 %``."""
+    return f"{100 * share:.3g} %"
+
+
+def range_words(band: tuple[float, float]) -> str:
+    """Write a range of rates as ``0 … 0.1``."""
+    return f"{setting_words(band[0])} … {setting_words(band[1])}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things: ``1 split``, ``1,000 splits``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def seconds_words(seconds: float) -> str:
@@ -111,7 +142,7 @@ def _plain(name: str) -> str:
 
 def runs_words(count: int) -> str:
     """Write a number of runs: ``1 run``, ``1,000 runs``."""
-    return f"{count:,} run{'' if count == 1 else 's'}"
+    return counted(count, "run")
 
 
 def day_words(then: datetime.datetime, now: datetime.datetime) -> str:

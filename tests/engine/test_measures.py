@@ -199,14 +199,14 @@ def test_bad_corners_are_refused(corner):
         (250, (0.02, 0.2), "FPR 0.02 … 0.2 covers 45 negatives"),
         (100, (0.07, 0.29), "FPR 0.07 … 0.29 covers 22 negatives"),
         (100, (0, 0.01), "FPR ≤ 0.01 covers 1 negative"),
-        (400, (0, 0.001), "FPR ≤ 0.001 covers 0.4 of one negative"),
+        (400, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
         (10, (0.05, 0.12), "FPR 0.05 … 0.12 covers less than one negative"),
-        (1000, (0, 0.000001), "FPR ≤ 1e-06 covers less than one negative"),
+        (1000, (0, 0.000001), "FPR ≤ 1e-06 covers part of one negative"),
         (999, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
         (996, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
-        (990, (0, 0.001), "FPR ≤ 0.001 covers 0.99 of one negative"),
-        (3450, (0, 0.001), "FPR ≤ 0.001 covers 3.45 negatives"),
-        (100, (0, 1 / 3), "FPR ≤ 0.333333 covers 33.3 negatives"),
+        (990, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
+        (3450, (0, 0.001), "FPR ≤ 0.001 covers 4 negatives"),
+        (100, (0, 1 / 3), "FPR ≤ 0.333333 covers 34 negatives"),
         (123456, (0.5, 1), "FPR ≥ 0.5 covers 61,728 negatives"),
         (1000, (0, 1), "FPR ≤ 1 covers 1,000 negatives"),
     ],
@@ -221,7 +221,7 @@ def test_coverage_of_tpr_ranges_and_corners():
     y = np.arange(250) < 50
     assert roc.partial_auc_by_tpr(y, y, 0.9).coverage() == "TPR ≥ 0.9 covers 5 positives"
     both = roc.two_way_partial_auc(y, y, 0.001, 0.98)
-    expected = "FPR ≤ 0.001 covers 0.2 of one negative, TPR ≥ 0.98 covers 1 positive"
+    expected = "FPR ≤ 0.001 covers part of one negative, TPR ≥ 0.98 covers 1 positive"
     assert both.coverage() == expected
 
 

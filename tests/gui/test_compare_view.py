@@ -98,8 +98,8 @@ def test_pairs_are_the_engines(view, three, qtbot, measure):
     assert first[4] == words.p_number(expected[0].p)
     assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
-    assert f"on these {rows} rows" in text
-    assert ("in FPR 0 … 0.1, 95 %" in text) == (measure == comparison.PAUC)
+    assert f"these {rows} rows" in text
+    assert ("in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)
 
 
 def test_a_clicked_pair_becomes_the_sessions(view, three, session, qtbot):
@@ -339,6 +339,40 @@ def test_late_answers_are_dropped(view, three, session, qtbot, monkeypatch):
     gate.set()
     shown(view, qtbot)
     assert view.shown.found.runs[0].pauc == pauc_summary(view.shown.looks[0].record, (0.0, 0.5))
+
+
+def test_a_run_unchecked_while_the_page_is_hidden_and_compares(
+    view, three, session, qtbot, monkeypatch
+):
+    shown(view, qtbot)
+    real, gate = compare_view.compare_checked, threading.Event()
+
+    def slow(*asked):
+        gate.wait(5)
+        return real(*asked)
+
+    monkeypatch.setattr(compare_view, "compare_checked", slow)
+    session.set_band(0.0, 0.3)
+    qtbot.waitUntil(view.busy)
+    view.hide()
+    session.set_look(view.shown.looks[0].record.id, "Hide", visible=False)
+    gate.set()
+    qtbot.waitUntil(lambda: not view.busy())
+    view.show()
+    shown(view, qtbot)
+    assert len(view.shown.looks) == len(three) - 1
+
+
+def test_two_runs_of_the_same_scores_are_alike(view, add, session, qtbot):
+    record = add(name="One")
+    put(session, dataclasses.replace(record, id="again"), "Same")
+    text = shown(view, qtbot)
+    assert "rank these 40 rows alike. No positive and negative are ordered otherwise" in text
+    assert "95 %" not in text
+    (pair,) = view.shown.found.pairs
+    assert pair.alike
+    assert view.tables.pairs_model.rows[0].cells[3] == "–"
+    assert view.tables.pairs_model.rows[0].cells[-1] == "alike"
 
 
 def test_copy(view, three, qtbot):

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 def view(session, open_view):
     made = open_view(DifferenceView, session, (640, 560))
     choose(made.pairs_combo, False)
+    made.errors_check.setChecked(True)
     return made
 
 

@@ -88,7 +88,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view, table_file):
     assert_allclose(np.sort(points(view.marks.wrong)[:, 0]), np.sort(score[wrong]))
     assert f"{wrong.sum()} of {len(wrong)} held-out rows" in view.sentence.text()
     missed, m = wrong[split.test_positive].sum(), split.test_positive.sum()
-    assert f"{missed} of {m} positives missed" in view.sentence.text()
+    assert f"{missed} of {m} positives are missed" in view.sentence.text()
 
 
 def test_training_rows_on_demand(qtbot, session, view, table_file):
@@ -131,7 +131,7 @@ def test_principal_components(qtbot, session, view, table_file):
     vectors = np.linalg.svd(X - X.mean(axis=0))[2][:2]
     expected = np.abs((X @ vectors.T)[split.test_positive])
     assert_allclose(np.abs(points(view.marks.positives)), expected, atol=1e-9)
-    assert view.plot.getAxis("left").labelText == "Principal component 2"
+    assert view.plot.getAxis("left").labelText == "Principal component 2 (sd)"
 
 
 def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view, table_file):
@@ -349,21 +349,33 @@ def test_a_curved_run_in_flight_has_a_contour(qtbot, session, view, table_file):
     scores = split.test_scores - split.model.intercept
     live.picture = Look(split.test_positive, scores, split.model.scorer)
     put_in_flight(session, live)
-    qtbot.waitUntil(lambda: not view.flight.busy())
-    assert view.flight.curve.isVisible()
-    assert len(on_curve(view.flight.curve)) > 2
+    qtbot.waitUntil(lambda: not view.live_contour.busy())
+    assert view.live_contour.curve.isVisible()
+    assert len(on_curve(view.live_contour.curve)) > 2
     assert not view.live_line.isVisible()
     put_in_flight(session, None)
-    assert not view.flight.curve.isVisible()
+    assert not view.live_contour.curve.isVisible()
 
 
-def test_many_rows_are_thinned_but_all_counted(qtbot, session, view, table_file, monkeypatch):
+def test_many_rows_are_regions_and_points_on_demand(qtbot, session, view, table_file, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
+    monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
     session.open_data(table_file)
-    split = train(qtbot, session).splits[0]
+    train(qtbot, session)
+    settle(qtbot, view)
+    # Eleven positives are few enough to be drawn; the negatives are a region.
+    assert len(points(view.marks.positives)) == 11
+    assert not len(points(view.marks.negatives))
+    assert not view.rows_check.isChecked()
+    assert not any(item.isVisible() for item in view.shapes.positives)
+    assert all(item.isVisible() for item in view.shapes.negatives)
+    assert "of 40 held-out rows" in view.sentence.text()
+    assert "Half of the rows of each class" in view.caption.text()
+    view.rows_check.click()
     settle(qtbot, view)
     assert len(points(view.marks.positives)) + len(points(view.marks.negatives)) == 20
-    assert f"20 of {len(split.test_scores)} rows are drawn" in view.sentence.text()
+    assert "20 of 40 rows are drawn as points" in view.caption.text()
+    assert "of 40 held-out rows" in view.sentence.text()
 
 
 def test_a_far_off_row_does_not_crowd_the_others(qtbot, session, view, tmp_path):

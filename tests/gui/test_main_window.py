@@ -322,11 +322,35 @@ def test_tuning_is_one_press_and_says_what_it_chose(window, qtbot, table_file):
     assert shown.look.name == "AUC-SVM, tuned"
     (found,) = shown.record.searches
     assert found.metric == "pauc"
-    details = window.runs_panel.details.lines.text()
+    details = window.runs_panel.details.text()
     assert "tuned by partial AUC of the range in 5 folds" in details
     assert f"best of {len(found.candidates)}" in details
     window.session.reuse_settings(shown.record.id)
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
+
+
+def test_a_run_that_was_made_before_is_offered_instead(window, table_file, run_to_end, qtbot):
+    """58 runs of the same settings stood in a list, and nobody said a word."""
+    window.open_data(table_file)
+    run_to_end(window)
+    choose_method(window, "rls")
+    run_to_end(window)
+    choose_method(window, "auc-rls")
+    window.actions_.run.trigger()
+    assert not window.session.busy
+    first, _second = window.session.shown_runs()
+    assert window.session.selected == first.record.id
+    notice = window.runs_panel.notice
+    assert notice.isVisible()
+    assert "AUC-RLS was made with the same settings on the same rows" in notice.words.text()
+    qtbot.mouseClick(notice.again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(window.session.records) == 3, timeout=PATIENCE)
+    assert not notice.isVisible()
+    window.actions_.run.trigger()
+    assert notice.isVisible()
+    window.session.set_look(first.record.id, "Remove run", removed=True)
+    choose_method(window, "logistic")
+    assert not notice.isVisible()
 
 
 def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_file, run_to_end):

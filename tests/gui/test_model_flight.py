@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.pages.model.flight import MOST_ROWS
+from aucstudio.gui.pages.model.live_weights import MOST_ROWS
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook

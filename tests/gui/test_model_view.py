@@ -121,6 +121,23 @@ def test_another_band_is_permuted_anew(qtbot, table_session, view):
     assert "0.2 … 0.9" in part.plot.getAxis("bottom").labelText
 
 
+def test_no_figure_stands_under_a_setting_that_it_is_not_of(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table))
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "importance")
+    assert part.found is not None
+    table_session.set_band(0.0, 0.4)
+    view.refresh()
+    assert part.found is None
+    assert not part.data()
+    assert "Waiting" in view.sentence.text()
+    qtbot.waitUntil(lambda: not view.busy() and part.found is not None)
+    part.repeats_box.setValue(3)
+    assert part.found is None
+    qtbot.waitUntil(lambda: not view.busy() and part.found is not None)
+    assert part.found.repeats == 3
+
+
 def test_a_stop_keeps_what_is_finished_and_goes_on_later(qtbot, table_session, view):
     put(table_session, make_record(table_session.table, "auc-split", validation=TWICE))
     settle(qtbot, view)

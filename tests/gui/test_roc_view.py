@@ -1,6 +1,7 @@
 """The ROC picture against the engine and against brute force."""
 
 import dataclasses
+import threading
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -519,3 +520,25 @@ def test_every_control_has_a_name(view):
     assert choices.zoom_button.objectName() == "zoom_band_button"
     assert view.objectName() == "roc_view"
     assert view.figure() is view.plot
+
+
+def test_curves_of_very_many_rows_are_made_beside_the_window(
+    session, view, table, qtbot, monkeypatch
+):
+    record = make_record(table, "rls")
+    threads, real, gate = [], roc.roc_curve, threading.Event()
+
+    def traced(*data):
+        threads.append(threading.current_thread())
+        gate.wait(5)
+        return real(*data)
+
+    monkeypatch.setattr(roc, "roc_curve", traced)
+    monkeypatch.setattr(curves, "_MOST_AT_ONCE", 10)
+    show(session, {"Many": record}, "Many")
+    assert view.busy()
+    assert view.sentence.text() == "Drawing the curves…"
+    gate.set()
+    qtbot.waitUntil(lambda: len(view.lines.drawn) == 1)
+    assert threads
+    assert threading.main_thread() not in threads

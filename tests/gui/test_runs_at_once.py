@@ -4,11 +4,12 @@ import dataclasses
 import threading
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.panels.progress_strip import ProgressStrip
-from aucstudio.gui.panels.runs_model import RunsModel
+from aucstudio.gui.panels.runs.queue_list import QueueList
 from aucstudio.gui.state import project_handle, runner
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
@@ -53,7 +54,8 @@ def texts(model):
 
 def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     reached, released = held
-    model = RunsModel(session)
+    queue = QueueList(session)
+    qtbot.addWidget(queue)
     strip = ProgressStrip(session, QAction("&Run"), QAction("&Stop"))
     qtbot.addWidget(strip)
     strip.resize(900, 30)
@@ -64,7 +66,7 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     )
     assert [live.experiment.method for live in session.flights] == ["auc-rls", "rls"]
     assert session.live is session.flights[0]
-    assert texts(model) == ["AUC-RLS", "RLS", "RankSVM"]
+    assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
     assert strip.words.toolTip().endswith("1 more in training · 1 waiting")
     released["auc-rls"].set()
     qtbot.waitUntil(reached["rank-svm"].is_set, timeout=PATIENCE)
@@ -75,6 +77,75 @@ def test_two_fly_at_once_and_each_is_shown(session, table_file, qtbot, held):
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert {record.status for record in session.records.values()} == {DONE}
     assert len(session.project.runs()) == 3
+
+
+@pytest.fixture
+def shown_queue(session, table_file, qtbot, held):
+    """One run in training, and two that wait, in a list that is shown."""
+    reached, _ = held
+    queue = QueueList(session)
+    qtbot.addWidget(queue)
+    queue.resize(280, 300)
+    begin(session, table_file, "auc-rls", "rls", "rank-svm")
+    qtbot.waitUntil(reached["auc-rls"].is_set, timeout=PATIENCE)
+    queue.show()
+    return queue
+
+
+def click_row(qtbot, queue, row):
+    at = queue.view.visualRect(queue.model.index(row, 0)).center()
+    qtbot.mouseClick(queue.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_what_trains_and_what_waits_is_listed_with_its_progress(shown_queue, qtbot, session, held):
+    queue = shown_queue
+    assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
+    qtbot.waitUntil(lambda: queue.model.index(0, 1).data() == "training 33 %", timeout=PATIENCE)
+    assert queue.model.index(1, 1).data() == "waiting"
+    for event in held[1].values():
+        event.set()
+    qtbot.waitUntil(lambda: not queue.model.entries, timeout=PATIENCE)
+    assert not queue.isVisible()
+
+
+def test_what_waits_changes_places_and_is_taken_out(shown_queue, qtbot, session, held):
+    queue = shown_queue
+    click_row(qtbot, queue, 0)
+    assert not queue.up.isEnabled()
+    assert not queue.down.isEnabled()
+    click_row(qtbot, queue, 2)
+    assert not queue.down.isEnabled()
+    qtbot.mouseClick(queue.up, Qt.MouseButton.LeftButton)
+    assert texts(queue.model) == ["AUC-RLS", "RankSVM", "RLS"]
+    assert queue.chosen().experiment.method == "rank-svm"  # it stays chosen where it went
+    qtbot.keyClick(queue.view, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
+    assert queue.stop_this.text() == "Take out"
+    qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
+    assert texts(queue.model) == ["AUC-RLS", "RLS"]
+    for event in held[1].values():
+        event.set()
+    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    methods = [record.experiment.method for record in session.records.values()]
+    assert methods == ["auc-rls", "rls"]
+
+
+def test_one_run_is_stopped_and_the_queue_goes_on(shown_queue, qtbot, session, held):
+    queue = shown_queue
+    click_row(qtbot, queue, 0)
+    qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
+    assert queue.model.index(0, 1).data() == "stopping…"
+    assert not queue.stop_this.isEnabled()
+    for event in held[1].values():
+        event.set()
+    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    assert [r.status for r in session.records.values()] == [STOPPED, DONE, DONE]
+
+
+def test_all_are_stopped_by_one_button(shown_queue, qtbot, session):
+    qtbot.mouseClick(shown_queue.stop_all, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    assert [r.status for r in session.records.values()] == [STOPPED]
 
 
 def test_stop_ends_all_and_keeps_what_each_has_finished(session, table_file, qtbot, held):

@@ -1,89 +1,615 @@
+"""The run list as a lab book's page: real rows, real keys, and nothing lost while runs come in."""
+
 import dataclasses
+import itertools
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from aucstudio.gui.panels.runs_panel import RunsPanel
-from aucstudio.project.results.summary import auc_summary
+from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS
+from aucstudio.gui.panels.runs.runs_model import BELOW, CAUTION
+from aucstudio.gui.panels.runs.runs_panel import RunsPanel
+from aucstudio.gui.state.plan import Plan, RunLook
+from aucstudio.gui.state.preferences import TableLook, preferences
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.runs.record import FAILED, STOPPED
+from tests.gui.conftest import PATIENCE, make_record
 
-PATIENCE = 30_000
+Key = Qt.Key
+FOLDS = Validation(scheme="folds", folds=5, repeats=2)
 
 
 @pytest.fixture
-def panel(session, table_file, qtbot):
-    made = RunsPanel(session)
+def records(table):
+    """Four runs that differ in method, settings and how rows were held out."""
+    return [
+        make_record(table),
+        make_record(table, params={"regularization": 1e5}),
+        make_record(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}),
+        make_record(table, "logistic", validation=FOLDS),
+    ]
+
+
+NAMES = ("plain", "stiff", "narrow", "folded")
+
+
+@pytest.fixture
+def panel(table_session, records, qtbot):
+    made = RunsPanel(table_session)
     qtbot.addWidget(made)
-    session.open_data(table_file)
-    for _ in range(2):
-        session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    made.resize(600, 900)
+    with qtbot.waitExposed(made):
+        made.show()
+    fill(table_session, dict(zip(NAMES, records, strict=True)))
+    wait(qtbot, made)
     return made
 
 
-def test_the_model_keeps_qts_rules(panel, qtmodeltester):
+def fill(session, runs):
+    """Put runs into the list, the last one chosen."""
+    looks = {}
+    for k, (name, record) in enumerate(runs.items()):
+        record = dataclasses.replace(record, id=name)
+        session.records[name] = record
+        looks[name] = RunLook(name, k)
+    session.put_plan(dataclasses.replace(session.plan, looks={**session.plan.looks, **looks}))
+    session.select(next(reversed(runs)))
+
+
+def wait(qtbot, panel):
+    """Wait until every figure that is in view is there."""
+    panel.view.viewport().repaint()
+    values = (panel.model.figures, panel.details.figures)
+    qtbot.waitUntil(lambda: not any(one.busy for one in values), timeout=PATIENCE)
+
+
+def names(panel):
+    return [panel.model.index(row, 0).data() for row in range(panel.model.rowCount())]
+
+
+def cell(panel, run, key):
+    return panel.model.index(panel.model.row_of(run), KEYS.index(key))
+
+
+def press(qtbot, panel, key, modifiers=Qt.KeyboardModifier.NoModifier):
+    qtbot.keyClick(panel.view, key, modifiers)
+
+
+def choose(panel, *runs):
+    marks = panel.view.selectionModel()
+    flags = QItemSelectionModel.SelectionFlag
+    for k, run in enumerate(runs):
+        how = flags.ClearAndSelect if k == 0 else flags.Select
+        marks.setCurrentIndex(panel.model.index(panel.model.row_of(run), 0), how | flags.Rows)
+
+
+def trigger(menu, name):
+    """Trigger an action of a menu; the menu goes as it does when it closes."""
+    next(action for action in all_actions(menu) if action.objectName() == name).trigger()
+
+
+def all_actions(menu):
+    found = list(menu.actions())
+    for inner in menu.findChildren(QMenu):
+        found += inner.actions()
+    return found
+
+
+# ----------------------------------------------------------------- rows
+
+
+def test_the_model_keeps_qts_rules(panel, session, records, qtmodeltester):
     qtmodeltester.check(panel.model)
+    panel.model.set_order(group="method")
+    panel.model.set_order(column="name", descending=True)
+    fill(session, {"later": records[0]})
+    session.undo_stack.clear()
+    session.set_looks(("plain", "narrow"), "Remove", removed=True)
+    panel.model.set_order(group="", needle="fold")
+    assert names(panel) == ["folded"]
 
 
-def test_a_row_shows_the_figures_of_its_run(panel, session):
-    record = next(iter(session.records.values()))
-    area = auc_summary(record)
-    text = panel.model.index(0, 1).data()
-    assert text.startswith(f"{area.value:.3f} ±")
-    assert panel.model.index(1, 0).data() == "AUC-RLS (2)"
+def test_a_row_shows_the_figures_of_its_run(panel, session, records):
+    area, part = auc_summary(records[0]), pauc_summary(records[0], session.plan.band)
+    assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f} ±.")
+    assert cell(panel, "plain", "pauc").data().startswith(f"{part.value:.3f} ±.")
+    assert f"{area.low:.3f} … {area.high:.3f}" in cell(panel, "plain", "auc").data(
+        Qt.ItemDataRole.ToolTipRole
+    )
+    assert "mean of 10 splits" in cell(panel, "folded", "auc").data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_hold_out_and_folds_look_different(panel):
+    assert cell(panel, "plain", "scheme").data() == "hold-out 25 %"
+    assert cell(panel, "folded", "scheme").data() == "5 folds × 2"
+    panel.resize(296, 900)
+    QApplication.processEvents()
+    # Without a column of its own it stands under the name.
+    below = panel.view.itemDelegate()._below
+    assert below(cell(panel, "plain", "name")) == "hold-out 25 %"
+    assert below(cell(panel, "folded", "name")) == "5 folds × 2"
+    assert below(cell(panel, "stiff", "name")).replace("\xa0", " ") == "hold-out 25 % · λ = 100000"
+
+
+def test_a_rename_editor_outlives_the_runs_that_come_in(panel, session, records, qtbot):
+    """The list used to be laid anew with each run that ended, and what was typed was gone."""
+    session.select("stiff")
+    press(qtbot, panel, Key.Key_F2)
+    editor = panel.view.findChild(QLineEdit)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "half a na")
+    fill(session, {"later": records[0]})
+    session.set_look("plain", "Show or hide run", visible=False)
+    session.set_band(0.0, 0.2)
+    panel.model.set_order(column="auc", descending=True)
+    wait(qtbot, panel)
+    panel.model.refresh()
+    session.set_look("narrow", "Remove run", removed=True)
+    assert panel.view.findChild(QLineEdit) is editor
+    assert editor.text() == "half a na"
+    qtbot.keyClicks(editor, "me")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name", timeout=PATIENCE)
+    # What was chosen meanwhile is marked once the editor is closed.
+    qtbot.waitUntil(
+        lambda: panel.view.current_run().record.id == session.selected == "later", timeout=PATIENCE
+    )
+
+
+def test_rows_come_and_go_without_a_reset(panel, session, records, qtbot):
+    with qtbot.assertNotEmitted(panel.model.modelReset):
+        fill(session, {"later": records[0]})
+        session.set_look("stiff", "Remove run", removed=True)
+        session.undo_stack.undo()
+        panel.model.set_order(column="name")
+        panel.model.set_order(needle="na")
+    assert names(panel) == ["narrow"]
+
+
+def test_another_record_of_the_same_id_shows_its_own_figures(panel, session, qtbot):
+    """A stopped and a whole run of one experiment share an id in two studies."""
+    shown = session.run("plain")
+    before = cell(panel, "plain", "auc").data()
+    split = shown.record.splits[0]
+    turned = dataclasses.replace(split, test_scores=-split.test_scores)
+    session.records["plain"] = dataclasses.replace(shown.record, splits=(turned,))
+    panel.model.refresh()
+    wait(qtbot, panel)
+    area = auc_summary(session.records["plain"])
+    assert cell(panel, "plain", "auc").data() != before
+    assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f}")
+
+
+def test_figures_of_thousands_of_rows_are_computed_as_they_come_into_view(
+    panel, session, records, qtbot
+):
+    runs = {f"run {k}": record for k, record in zip(range(2000), itertools.cycle(records))}
+    fill(session, runs)
+    wait(qtbot, panel)
+    values = panel.model.figures
+    assert panel.model.rowCount() == 2004
+    assert len(values._known) < 100
+    session.select("run 1000")
+    wait(qtbot, panel)
+    assert values.is_current(session.run("run 1000").record)
+    assert not values.is_current(session.run("run 500").record)
+    session.set_band(0.0, 0.25)
+    wait(qtbot, panel)
+    assert not values.is_current(session.run("run 1999").record)
+    assert values.is_current(session.run("run 1000").record)
+    assert len(values._known) < 200
+
+
+# ----------------------------------------------------------------- order
+
+
+def test_any_column_sorts_and_what_has_no_value_stays_last(panel, session, records, qtbot):
+    failed = dataclasses.replace(records[0], status=FAILED, splits=(), error="no rows")
+    fill(session, {"broken": failed})
+    header = panel.view.horizontalHeader()
+    place = header.sectionViewportPosition(KEYS.index("auc")) + 20
+    at = QPoint(place, header.height() // 2)
+    best = sorted(NAMES, key=lambda name: -auc_summary(session.records[name]).value)
+    for wanted in (best, best[::-1]):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"], timeout=PATIENCE)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert names(panel) == [*NAMES, "✕ broken"]
+    for column in range(len(COLUMNS)):
+        panel.model.sort(column)
+        assert panel.model.rowCount() == 5
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("STIFF", ["stiff"]),
+        ("svm-pauc", ["narrow"]),
+        ("5 folds", ["folded"]),
+        ("100000", ["stiff"]),
+        ("hold-out rls", ["plain", "stiff"]),
+        ("study.csv", list(NAMES)),
+        ("too wide", ["plain"]),
+    ],
+)
+def test_typing_filters_by_everything_that_is_known(panel, session, qtbot, typed, found):
+    session.set_look("plain", "Edit notes", notes="Too wide, I think")
+    qtbot.keyClicks(panel.filter, typed)
+    qtbot.waitUntil(lambda: panel.model.order.needle == typed, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
+    assert panel.count.text() == f"{len(found)} of 4"
+    # What is being looked at stays, with a row or without.
+    assert session.selected == "folded"
+
+
+def test_a_filter_that_finds_nothing_says_so(panel, qtbot):
+    qtbot.keyClicks(panel.filter, "zebra")
+    qtbot.keyClick(panel.filter, Key.Key_Return)
+    assert panel.unfound.text() == "No run matches “zebra”."
+    assert not panel.view.isVisible()
+    panel.filter.clear()
+    qtbot.waitUntil(lambda: len(names(panel)) == 4, timeout=PATIENCE)
+    assert panel.view.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("group", "titles"),
+    [
+        ("method", ["▾ AUC-RLS · 2 runs", "▾ Logistic regression · 1 run", "▾ SVM-pAUC · 1 run"]),
+        ("scheme", ["▾ 5 folds × 2 · 1 run", "▾ hold-out 25 % · 3 runs"]),
+        ("table", ["▾ study.csv · 4 runs"]),
+    ],
+)
+def test_runs_are_grouped(panel, group, titles):
+    panel.verbs.list_menu(panel.list_menu)
+    trigger(panel.list_menu, f"list_group_{group}")
+    heads = [panel.model.index(row, 0).data() for row in panel.model.sections()]
+    assert heads == titles
+    assert panel.model.rowCount() == 4 + len(titles)
+    assert all(panel.view.columnSpan(row, 0) == len(COLUMNS) for row in panel.model.sections())
+    panel.verbs.list_menu(panel.list_menu)
+    trigger(panel.list_menu, "list_group_none")
+    assert names(panel) == list(NAMES)
+
+
+def test_a_group_folds_by_click_and_by_key(panel, qtbot):
+    panel.model.set_order(group="method")
+    head = panel.view.visualRect(panel.model.index(0, 0)).center()
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=head)
+    assert names(panel)[:2] == ["▸ AUC-RLS · 2 runs", "▾ Logistic regression · 1 run"]
+    panel.view.setCurrentIndex(panel.model.index(0, 0))
+    press(qtbot, panel, Key.Key_Space)
+    assert names(panel)[:3] == ["▾ AUC-RLS · 2 runs", "plain", "stiff"]
+
+
+# ----------------------------------------------------------------- verbs
+
+
+def test_space_checks_all_chosen_rows_in_one_step(panel, session, qtbot):
+    panel.view.setFocus()
+    press(qtbot, panel, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert panel.count.text() == "4 of 4 chosen"
+    press(qtbot, panel, Key.Key_Space)
+    assert session.checked_runs() == []
+    session.undo_stack.undo()
+    assert len(session.checked_runs()) == 4
+
+
+def test_delete_takes_the_chosen_rows_out_in_one_step(panel, session, qtbot):
+    choose(panel, "stiff", "narrow")
+    press(qtbot, panel, Key.Key_Delete)
+    assert names(panel) == ["plain", "folded"]
+    assert session.selected == "folded"  # the next one below
+    assert session.undo_stack.undoText() == "Remove 2 runs"
+    session.undo_stack.undo()
+    assert names(panel) == list(NAMES)
+
+
+def test_the_last_row_can_be_deleted(panel, session, qtbot):
+    press(qtbot, panel, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    press(qtbot, panel, Key.Key_Delete)
+    assert names(panel) == []
+    assert session.selected is None
+    assert panel.empty.isVisible()
+    assert not panel.details.isVisible()
+
+
+def test_removing_never_touches_the_records(panel, session):
+    choose(panel, "plain")
+    trigger(panel.make_menu(), "menu_remove")
+    assert names(panel) == ["stiff", "narrow", "folded"]
+    assert set(session.records) == set(NAMES)
+
+
+def test_all_none_and_the_chosen_alone_are_checked(panel, session):
+    def press_list(name):
+        panel.verbs.list_menu(panel.list_menu)
+        trigger(panel.list_menu, name)
+        return [run.look.name for run in session.checked_runs()]
+
+    assert press_list("list_check_none") == []
+    assert press_list("list_check_all") == list(NAMES)
+    choose(panel, "plain", "folded")
+    assert press_list("list_check_chosen") == ["plain", "folded"]
+
+
+def test_the_menu_is_for_all_chosen_rows(panel, session, qtbot):
+    choose(panel, "plain", "narrow")
+    menu = panel.make_menu()
+    enabled = {action.objectName(): action.isEnabled() for action in all_actions(menu)}
+    assert not enabled["menu_rename"]
+    assert not enabled["menu_reuse"]
+    trigger(menu, "menu_uncheck")
+    assert [run.look.name for run in session.checked_runs()] == ["stiff", "folded"]
+    trigger(menu, "menu_colour_7")
+    assert [session.plan.looks[run].colour for run in ("plain", "narrow")] == [6, 6]
+    trigger(menu, "menu_compare")
+    assert (session.selected, session.compared) == ("plain", "narrow")
+
+
+def test_the_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, _at: opened.append(menu.objectName()))
+    session.select("stiff")
+    with qtbot.waitSignal(panel.view.menu_asked) as asked:
+        at = QPoint(0, 0)
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, at, at)
+        QApplication.sendEvent(panel.view.viewport(), event)
+    row = panel.view.rowAt(panel.view.viewport().mapFromGlobal(asked.args[0]).y())
+    assert panel.model.run_at(row).record.id == "stiff"
+    assert opened == ["run_menu"]
+
+
+def test_renaming_by_the_menu_opens_the_editor(panel, session, qtbot):
+    choose(panel, "narrow")
+    trigger(panel.make_menu(), "menu_rename")
+    editor = panel.view.findChild(QLineEdit)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "second")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(panel)[2] == "second", timeout=PATIENCE)
 
 
 def test_check_marks_hide_a_run(panel, session):
     index = panel.model.index(0, 0)
     panel.model.setData(index, Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
-    assert [run.look.name for run in session.checked_runs()] == ["AUC-RLS (2)"]
+    assert [run.look.name for run in session.checked_runs()] == ["stiff", "narrow", "folded"]
 
 
-def test_renaming_in_place_and_by_the_menu(panel, session, answers):
-    panel.model.setData(panel.model.index(0, 0), "first", Qt.ItemDataRole.EditRole)
-    assert panel.model.index(0, 0).data() == "first"
-    answers.text = "second"
-    menu = panel.make_menu(panel.model.run_at(1))
-    next(a for a in menu.actions() if a.objectName() == "menu_rename").trigger()
-    assert panel.model.index(1, 0).data() == "second"
+def test_choosing_a_row_chooses_the_run(panel, session, qtbot):
+    place = panel.view.visualRect(panel.model.index(0, 0)).center()
+    qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert session.selected == "plain"
+    assert "Method AUC-RLS" in panel.details.text()
 
 
-def test_removing_a_run_can_be_undone_and_never_touches_the_file(panel, session):
-    menu = panel.make_menu(panel.model.run_at(0))
-    next(a for a in menu.actions() if a.objectName() == "menu_remove").trigger()
-    assert panel.model.rowCount() == 1
-    assert len(session.project.runs()) == 2
+def test_keys_walk_through_the_rows(panel, session, qtbot):
+    session.select("plain")
+    press(qtbot, panel, Key.Key_Down)
+    assert session.selected == "stiff"
+    press(qtbot, panel, Key.Key_End)
+    assert session.selected in NAMES
+
+
+# ----------------------------------------------------------------- notes
+
+
+def test_notes_are_written_in_the_card_and_kept_in_the_plan(panel, session, qtbot):
+    session.select("stiff")
+    notes = panel.details.notes
+    notes.setFocus()
+    qtbot.keyClicks(notes, "too stiff")
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff", timeout=PATIENCE)
+    qtbot.keyClicks(notes, " by far")
+    session.select("plain")
+    assert session.plan.looks["stiff"].notes == "too stiff by far"
+    assert notes.toPlainText() == ""
+    assert cell(panel, "stiff", "notes").data() == "too stiff by far"
+    assert session.undo_stack.undoText() == "Edit notes"
     session.undo_stack.undo()
-    assert panel.model.rowCount() == 2
+    assert session.plan.looks["stiff"].notes == ""
+    assert Plan.from_json(session.plan.as_json()) == session.plan
 
 
-def test_choosing_a_row_chooses_the_run(panel, session):
-    panel.view.selectRow(0)
-    assert session.selected == next(iter(session.records))
-    words = panel.details.lines.text().replace("\N{NO-BREAK SPACE}", " ")
-    assert "AUC-RLS: k = linear" in words
+def test_what_is_being_typed_as_a_note_is_never_rewritten(panel, session, records, qtbot):
+    session.select("stiff")
+    notes = panel.details.notes
+    notes.setFocus()
+    qtbot.keyClicks(notes, "an unfinished ")
+    fill(session, {"later": records[0]})
+    session.select("stiff")
+    assert session.plan.looks["stiff"].notes == "an unfinished"
+    session.set_look("plain", "Rename run", name="first")
+    assert notes.toPlainText().startswith("an unfinished")
+    session.set_look("stiff", "Edit notes", notes="from the list")
+    assert notes.toPlainText() == "from the list"
 
 
-def test_a_failed_run_says_why(panel, session, qtbot):
-    from aucstudio.project.data.split import Validation
-
-    plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=100))
-    session.edit(plan, "too many folds")
-    session.run_planned()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
-    row = panel.model.rowCount() - 1
-    assert panel.model.index(row, 0).data().startswith("✕")
-    assert "choose fewer folds" in panel.details.error.text()
-    assert not session.shown_runs()[-1].look.visible
+def test_notes_are_written_in_the_list(panel, session, qtbot):
+    panel.view.choose_columns(["auc", "notes"])
+    index = cell(panel, "narrow", "notes")
+    panel.view.setCurrentIndex(index)
+    press(qtbot, panel, Key.Key_F2)
+    editor = panel.view.findChild(QLineEdit)
+    qtbot.keyClicks(editor, "keep this")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this", timeout=PATIENCE)
 
 
-def test_another_record_of_the_same_id_shows_its_own_figures(panel, session):
-    """A stopped and a whole run of one experiment share an id in two studies."""
-    shown = session.shown_runs()[0]
-    before = panel.model.index(0, 1).data()
-    split = shown.record.splits[0]
+# ----------------------------------------------------------------- columns
+
+
+@pytest.mark.parametrize(
+    ("width", "least"),
+    [
+        (296, {"auc", "pauc"}),
+        (600, {"auc", "pauc", "tpr", "gap", "scheme"}),
+        (1000, {"auc", "pauc", "tpr", "gap", "scheme", "settings", "range", "notes"}),
+    ],
+)
+def test_as_many_columns_as_fit(panel, width, least):
+    panel.resize(width, 900)
+    QApplication.processEvents()
+    shown = panel.view.shown_columns()
+    assert shown[0] == "name"
+    assert least <= set(shown)
+    assert panel.view.horizontalScrollBar().maximum() == 0
+    # Nobody has dragged a column: none has a width of its own.
+    assert panel.view.look() == TableLook()
+    assert panel.view.columnWidth(0) >= 110
+
+
+def test_chosen_columns_stay_and_are_remembered(panel, session, qtbot):
+    menu = panel.view.fill_column_menu(QMenu(panel))
+    trigger(menu, "runs_column_day")
+    trigger(menu, "runs_column_gap")
+    panel.resize(296, 900)
+    QApplication.processEvents()
+    shown = panel.view.shown_columns()
+    assert "day" in shown
+    assert "gap" not in shown
+    assert panel.view.horizontalScrollBar().maximum() > 0
+    header = panel.view.horizontalHeader()
+    header.moveSection(header.visualIndex(KEYS.index("day")), 1)
+    header.resizeSection(KEYS.index("day"), 150)
+    header.setSortIndicator(KEYS.index("day"), Qt.SortOrder.DescendingOrder)
+    panel.verbs.list_menu(panel.list_menu)
+    trigger(panel.list_menu, "list_group_method")
+    preferences().flush()
+    again = RunsPanel(session)
+    qtbot.addWidget(again)
+    again.resize(296, 900)
+    again.show()
+    assert again.view.shown_columns()[:2] == ["name", "day"]
+    assert again.view.columnWidth(KEYS.index("day")) == 150
+    assert again.model.order == panel.model.order
+    automatic = again.view.fill_column_menu(QMenu(again))
+    trigger(automatic, "runs_columns_automatic")
+    assert again.view.shown_columns() == ["name", "auc", "pauc"]
+
+
+def test_every_column_explains_itself(panel):
+    tips = [
+        panel.model.headerData(k, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        for k in range(len(COLUMNS))
+    ]
+    assert all(tips)
+    assert len(set(tips)) == len(COLUMNS)
+
+
+# ----------------------------------------------------------------- warnings
+
+
+def test_a_fallback_is_a_warning_on_the_row_and_in_the_card(panel, session, table, qtbot):
+    widened = make_record(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)})
+    fill(session, {"widened": widened})
+    assert cell(panel, "widened", "name").data(CAUTION).startswith("FPR range widened to [0, ")
+    assert not cell(panel, "plain", "name").data(CAUTION)
+    assert "widened to" in cell(panel, "widened", "name").data(Qt.ItemDataRole.ToolTipRole)
+    (line,) = panel.details.warnings.findChildren(type(panel.details.name), "run_warning_0")
+    assert line.isVisible()
+    assert line.property("role") == "warning"
+    assert "the range was widened to [0, " in line.text()
+    assert panel.details.remarks.text() == ""
+
+
+def test_the_mark_of_another_range_is_explained_where_it_stands(panel, session, qtbot):
+    tip = Qt.ItemDataRole.ToolTipRole
+    assert cell(panel, "narrow", "pauc").data(BELOW).endswith("†")
+    words = "† Trained for FPR 0 … 0.3, not for the range shown, 0 … 0.1."
+    assert words in cell(panel, "narrow", "pauc").data(tip)
+    session.select("narrow")
+    assert panel.details.measure.text() == "pAUC in FPR 0 … 0.1 †"
+    assert words in panel.details.warnings.sentences
+    session.set_band(0.0, 0.3)
+    wait(qtbot, panel)
+    assert "†" not in panel.details.text() + cell(panel, "narrow", "pauc").data()
+
+
+def test_a_failed_run_says_why(panel, session, records):
+    failed = dataclasses.replace(records[0], status=FAILED, splits=(), error="choose fewer folds")
+    stopped = dataclasses.replace(records[0], status=STOPPED)
+    fill(session, {"stopped": stopped, "broken": failed})
+    assert names(panel)[-2:] == ["◐ stopped", "✕ broken"]
+    assert cell(panel, "broken", "auc").data() == "failed"
+    assert cell(panel, "broken", "pauc").data() == "–"
+    assert panel.details.error.text() == "choose fewer folds"
+    assert not panel.details.figure.isVisible()
+    session.select("stopped")
+    assert "Stopped by hand: what was finished is kept." in panel.details.warnings.sentences
+
+
+# ----------------------------------------------------------------- the card
+
+
+def test_the_card_has_the_partial_area_on_top_where_a_range_is_set(panel, session, qtbot):
+    session.select("plain")
+    wait(qtbot, panel)
+    record, details = session.records["plain"], panel.details
+    part, area = pauc_summary(record, (0.0, 0.1)), auc_summary(record)
+    assert details.figure.text() == f"{part.value:.3f}"
+    assert details.measure.text() == "pAUC in FPR 0 … 0.1"
+    assert details.sure.text().startswith(f"95 % {part.low:.3f} … {part.high:.3f}")
+    assert details.table.lines()[0] == (
+        "AUC",
+        f"{area.value:.3f}",
+        f"{area.low:.3f} … {area.high:.3f}",
+    )
+    assert details.table.lines()[1][0] == "TPR at FPR 0.1"
+    session.set_band(0.0, 1.0)
+    wait(qtbot, panel)
+    assert details.figure.text() == f"{area.value:.3f}"
+    assert details.measure.text() == "AUC"
+    assert details.sure.text() == f"95 % {area.low:.3f} … {area.high:.3f}"
+
+
+def test_every_figure_of_the_card_explains_itself(panel, qtbot):
+    wait(qtbot, panel)
+    table = panel.details.table
+    assert len(table.lines()) >= 7
+    for cells in table._cells[: len(table.lines())]:
+        assert all(label.toolTip().rstrip().endswith(".") for label in cells)
+    widths = {cells[1].geometry().right() for cells in table._cells[: len(table.lines())]}
+    assert len(widths) == 1  # values end at one edge
+
+
+def test_the_card_names_settings_in_one_form(panel, session):
+    session.select("stiff")
+    assert "Regularisation λ 100000" in panel.details.text()
+    session.select("narrow")
+    assert "FPR range [α, β] 0 … 0.3" in panel.details.text()
+
+
+@pytest.mark.parametrize("width", [296, 344, 600, 1000])
+def test_nothing_of_the_card_is_cut(panel, session, qtbot, width):
+    panel.resize(width, 900)
+    session.select("narrow")
+    wait(qtbot, panel)
+    QApplication.processEvents()
+    area = panel.details.area
+    assert area.widget().width() <= area.viewport().width()
+
+
+def test_the_wrong_way_round_is_said_only_where_chance_is_excluded(panel, session, qtbot):
+    record = session.records["plain"]
+    split = record.splits[0]
     turned = dataclasses.replace(split, test_scores=-split.test_scores)
-    session.records[shown.record.id] = dataclasses.replace(shown.record, splits=(turned,))
-    panel.model.reload()
-    assert panel.model.index(0, 1).data() != before
-    area = auc_summary(session.records[shown.record.id])
-    assert panel.model.index(0, 1).data().startswith(f"{area.value:.3f}")
+    fill(session, {"turned": dataclasses.replace(record, splits=(turned,))})
+    wait(qtbot, panel)
+    said = "Ranks the wrong way round: check which class is the positive one."
+    assert said in panel.details.warnings.sentences
+    few = dataclasses.replace(
+        turned,
+        test_scores=split.test_scores[:12] * 0 - [0.9, 0.8, 0.7, 0.6] * 3,
+        test_positive=split.test_positive[:12] * False + ([True] + [False] * 3) * 3 > 0,
+        test_rows=split.test_rows[:12],
+    )
+    few = dataclasses.replace(few, test_scores=few.test_scores + 0.15 * few.test_positive)
+    fill(session, {"unsure": dataclasses.replace(record, splits=(few,))})
+    wait(qtbot, panel)
+    area = auc_summary(session.records["unsure"])
+    assert area.value < 0.5 < area.high
+    assert said not in panel.details.warnings.sentences

@@ -91,19 +91,34 @@ def test_lines_are_the_recorded_curve(view, add, qtbot):
     assert companions(view.plots_.upper_lines[0]) == []
 
 
-def test_distance_is_to_the_best_proven_bound(view, add, qtbot):
+def test_the_gap_is_how_far_the_objective_can_still_fall(view, add, qtbot):
     curve = add().splits[0].curve
     shown(view, qtbot)
-    (line,), (dotted,) = steps(view), companions(view.plots_.upper_lines[0])
-    distance = curve.objective - max(curve.objective - curve.gap)
-    seen = distance > np.finfo(float).eps * abs(curve.objective)
-    np.testing.assert_array_equal(line.y[seen], distance[seen])
-    assert np.isnan(line.y[~seen]).all()
+    (line,) = steps(view)
     proven = curve.gap > np.finfo(float).eps * abs(curve.objective)
-    np.testing.assert_array_equal(dotted.y, np.where(proven, curve.gap, np.nan))
-    assert (line.y[seen] <= dotted.y[seen]).all()
-    item = view.plots_.upper_lines[0].items[view.plots_.upper_lines[0].drawn.index(dotted)]
+    np.testing.assert_array_equal(line.y, np.where(proven, curve.gap, np.nan))
+    item = view.plots_.upper_lines[0].items[0]
     assert item.getData()[1][0] == pytest.approx(np.log10(curve.gap[0]))
+    # One line a run: a dash tells runs apart, and nothing else.
+    assert companions(view.plots_.upper_lines[0]) == []
+    held, train = areas(view)[0], companions(view.plots_.lower_lines[0])[0]
+    assert held.pen.style() == train.pen.style()
+    assert held.pen.width() > train.pen.width()
+
+
+def test_the_headline_says_whether_it_converged_and_overfits(view, add, qtbot):
+    record = add(name="Calm")
+    text = shown(view, qtbot)
+    assert text.startswith("Calm has converged; AUC 0.909 held-out, 0.897 training, within chance")
+    looks = record.splits[0].trajectory
+    good = np.tile(looks.train.positive.astype(np.float32), (len(looks.iteration), 1))
+    learnt = dataclasses.replace(looks, train=ScoresOnTheWay(looks.train.positive, good))
+    split = dataclasses.replace(record.splits[0], trajectory=learnt, converged=False)
+    put(view.session, dataclasses.replace(record, id="heart", splits=(split,)), "Eager")
+    text = shown(view, qtbot)
+    assert text.startswith(
+        "Eager did not converge; AUC 0.909 held-out, 1.000 training: it overfits"
+    )
 
 
 def test_seconds_instead_of_iterations(view, add, qtbot):
@@ -150,9 +165,10 @@ def test_every_split_has_a_line_and_one_is_strong(view, session, add, qtbot):
         np.testing.assert_array_equal(line.y, split.curve.objective)
     assert len(areas(view)) == 3
     assert len(companions(view.plots_.lower_lines[0])) == 1
-    assert text.startswith("Run, 3 fits: ")
+    assert text.startswith("Run has converged; AUC ")
+    assert "Run, 3 fits: " in text
     assert " a fit." in text
-    assert "Split 1: validation AUC ends at " in text
+    assert "Split 1: held-out AUC ends at " in text
     session.point_at(split=2)
     assert "Split 3: " in shown(view, qtbot)
     assert [line.is_strong for line in steps(view)] == [False, False, True]
@@ -180,7 +196,7 @@ def test_checked_runs_are_drawn_over_each_other(view, session, add, qtbot):
     shown(view, qtbot)
     assert [line.course.run for line in steps(view)] == [second.id]
     session.select(first.id)
-    assert shown(view, qtbot).startswith("A: ")
+    assert shown(view, qtbot).startswith("A has converged; ")
     assert [line.course.run for line in steps(view)] == [second.id, first.id]
 
 
@@ -220,7 +236,7 @@ def test_a_peak_is_told_only_where_it_is_settled(view, add, qtbot):
         changed = dataclasses.replace(split, trajectory=looks)
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
         text = shown(view, qtbot)
-        assert f"Validation AUC {words}" in text
+        assert f"Held-out AUC {words}" in text
         assert ("at iteration 5 and ends at" in text) == (last is poor)
 
 
@@ -272,20 +288,21 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     found = lines.nearest(box.mapViewToScene(QPointF(line.x[-1], line.y[-1])))
     assert found == (line, len(line.x) - 1)
     view._read(lines, *found)
-    assert f"AUC: validation {line.y[-1]:.3f}, training " in view.readout.text()
+    assert f"AUC: held-out {line.y[-1]:.3f}, training " in view.readout.text()
     view._read(view.plots_.upper_lines[0], steps(view)[0], 0)
     assert "iteration 1, " in view.readout.text()
-    assert f"certificate {power_words(curve.gap[0])}" in view.readout.text()
+    assert f"dual gap {power_words(curve.gap[0])}" in view.readout.text()
     view._clear_readout()
-    assert view.readout.text().startswith("Thick: validation")
+    assert view.readout.text().startswith("Above: how far the objective can still fall")
 
 
 def test_one_step_says_so(view, add, qtbot):
     add("auc-rls", name="AUC-RLS")
     text = shown(view, qtbot)
-    assert text.startswith("AUC-RLS is solved in one step: objective ")
-    assert " ms. Validation AUC ends at " in text
-    assert "certificate " in text
+    assert text.startswith("AUC-RLS was solved in one step; AUC ")
+    assert "Objective " in text
+    assert " ms. Held-out AUC ends at " in text
+    assert "dual gap " in text
     assert not view.plots_.upper.isVisible()
     assert not view.plots_.lower.isVisible()
     assert "One step" in view.findChild(QLabel, "training_hint").text()
@@ -302,7 +319,7 @@ def test_stopped_early(view, add, qtbot):
     record = add()
     split = dataclasses.replace(record.splits[0], converged=False)
     put(view.session, dataclasses.replace(record, id="limit", splits=(split,)))
-    assert "; stopped early: the certificate was not reached." in shown(view, qtbot)
+    assert "; stopped early: the dual gap is not yet as small as asked." in shown(view, qtbot)
     put(view.session, dataclasses.replace(record, id="hand", splits=(split,), status="stopped"))
     assert "; stopped early, by hand." in shown(view, qtbot)
 
@@ -329,8 +346,8 @@ def test_zero_gap_is_left_out_of_the_logarithm(view, add, qtbot):
     put(view.session, dataclasses.replace(record, id="exact", splits=(split,)))
     view.session.set_look(record.id, "Hide", visible=False)
     assert "proven optimal" in shown(view, qtbot)
-    (dotted,) = companions(view.plots_.upper_lines[0])
-    np.testing.assert_array_equal(dotted.y, [1.0, 0.1, np.nan])
+    (line,) = steps(view)
+    np.testing.assert_array_equal(line.y, [1.0, 0.1, np.nan])
 
 
 def test_empty_states_say_what_to_do(view, session, qtbot):
@@ -362,7 +379,7 @@ def test_run_in_flight(view, add, session, qtbot):
     assert view.plots_.upper_lines[0].drawn is before
     put_in_flight(session, None)
     qtbot.waitUntil(lambda: steps(view, live=True) == [])
-    assert view.sentence.text().startswith("Run: ")
+    assert view.sentence.text().startswith("Run has converged; ")
 
 
 def test_live_areas_are_of_the_looks(view, add, session, qtbot):
@@ -378,7 +395,7 @@ def test_live_areas_are_of_the_looks(view, add, session, qtbot):
     line = areas(view, live=True)[0]
     np.testing.assert_array_equal(line.x, [1, 2])
     np.testing.assert_allclose(line.y, expected, atol=1e-6)
-    words = f"Validation AUC {expected[1]:.3f}, {expected[0]:.3f} at first."
+    words = f"Held-out AUC {expected[1]:.3f}, {expected[0]:.3f} at first."
     assert view.sentence.text().endswith(words)
     choose(view.lower_combo, "pauc")
     shown(view, qtbot)
@@ -425,13 +442,23 @@ def test_power_words():
     assert power_words(0.0) == "0"
 
 
-def test_the_names_of_several_runs_stand_above_their_lines(qtbot, view, add):
+def test_one_legend_stands_above_both_plots(qtbot, view, add):
     one, two = add(name="One"), add("svm-pauc", name="Two")
     view.resize(760, 760)
     shown(view, qtbot)
-    lower = view.plots_.lower
-    legend = next(i for i in lower.getPlotItem().childItems() if hasattr(i, "explain_mark"))
-    assert [name.text for _sample, name in legend.items] == ["One", "Two"]
-    below = lower.getViewBox().sceneBoundingRect().top()
-    assert legend.sceneBoundingRect().bottom() <= below + 1
+    found = [
+        item
+        for plot in view.plots()
+        for item in plot.getPlotItem().childItems()
+        if hasattr(item, "explain_mark") and item.items
+    ]
+    (legend,) = found
+    assert [name.text for _sample, name in legend.items] == [
+        "One",
+        "Two",
+        "held-out rows",
+        "training rows",
+    ]
+    above = view.plots_.upper.getViewBox().sceneBoundingRect().top()
+    assert legend.sceneBoundingRect().bottom() <= above + 1
     assert {one.id, two.id} == {line.course.run for line in areas(view)}

@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.project.words import figure_words, interval_words, suggestion
+from aucstudio.project.words import (
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+    range_words,
+    setting_words,
+    suggestion,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +72,36 @@ def test_a_name_that_is_near_nothing_is_offered_nothing():
     assert suggestion("salary", ["age", "height"]) == ""
     assert suggestion("age", []) == ""
     assert suggestion("", ["age"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10.0, "10"),
+        (1000.0, "1000"),
+        (1e4, "10000"),
+        (1e5, "100000"),
+        (123456.0, "123456"),
+        (12345.678, "12346"),
+        (1e6, "10⁶"),
+        (2.5e7, "2.5·10⁷"),
+        (1e-4, "0.0001"),
+        (1e-6, "10⁻⁶"),
+        (2.0**-20, "9.537·10⁻⁷"),
+        (-1e-7, "−10⁻⁷"),
+        (-0.5, "−0.5"),
+        (0.0625, "0.0625"),
+        (0.0, "0"),
+    ],
+)
+def test_a_setting_has_one_form(value, text):
+    """Not 1e+05 beside 10⁴ beside 1000."""
+    assert setting_words(value) == text
+
+
+def test_shares_ranges_and_counts():
+    assert percent_words(0.25) == "25 %"
+    assert percent_words(0.005) == "0.5 %"
+    assert range_words((0.0, 0.1)) == "0 … 0.1"
+    assert counted(1, "split") == "1 split"
+    assert counted(1000, "split") == "1,000 splits"

@@ -40,18 +40,14 @@ def band_coverage(rate: str, low: float, high: float, n: int, row: str) -> str:
         band = f"{rate} ≥ {low:g}" if high == 1 else f"{rate} {low:g} … {high:g}"
     first, last = band_ranks(n, low, high)
     covered = position(n, high) - position(n, low)
-    return f"{band} covers {_amount(covered, row, of_one=first == last)}"
+    return f"{band} covers {_amount(covered, last - first + 1, row)}"
 
 
-def _amount(covered: float, row: str, of_one: bool) -> str:
-    """Word a number of rows, a part of one as a part, and say whose part it is where it is less."""
+def _amount(covered: float, count: int, row: str) -> str:
+    """Word how many rows a band touches: these decide it, the outermost ones perhaps in part."""
     if covered < 0.995:
-        return (
-            f"{covered:.2g} of one {row}" if of_one and covered >= 0.01 else f"less than one {row}"
-        )
-    digits = max(1, 2 - math.floor(math.log10(max(covered, 1))))
-    number = f"{covered:,.{digits}f}".rstrip("0").rstrip(".")
-    return f"{number} {row}{'' if number == '1' else 's'}"
+        return f"part of one {row}" if count == 1 else f"less than one {row}"
+    return f"{count:,} {row}{'' if count == 1 else 's'}"
 
 
 def rank_weights(n: int, alpha: float, beta: float) -> Array:

@@ -74,7 +74,7 @@ class PartialAUC(_Scales):
         return (self.beta**2 - self.alpha**2) / 2
 
     def coverage(self) -> str:
-        """Say how many negatives the band covers, parts of them counted as parts."""
+        """Say how many negatives the band covers."""
         return band_coverage("FPR", self.alpha, self.beta, self.of_negatives, "negative")
 
 
@@ -108,7 +108,7 @@ class PartialAUCByTPR(_Scales):
         return (self.high - self.low) * (2 - self.low - self.high) / 2
 
     def coverage(self) -> str:
-        """Say how many positives the band covers, parts of them counted as parts."""
+        """Say how many positives the band covers."""
         return band_coverage("TPR", self.low, self.high, self.of_positives, "positive")
 
 
@@ -144,7 +144,7 @@ class TwoWayPartialAUC(_Scales):
         return max(self.max_fpr - self.min_tpr, 0.0) ** 2 / 2
 
     def coverage(self) -> str:
-        """Say how many rows of each class the region covers, parts of them counted as parts."""
+        """Say how many rows of each class the region covers."""
         of_fpr = band_coverage("FPR", 0.0, self.max_fpr, self.of_negatives, "negative")
         of_tpr = band_coverage("TPR", self.min_tpr, 1.0, self.of_positives, "positive")
         return f"{of_fpr}, {of_tpr}"

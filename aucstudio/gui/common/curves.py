@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,7 @@ SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
 _MIN_WIDTH = 0.001
 _DECIMALS = 4
 _REMEMBERED = 16  # bands
+_MOST_AT_ONCE = 50_000  # rows whose curves are computed where they are shown
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -117,6 +119,23 @@ def run_curves(record: RunRecord) -> RunCurves:
         curves = tuple(curve_of(split) for split in record.splits)
         _known[record] = RunCurves(curves, auc_summary(record))
     return _known[record]
+
+
+def unready(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """List the records whose curves are not known and take longer than a frame."""
+    return [
+        record
+        for record in records
+        if record not in _known and sum(len(s.test_rows) for s in record.splits) > _MOST_AT_ONCE
+    ]
+
+
+def make_ready(records: Sequence[RunRecord]) -> None:
+    """Compute what the first picture of these curves needs; may be called on any thread."""
+    for known in map(run_curves, records):
+        for trace in (*known.every, known.average):
+            trace.corners  # noqa: B018  (computed here, kept there)
+        known._bends  # noqa: B018
 
 
 def within_band(trace: Trace, band: Band) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ class Theme:
 
     Attributes
     ----------
-    window, card, field, line, text, muted, accent, on_accent, selection, danger : str
+    window, card, field, line, text, muted, accent, on_accent, selection, danger, warning : str
         Chrome.
     grid, band, neutral, positive, negative, wrong : str
         Pictures: grid lines, the FPR band, what carries no run, the two classes, misranked pairs.
@@ -44,6 +44,7 @@ class Theme:
     on_accent: str
     selection: str
     danger: str
+    warning: str
     grid: str
     band: str
     neutral: str
@@ -65,6 +66,7 @@ LIGHT = Theme(
     on_accent="#ffffff",
     selection="#e3ecfd",
     danger="#b42318",
+    warning="#96610a",
     grid="#c4ccd8",
     band="#2563eb",
     neutral="#8b95a5",
@@ -95,6 +97,7 @@ DARK = Theme(
     on_accent="#0c1526",
     selection="#263a5e",
     danger="#ff8a80",
+    warning="#f0b84a",
     grid="#4a525f",
     band="#6b9bff",
     neutral="#8b95a5",

@@ -27,12 +27,15 @@ class RunLook:
         Whether its check mark is set: the views draw the checked runs.
     removed : bool
         Taken out of the list; the record stays in the project file.
+    notes : str
+        What a person wrote down about the run.
     """
 
     name: str
     colour: int
     visible: bool = True
     removed: bool = False
+    notes: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +74,12 @@ class Plan:
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
-        look = dataclasses.replace(self.looks[run], **changes)
-        return dataclasses.replace(self, looks={**self.looks, run: look})
+        return self.with_looks((run,), **changes)
+
+    def with_looks(self, runs: Iterable[str], **changes: Any) -> Plan:
+        """Give the plan with several runs shown differently."""
+        changed = {run: dataclasses.replace(self.looks[run], **changes) for run in runs}
+        return dataclasses.replace(self, looks={**self.looks, **changed})
 
     def fresh(self) -> Plan:
         """Give the plan of another study: the form stays, what is about runs goes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -67,7 +68,11 @@ class SessionEditing(SessionReading):
 
     def set_look(self, run: str, text: str, **changes: Any) -> None:
         """Show a run differently."""
-        self.edit(self.plan.with_look(run, **changes), text)
+        self.set_looks((run,), text, **changes)
+
+    def set_looks(self, runs: Iterable[str], text: str, key: str = "", **changes: Any) -> None:
+        """Show several runs differently, which is one step to undo."""
+        self.edit(self.plan.with_looks(runs, **changes), text, key)
 
     def weigh(self, **changes: Any) -> None:
         """Judge operating points for another prior or cost; see :class:`Stakes`."""

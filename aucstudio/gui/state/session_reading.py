@@ -115,7 +115,8 @@ class SessionReading(QObject):
 
     def run(self, run: str | None) -> ShownRun | None:
         """Give one run of the list by its id."""
-        return next((shown for shown in self.shown_runs() if shown.record.id == run), None)
+        record, look = self.records.get(run or ""), self.plan.looks.get(run or "")
+        return None if record is None or look is None or look.removed else ShownRun(record, look)
 
     @property
     def selected(self) -> str | None:

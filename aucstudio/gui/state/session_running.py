@@ -13,7 +13,7 @@ from aucstudio.gui.state.cluster_link import ClusterLink
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session_editing import SessionEditing
-from aucstudio.gui.state.study import Study
+from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
@@ -22,6 +22,7 @@ from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.place import Place
 from aucstudio.project.work.processes import Here
@@ -73,6 +74,16 @@ class SessionRunning(SessionEditing):
         InputError, InvalidSetting
             If it cannot be run; nothing is started.
         """
+        self._queue([self.planned(tuned=tuned)])
+
+    def planned(self, *, tuned: bool = False) -> Experiment:
+        """Give the experiment that the form says.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If it cannot be run.
+        """
         if self.table is None:
             raise InputError("open a table first", setting="data")
         data = DataReference.to_table(self.table)
@@ -83,7 +94,13 @@ class SessionRunning(SessionEditing):
         )
         check_size(experiment, self.table)
         check_groups(plan.validation, self.table)
-        self._queue([experiment])
+        return experiment
+
+    def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
+        """Give the run of the list that was made as the form says, if there is one."""
+        experiment = self.planned(tuned=tuned)
+        same = find_twin(experiment, (run.record for run in self.shown_runs()))
+        return None if same is None else self.run(same.id)
 
     def _queue(self, experiments: Sequence[Experiment]) -> None:
         assert self.table is not None

@@ -11,6 +11,7 @@ import dataclasses
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
 from aucstudio.project.geometry.directions import spread_rows
 from aucstudio.project.geometry.sampling import Sample, evenly
@@ -29,6 +30,8 @@ _BINS = 512
 _EDGE = 1e-6  # of a cell
 _PENALISED_FEATURES = 1_000
 _ROWS_FRAMED = 200
+_SMOOTHED = 3.0  # reach of the smoothing, in its widths
+_FAINTEST = 200.0  # the fullest cell over one that can just be seen
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,11 +44,48 @@ class Density:
         First axis first; they sum to all pairs.
     low, high : ndarray of shape (2,)
         Corners of the rectangle.
+    shade : ndarray of float32
+        The counts smoothed, from 0 to 1 by their logarithm, for a picture.
+    shade_low, shade_high : ndarray of shape (2,)
+        Corners of the rectangle of that, which is larger where the pairs end.
     """
 
     counts: Counts
     low: Array
     high: Array
+    shade: NDArray[np.float32]
+    shade_low: Array
+    shade_high: Array
+
+
+def shaded(counts: Counts, low: Array, high: Array, ends: tuple[Array, Array]) -> Density:
+    """Make a density of counts, smoothed for a picture.
+
+    ``ends`` are corners of the rectangle that holds all pairs: where the counts end there too,
+    the smoothed ones fade away beyond.
+    """
+    cell, widths = (high - low) / counts.shape, _smoothing(counts)
+    more = np.ceil(_SMOOTHED * np.array(widths)).astype(np.int64) + 1
+    before = np.where(low <= ends[0] + cell, more, 0)
+    after = np.where(high >= ends[1] - cell, more, 0)
+    wide = np.pad(counts, np.stack([before, after], axis=1)).astype(np.float32)
+    smooth = gaussian_filter(wide, widths, mode="constant", truncate=_SMOOTHED)
+    most = max(float(smooth.max()), 1e-12)
+    shade = np.log1p(smooth * (_FAINTEST / most)) / np.log1p(_FAINTEST)
+    return Density(
+        counts, low, high, shade.astype(np.float32), low - before * cell, high + after * cell
+    )
+
+
+def _smoothing(counts: Counts) -> list[float]:
+    """Give how many cells to smooth over along both axes, the fewer the more pairs there are."""
+    total, widths = max(float(counts.sum()), 1.0), []
+    for axis in range(2):
+        along, place = counts.sum(axis=1 - axis) / total, np.arange(counts.shape[axis])
+        spread = float(along @ (place - along @ place) ** 2) ** 0.5
+        # Half of Scott's rule: it shows the shape, and that single pairs make it.
+        widths.append(0.5 * spread * total ** (-1 / 6))
+    return widths
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -100,7 +140,8 @@ def pair_cloud(places: Array, positive: Mask) -> PairCloud:
         return dataclasses.replace(cloud, rows=rows)
     if pairs <= PAIRS_COUNTED:
         bins = int(np.clip(3.0 * pairs ** (1 / 3), 64, 256))
-        density = Density(difference_histogram(a, b, low, high, bins), low, high)
+        counts = difference_histogram(a, b, low, high, bins)
+        density = shaded(counts, low, high, (low, high))
     else:
         density = binned_density(a, b, _BINS)
     return dataclasses.replace(cloud, density=density)
@@ -167,7 +208,8 @@ def binned_density(a: Array, b: Array, bins: int) -> Density:
     counts = np.rint(scipy.signal.fftconvolve(first, second[::-1, ::-1])).astype(np.int64)
     # Cell 0 holds the lowest cell of a less the highest of b, its centre in the middle.
     low = a.min(axis=0) - b.min(axis=0) - (np.array(second.shape) - 0.5) * step
-    return Density(counts, low, low + np.array(counts.shape) * step)
+    high = low + np.array(counts.shape) * step
+    return shaded(counts, low, high, (low, high))
 
 
 def _histogram(places: Array, step: Array) -> Array:

@@ -105,6 +105,8 @@ class PairComparison:
     correction : {"holm", "bonferroni", "none"}
     reason : str
         Why a difference was computed but not tested; empty where it was.
+    alike : bool
+        Whether both rank the very same, so that there is nothing to tell apart.
     """
 
     a: str
@@ -117,6 +119,7 @@ class PairComparison:
     refused: str = ""
     correction: str = HOLM
     reason: str = ""
+    alike: bool = False
 
     @property
     def settled(self) -> bool:
@@ -279,7 +282,9 @@ def compare_runs(
 
 def _compared(a: str, b: str, test: inference.TestResult) -> PairComparison:
     found = test.difference, test.low, test.high, test.p
-    return PairComparison(a, b, *found, reason=test.reason)
+    # Other rankings of the same area have a standard error.
+    alike = test.difference == 0.0 and test.se == 0.0
+    return PairComparison(a, b, *found, reason=test.reason, alike=alike)
 
 
 def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:

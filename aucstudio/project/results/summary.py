@@ -113,6 +113,23 @@ def pauc_summary(record: RunRecord, band: Band, level: float = LEVEL) -> Summary
     )
 
 
+@_remembered
+def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
+    """Summarise the held-out TPR at an FPR."""
+
+    def bounds(split: SplitResult) -> inference.Interval:
+        found = inference.pointwise_band(
+            split.test_positive, split.test_scores, level, grid=[fpr], positive=True
+        )
+        low, high = float(found.low[0]), float(found.high[0])
+        return inference.Interval(at(split), low, high, level, "melded binomial bounds", np.nan)
+
+    def at(split: SplitResult) -> float:
+        return float(roc.tpr_at(ranking(split).curve, fpr))
+
+    return _summarise(record, at, bounds, level)
+
+
 def _summarise(
     record: RunRecord,
     measure: Callable[[SplitResult], float],

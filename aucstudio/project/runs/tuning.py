@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project.errors import InputError
+from aucstudio.project.words import setting_words
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -230,4 +231,4 @@ def settings_words(candidate: Candidate, names: Mapping[str, str] | None = None)
 
 
 def _spelled(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return setting_words(value) if isinstance(value, float) else str(value)

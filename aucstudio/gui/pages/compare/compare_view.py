@@ -21,7 +21,7 @@ from aucstudio.gui.common.widgets import hint_label, label, named, tell
 from aucstudio.gui.pages.compare import saving
 from aucstudio.gui.pages.compare import words as saying
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
-from aucstudio.gui.pages.compare.shown import Shown, compare_checked
+from aucstudio.gui.pages.compare.shown import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -45,7 +45,7 @@ class CompareView(View):
     ----------
     picture : PicturePage
     tables : TablesPage
-    shown : Shown or None
+    shown : ShownComparison or None
         What is on the page; None while there is nothing, or not yet.
     """
 
@@ -56,9 +56,9 @@ class CompareView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "compare_view", "Compare")
-        self.shown: Shown | None = None
-        self._known: dict[Key, Shown] = {}
-        self._dressed: object = None
+        self.shown: ShownComparison | None = None
+        self._known: dict[Key, ShownComparison] = {}
+        self._filled: object = None
         self._work = Background(self, self._land)
         self._make_controls()
         self._make_pages()
@@ -162,14 +162,14 @@ class CompareView(View):
             self._start(key, runs, band, measure)
 
     def _start(self, key: Key, runs: list[ShownRun], band: Band, measure: str) -> None:
-        def work(post: Any) -> Shown:
+        def work(post: Any) -> ShownComparison:
             return compare_checked(runs, band, measure, post, self.session.cluster.workers)
 
         self._work.start(key, work)
         if self._work.busy:
             self.sentence.setText("Comparing…")
 
-    def _land(self, key: Key, job: Job[float, Shown]) -> None:
+    def _land(self, key: Key, job: Job[float, ShownComparison]) -> None:
         if job.error is not None:
             self._show(None)
             self.sentence.setText(describe_failure(job.error)[0])
@@ -181,13 +181,13 @@ class CompareView(View):
 
     # ------------------------------------------------------------- showing
 
-    def _show(self, computed: Shown | None) -> None:
+    def _show(self, computed: ShownComparison | None) -> None:
         correction = str(self.correction_combo.currentData())
         self.shown = None if computed is None else computed.corrected(correction)
         looks = self._looks()
-        dressed = (computed, correction, tuple(looks), current_theme().name)
-        if dressed != self._dressed:
-            self._dressed = dressed
+        filled = (computed, correction, tuple(looks), current_theme().name)
+        if filled != self._filled:
+            self._filled = filled
             self._fill(looks)
         self._mark()
         self._tell()
@@ -210,7 +210,11 @@ class CompareView(View):
     def _looks(self) -> list[RunLook]:
         """Give how the shown runs look now: a colour may have changed since they were compared."""
         looks = {run.record.id: run.look for run in self.session.checked_runs()}
-        return [] if self.shown is None else [looks[run.record.id] for run in self.shown.looks]
+        return (
+            []
+            if self.shown is None
+            else [looks.get(run.record.id, run.look) for run in self.shown.looks]
+        )
 
     def _fit(self) -> None:
         """Use the width there is."""

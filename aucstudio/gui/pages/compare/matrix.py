@@ -94,16 +94,18 @@ class PairMatrix(QAbstractTableModel):
             return _CENTRE
         place = index.row(), index.column()
         if place in self._cells:
-            return self._dress(*place, role)
+            return self._pair_data(*place, role)
         last = index.column() == len(self._looks)
         return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
 
-    def _dress(self, row: int, column: int, role: int) -> Any:
+    def _pair_data(self, row: int, column: int, role: int) -> Any:
         """Give what a cell shows of its pair; weight and sign say what the tint says."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
             if pair.refused:
                 return "–"
+            if pair.alike:
+                return "alike"
             difference = words.figure_words(pair.difference, "+")
             return f"{difference}\n{words.p_number(pair.p_corrected)}"
         if role == _ROLE.ToolTipRole:

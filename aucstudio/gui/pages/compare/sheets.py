@@ -140,7 +140,7 @@ def pair_row(pair: PairComparison) -> Row:
         pair.a,
         pair.b,
         words.figure_words(pair.difference, "+"),
-        words.interval_words(pair.low, pair.high),
+        "–" if pair.alike else words.interval_words(pair.low, pair.high),
         words.p_number(pair.p),
         words.p_number(pair.p_corrected),
         _better(pair),
@@ -153,6 +153,8 @@ def _better(pair: PairComparison) -> str:
         return pair.refused
     if math.isnan(pair.p):
         return pair.reason or "too little to tell by"
+    if pair.alike:
+        return "alike"
     if not pair.settled:
         return "open"
     return "A" if pair.difference >= 0 else "B"

@@ -14,14 +14,14 @@ from aucstudio.project.work.workers import Workers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shown:
+class ShownComparison:
     """A comparison with the runs it is of; the best one of the chosen measure first."""
 
     looks: list[ShownRun]
     found: Comparison
     band: Band
 
-    def corrected(self, correction: str) -> Shown:
+    def corrected(self, correction: str) -> ShownComparison:
         """Give the same with p-values corrected otherwise."""
         pairs = comparison.corrected(self.found.pairs, correction)
         return dataclasses.replace(self, found=dataclasses.replace(self.found, pairs=pairs))
@@ -44,7 +44,7 @@ class Shown:
 
 def compare_checked(
     runs: list[ShownRun], band: Band, measure: str, post: Any, workers: Workers | None
-) -> Shown:
+) -> ShownComparison:
     """Compute the figures of all runs and test every pair; off the window's thread."""
     figures = {}
     for run in runs:
@@ -57,4 +57,4 @@ def compare_checked(
     named_runs = [(run.look.name, run.record) for run in ranked]
     pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
     found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
-    return Shown(ranked, found, band)
+    return ShownComparison(ranked, found, band)

@@ -43,6 +43,11 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     if math.isnan(pair.p):
         why = pair.reason or "too few for a test"
         return Statement(f"{pair.a} and {pair.b} cannot be compared on {rows}: {why}.")
+    if pair.alike:
+        where = measure.partition(" in ")[2]
+        same = f"{pair.a} and {pair.b} rank {rows} alike{f' in {where}' if where else ''}."
+        why = "No positive and negative are ordered otherwise: there is nothing to test."
+        return Statement(same, why)
     ahead = pair if pair.difference >= 0 else pair.turned()
     interval = words.interval_words(ahead.low, ahead.high)
     known = f", 95 % {interval}" if interval != "–" else ""

@@ -17,6 +17,7 @@ from aucstudio.project.geometry.differences import (
     Density,
     PairCloud,
     difference_histogram,
+    shaded,
 )
 from aucstudio.project.work.job import Job
 
@@ -94,7 +95,8 @@ class CloseUp:
         across, up = (max(1, round(float(side) / _FINE)) for side in pixels)
 
         def work(_post: object) -> Density:
-            return Density(difference_histogram(a, b, low, high, (across, up)), low, high)
+            counts = difference_histogram(a, b, low, high, (across, up))
+            return shaded(counts, low, high, (cloud.low, cloud.high))
 
         self._work.start((cloud, low.tolist(), high.tolist()), work)
 

@@ -1,4 +1,6 @@
-"""Differences: the vectors z = x⁺ − x⁻ in a plane, the origin and the hyperplane ⟨w, z⟩ = 0.
+"""Differences: every pair of a positive and a negative row, and the line of equal scores.
+
+That is: the vectors z = x⁺ − x⁻ in a plane, the origin and the hyperplane ⟨w, z⟩ = 0.
 
 The picture of the SAUC-SVM paper's figures 1 and 2, for any table: a pair is ranked wrongly
 where its z lies behind the hyperplane, and Σ = Σ⁺ + Σ⁻ is the shape of the cloud of all z.
@@ -15,10 +17,11 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QCheckBox, QGraphicsItem, QPushButton, QVBoxLayout
 
+from aucstudio.gui.common.choices import fill_combo
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import follow_check, named
 from aucstudio.gui.pages.differences import words
 from aucstudio.gui.pages.differences.close_up import CloseUp
 from aucstudio.gui.pages.differences.cloud import CloudItems
@@ -26,8 +29,11 @@ from aucstudio.gui.pages.differences.marked import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
 from aucstudio.gui.pages.differences.pairs import drawn_pairs, find_pairs, pair_columns
 from aucstudio.gui.pages.differences.pointing import Pointing
-from aucstudio.gui.pages.differences.run_planes import RunPlanes
-from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject, fill_combo
+from aucstudio.gui.pages.differences.run_planes import RunPlanes, own_normal
+from aucstudio.gui.pages.differences.sides import SideNames
+from aucstudio.gui.pages.planes.controls import is_whole_plane
+from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
+from aucstudio.gui.pages.planes.subject import is_curved, left_out_words
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.differences import ellipse
@@ -42,9 +48,9 @@ class DifferenceView(PlaneView):
     """The difference vectors of the pairs of one fit."""
 
     planes: ClassVar = {
-        SCORE: "Score × spread",
+        SCORE: "Score × widest direction",
         FEATURES: "Two features",
-        COMPONENTS: "Principal directions of Σ",
+        COMPONENTS: "Principal components",
     }
     prefix: ClassVar = ""
     of_pairs: ClassVar = True
@@ -60,14 +66,15 @@ class DifferenceView(PlaneView):
         self.cloud = CloudItems(self.plot)
         self.close_up = CloseUp(self, self.plot, self.cloud.draw_density)
         self.marked = MarkedPairs(self.plot)
-        self.run_planes = RunPlanes(self.plot, session, self.live_line)
+        self.sides = SideNames(self.plot)
+        self.run_planes = RunPlanes(self.plot, session, self.live_line, self._on_counted)
         self.panel = PairPanel()
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
         self.pointing = Pointing(self.plot, self.marked, self.panel, session)
         self._verdict: list[str] = []
-        self._told: list[str] = []
+        self._compared: list[str] = []
         self._followed: tuple[object, object] | None = None
         self._make_keys()
 
@@ -86,17 +93,37 @@ class DifferenceView(PlaneView):
             elided=True,
         )
         self.compare_combo.currentIndexChanged.connect(self._on_compare)
-        self.all_check = named(
-            QCheckBox("All r&uns"), "all_runs_check", "Hyperplanes of all checked runs"
+        self.all_check = self._add_check(
+            "All r&uns",
+            "all_runs_check",
+            "Draw the line of equal scores of every checked run that is linear",
         )
-        plain_tooltip(self.all_check, "Draw the hyperplane of every checked run that is linear")
-        self.all_check.toggled.connect(self.mark_stale)
-        self.controls.addWidget(self.all_check)
+        self.errors_check = self._add_check(
+            "&Misranked pairs",
+            "misranked_check",
+            "Draw pairs whose positive does not score above its negative, one by one",
+        )
+        self.spread_check = self._add_check(
+            "&Spread",
+            "spread_check",
+            "Draw the mean of all pairs, and the ellipses of their covariance Σ",
+        )
+        self.follow_check = follow_check("difference_follow_check")
+        self.follow_check.setChecked(True)
+        self.follow_check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(self.follow_check)
         self.worst_button = named(
-            QPushButton("&Worst"), "worst_pair_button", "Show the pair that is ranked worst"
+            QPushButton("&Worst pair"), "worst_pair_button", "Show the pair that is ranked worst"
         )
         plain_tooltip(self.worst_button, "The two rows of the lowest margin, side by side (F8)")
         self.controls.addWidget(self.worst_button)
+
+    def _add_check(self, words: str, name: str, tip: str) -> QCheckBox:
+        check = named(QCheckBox(words), name, tip)
+        plain_tooltip(check, tip)
+        check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(check)
+        return check
 
     def _make_keys(self) -> None:
         self.worst_button.clicked.connect(self._on_worst)
@@ -114,6 +141,8 @@ class DifferenceView(PlaneView):
         self.show_control(self.pairs_combo, has_run)
         self.all_check.setVisible(has_run and len(others) > 1)
         self.worst_button.setVisible(has_run and subject is not None and subject.in_table)
+        self.errors_check.setVisible(has_run)
+        self.follow_check.setVisible(is_curved(session.live))
         names = [(run.look.name, run.record.id) for run in others]
         fill_combo(self.compare_combo, [("none", None), *names])
         with QSignalBlocker(self.compare_combo):
@@ -137,6 +166,9 @@ class DifferenceView(PlaneView):
     def held_out(self, run: ShownRun) -> bool:
         return bool(self.pairs_combo.currentData())
 
+    def follows_live(self) -> bool:
+        return self.follow_check.isChecked()
+
     # ------------------------------------------------------------- computing
 
     def compute(self, subject: Subject, picture: Picture) -> object:
@@ -148,25 +180,42 @@ class DifferenceView(PlaneView):
         return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
     def busy(self) -> bool:
-        return super().busy() or self.panel.busy() or self.close_up.busy()
+        return super().busy() or self.panel.busy() or self.close_up.busy() or self.run_planes.busy()
 
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
         pairs, colour = picture.extra, _colour(subject)
-        if self.cloud.draw(pairs.cloud, pairs.penalised, colour):
+        normal = _exact_normal(subject, picture)
+        if self.cloud.draw(pairs.cloud, pairs.penalised, colour, normal, pairs.dots_wrong):
             self.close_up.follow(pairs.cloud, picture.sample.positive)
+        self.cloud.show_spread(self.spread_check.isChecked(), pairs.penalised is not None)
+        if normal is None or pairs.misranked is None or picture.plane.kind != SCORE:
+            self.sides.hide()
+        else:
+            self.sides.show(pairs.misranked.share)
         self.marked.draw(pairs.cloud, pairs.support, colour)
-        self._told = self.run_planes.draw(subject, picture, self.all_check.isChecked())
+        self._compared = self.run_planes.draw(subject, picture, self.all_check.isChecked())
         self._followed = None
         return self._draw_errors(subject, picture)
 
     def _draw_errors(self, subject: Subject, picture: Picture) -> Statement:
         """Draw the misranked pairs, and count them in words."""
         band = self.session.plan.band
-        self.marked.draw_errors(*drawn_pairs(picture.extra, band))
-        self._verdict = [*words.verdict(subject, picture, band), *self._told]
+        shown = self.errors_check.isChecked()
+        self.marked.draw_errors(*drawn_pairs(picture.extra, band), shown)
+        self._verdict = list(words.verdict(subject, picture, band, shown))
         return self._sentence()
+
+    def _on_counted(self) -> None:
+        """Say what was counted of the compared run."""
+        if self.picture is not None and self.subject is not None:
+            every = self.all_check.isChecked()
+            self._compared = self.run_planes.draw(self.subject, self.picture, every)
+            self.sentence.setText(self._sentence())
+
+    def describe(self, subject: Subject, picture: Picture) -> str:
+        return words.caption(subject, picture, _exact_normal(subject, picture) is not None)
 
     def follow(self) -> None:
         assert self.subject is not None
@@ -192,9 +241,12 @@ class DifferenceView(PlaneView):
     def _explain(self, subject: Subject, picture: Picture) -> None:
         self.legend.clear()
         self.run_planes.explain(self.legend)
+        self.cloud.explain(self.legend)
         self.marked.explain(self.legend)
         self.pointing.explain(self.legend)
-        self.cloud.explain(self.legend, picture.extra.penalised is not None, _colour(subject))
+        if self.spread_check.isChecked():
+            penalised = picture.extra.penalised is not None
+            self.cloud.explain_spread(self.legend, penalised, _colour(subject))
         self.legend.fit()
 
     def refresh_band(self) -> None:
@@ -212,21 +264,24 @@ class DifferenceView(PlaneView):
 
     def moving(self) -> Container[QGraphicsItem]:
         live = self.run_planes.live
-        return live.line, *live.margins, live.shaft, live.head
+        return live.line, live.margin, live.shaft, live.head
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
+        subject, picture = self.subject, self.picture
+        if subject is not None and subject.is_live and picture is not None:
+            normal = own_normal(subject, picture.plane)
         self.run_planes.move_live(live, normal)
         if self.picture is not None:
             self.sentence.setText(self._sentence())
 
     def _sentence(self) -> Statement:
         live = words.live_words(self.session.live, self.session.plan.band)
-        if live and not self.live_line.isVisible():
-            live += " Its hyperplane is not a straight line in this plane."
+        if live and self.subject is not None and not self.live_line.isVisible():
+            return Statement.of(words.other_words(self.subject, self.session.live), live)
         first = self.subject is not None and self.subject.run is None and bool(live)
         # Before the first run has ended there is but one thing to say; later what moves is said
         # first.
-        return Statement(live) if first else Statement.of(live, *self._verdict)
+        return Statement(live) if first else Statement.of(live, *self._verdict, *self._compared)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -241,6 +296,14 @@ class DifferenceView(PlaneView):
         if self.picture is None:
             return {}
         return pair_columns(self.picture, self.session.plan.band)
+
+
+def _exact_normal(subject: Subject, picture: Picture) -> Array | None:
+    """Give the normal of the line behind which pairs are misranked, if the plane tells that."""
+    whole = picture.plane.kind == SCORE or is_whole_plane(subject.preparation)
+    if not whole or left_out_words(subject, ""):
+        return None
+    return own_normal(subject, picture.plane)
 
 
 def _colour(subject: Subject) -> QColor:

@@ -1,4 +1,4 @@
-"""A run's hyperplane ⟨w, z⟩ = 0 in a plane, with its margin on both sides and its normal."""
+"""A run's hyperplane ⟨w, z⟩ = 0 in a plane, with its margin, its normal and its name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPen
 
-from aucstudio.gui.common.plotting import pen
+from aucstudio.gui.common.plain import line_label
+from aucstudio.gui.common.plotting import faded, pen
+from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
 
 Array = NDArray[np.float64]
@@ -25,12 +27,14 @@ _WITH_MARGIN = frozenset(
 
 
 class HyperplaneItems:
-    """The hyperplane, its margin and its normal."""
+    """The hyperplane, the margin beyond which the method wants every pair, and the normal."""
 
     def __init__(self, plot: pg.PlotWidget, z: float, line: pg.InfiniteLine | None = None) -> None:
         self._box = plot.getViewBox()
-        self.margins = [add_line(plot, z), add_line(plot, z)]
+        self.margin = add_line(plot, z)
         self.line = add_line(plot, z + 1) if line is None else line
+        self.name = pg.InfLineLabel(self.line, "", position=0.04, anchors=[(0, 0), (0, 1)])
+        self.name.setZValue(z + 3)
         self.shaft = add_curve(plot, z + 2)
         self.head = pg.ArrowItem(headLen=12, tipAngle=36, pxMode=True)
         self.head.setZValue(z + 2)
@@ -42,21 +46,29 @@ class HyperplaneItems:
     def hide(self) -> None:
         """Take everything away."""
         self._normal = None
-        for item in (self.line, *self.margins, self.shaft, self.head):
+        for item in (self.line, self.margin, self.shaft, self.head):
             item.setVisible(False)
 
-    def show(self, normal: Array, margin: float | None, drawn: QPen) -> None:
-        """Draw where a·c = 0 and ± ``margin`` for the normal a."""
+    def show(self, normal: Array, margin: float | None, drawn: QPen, name: str = "") -> None:
+        """Draw where a·c = 0 and ``margin`` for the normal a, with a name along the line."""
         self._normal = normal
         colour = drawn.color()
         self.line.setPen(drawn)
         place_line(self.line, normal, 0.0)
-        for line, sign in zip(self.margins, (1.0, -1.0), strict=True):
-            line.setVisible(margin is not None)
-            if margin is not None:
-                line.setPen(pen(colour, 1.0, (4.0, 4.0)))
-                place_line(line, normal, sign * margin)
+        self.margin.setVisible(margin is not None)
+        if margin is not None:
+            self.margin.setPen(margin_pen(colour))
+            place_line(self.margin, normal, margin)
+        self._show_name(name, colour)
         self._show_normal(colour)
+
+    def _show_name(self, name: str, colour: QColor) -> None:
+        # Along the line; where that is upright, up from the bottom.
+        self.name.rotateAxis = pg.Point(1.0, 0.0)
+        self.name.setColor(colour)
+        self.name.fill = pg.mkBrush(faded(current_theme().card, 200))
+        self.name.setVisible(bool(name))
+        self.name.setFormat(line_label(name))
 
     def _show_normal(self, colour: QColor) -> None:
         self.shaft.setPen(pen(colour, 2))
@@ -80,6 +92,11 @@ class HyperplaneItems:
         self.shaft.setData([0.0, tip[0]], [0.0, tip[1]])
         self.head.setPos(*tip)
         self.head.setStyle(angle=180.0 - float(np.degrees(np.arctan2(seen[1], seen[0]))))
+
+
+def margin_pen(colour: QColor) -> QPen:
+    """Make the pen of a margin: thin, in its run's colour; dashes tell runs apart, nothing else."""
+    return pen(faded(colour, 150), 1.0)
 
 
 def margin_of(method: str, params: Mapping[str, Any]) -> float | None:

@@ -38,9 +38,9 @@ class MarkedPairs:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.of_row = Kind(add_marks(plot, "s", 4, 19), "pairs of the row")
-        self.support = Kind(add_marks(plot, "o", 9, 8), "support pairs")
-        self.wrong = Kind(add_marks(plot, "o", 5, 9), "misranked pairs")
-        self.in_band = Kind(add_marks(plot, "t1", 8, 10), "misranked in range")
+        self.support = Kind(add_marks(plot, "o", 9, 8), "support pairs: the fit rests on them")
+        self.wrong = Kind(add_marks(plot, "o", 5, 9), "single misranked pairs")
+        self.in_band = Kind(add_marks(plot, "t1", 8, 10), "… with a negative in the FPR range")
         self.hovered = add_marks(plot, "o", 14, 24)
         self.chosen = add_marks(plot, "o", 18, 25)
         self._cloud: PairCloud | None = None
@@ -56,8 +56,10 @@ class MarkedPairs:
         self._put(self.support, support, pen(faded(ring, 190), 1.0), None)
         self.hovered.clear()
 
-    def draw_errors(self, wrong: Index, in_band: Index) -> None:
-        """Draw the misranked pairs, outside the FPR range and within it."""
+    def draw_errors(self, wrong: Index, in_band: Index, shown: bool) -> None:
+        """Draw the misranked pairs, outside the FPR range and within it, if they are wanted."""
+        if not shown:
+            wrong = in_band = NO_PAIRS
         theme = current_theme()
         self._put(self.wrong, wrong, None, faded(theme.wrong, _alpha(wrong, 190)))
         inside = faded(theme.wrong, _alpha(in_band, 235))

@@ -22,6 +22,7 @@ from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Band = tuple[float, float]
 
 NO_PAIRS: Index = np.empty((2, 0), dtype=np.intp)
@@ -30,7 +31,7 @@ _WORST_DRAWN = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Pairs:
+class PlacedPairs:
     """The pairs of the placed rows.
 
     Attributes
@@ -43,11 +44,13 @@ class Pairs:
     misranked : Misranked or None
         The same.
     worst : ndarray of int, shape (2, k)
-        Pairs of the lowest margins, the lowest first.
+        PlacedPairs of the lowest margins, the lowest first.
     support : ndarray of int, shape (2, k)
         Those support pairs that are drawn.
     penalised : ndarray of shape (2, 2) or None
         Σ(I + λΣ)⁻¹ in the plane, for a method that has it.
+    dots_wrong : ndarray of bool or None
+        Which pairs that are drawn as dots are misranked, where rows have scores.
     """
 
     cloud: PairCloud
@@ -57,24 +60,32 @@ class Pairs:
     worst: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
     support: Index = dataclasses.field(default_factory=NO_PAIRS.copy)
     penalised: Array | None = None
+    dots_wrong: Mask | None = None
 
 
-def find_pairs(subject: Subject, picture: Picture) -> Pairs:
+def find_pairs(subject: Subject, picture: Picture) -> PlacedPairs:
     """Gather what there is to know of a picture's pairs; not for the window's thread."""
     sample = picture.sample
     cloud = pair_cloud(picture.places, sample.positive)
     frame = pair_frame(cloud, sample.positive)
-    if subject.split is None or subject.run is None or sample.scores is None:
-        return Pairs(cloud, frame)
+    if sample.scores is None:
+        return PlacedPairs(cloud, frame)
     order = PairOrder.of(sample.positive, sample.scores)
     found, worst = order.misranked(), order.worst(WORST)
+    dots = None if cloud.rows is None else _are_misranked(sample.scores, cloud.rows)
     # An even sample may leave out the very pairs that one looks for.
     extreme = worst[:, sample.scores[worst[0]] <= sample.scores[worst[1]]][:, :_WORST_DRAWN]
     found = dataclasses.replace(found, rows=_together(found.rows, extreme))
-    support = NO_PAIRS
-    if not subject.held_out:
+    support, penalised = NO_PAIRS, None
+    if subject.split is not None and not subject.held_out:
         support = places_of(sample, subject.split.support_pairs[:, :SUPPORT_DRAWN])
-    return Pairs(cloud, frame, order, found, worst, support, _penalised(subject, picture))
+        penalised = _penalised(subject, picture)
+    return PlacedPairs(cloud, frame, order, found, worst, support, penalised, dots)
+
+
+def _are_misranked(scores: Array, rows: Index) -> Mask:
+    found: Mask = scores[rows[0]] <= scores[rows[1]]
+    return found
 
 
 def _together(*lists: Index) -> Index:
@@ -86,7 +97,7 @@ def _penalised(subject: Subject, picture: Picture) -> Array | None:
     assert subject.run is not None
     assert subject.split is not None
     # Σ of the penalty is that of the training rows.
-    if subject.run.record.experiment.method != "sauc-svm" or subject.held_out:
+    if subject.run.record.experiment.method != "sauc-svm":
         return None
     sample, plane = picture.sample, picture.plane
     values, positive, directions = sample.X, sample.positive, plane.directions
@@ -99,13 +110,21 @@ def _penalised(subject: Subject, picture: Picture) -> Array | None:
     return penalised_covariance(values, positive, directions, penalty)
 
 
-def drawn_pairs(pairs: Pairs, band: Band) -> tuple[Index, Index]:
+def drawn_pairs(pairs: PlacedPairs, band: Band) -> tuple[Index, Index]:
     """Give the misranked pairs that are drawn, outside the FPR range and within it."""
     if pairs.order is None or pairs.misranked is None:
         return NO_PAIRS, NO_PAIRS
     rows = pairs.misranked.rows
-    inside = np.isin(rows[1], pairs.order.band(*band))
+    inside = _in_band(pairs.order, rows, band)
     return rows[:, ~inside], _together(rows[:, inside], pairs.order.misranked(band=band).rows)
+
+
+def _in_band(order: PairOrder, rows: Index, band: Band) -> Mask:
+    """Tell which pairs have a negative in the FPR range."""
+    inside = np.zeros(len(order.positives) + len(order.negatives), dtype=bool)
+    inside[order.band(*band)] = True
+    found: Mask = inside[rows[1]]
+    return found
 
 
 def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]:
@@ -113,7 +132,7 @@ def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]
 
     Rows are counted from 1, the header left out.
     """
-    pairs: Pairs = picture.extra
+    pairs: PlacedPairs = picture.extra
     kinds = [*drawn_pairs(pairs, band), pairs.support]
     if pairs.cloud.rows is not None:
         kinds.append(pairs.cloud.rows)
@@ -122,8 +141,8 @@ def pair_columns(picture: Picture, band: Band) -> dict[str, NDArray[np.generic]]
     sample = picture.sample
     misranked = in_band = np.zeros(rows.shape[1], dtype=bool)
     if pairs.order is not None and sample.scores is not None:
-        misranked = sample.scores[rows[0]] <= sample.scores[rows[1]]
-        in_band = np.isin(rows[1], pairs.order.band(*band))
+        misranked = _are_misranked(sample.scores, rows)
+        in_band = _in_band(pairs.order, rows, band)
     support = {(i, j) for i, j in pairs.support.T.tolist()}
     return {
         "positive row": sample.numbers[rows[0]] + 1,

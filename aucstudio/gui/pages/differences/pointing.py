@@ -12,10 +12,10 @@ from PySide6.QtCore import QPointF, Qt
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.differences.marked import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
-from aucstudio.gui.pages.differences.pairs import NO_PAIRS, Pairs
+from aucstudio.gui.pages.differences.pairs import NO_PAIRS, PlacedPairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
 from aucstudio.gui.pages.planes.legend import Legend
-from aucstudio.gui.pages.planes.subject import Picture, Subject
+from aucstudio.gui.pages.planes.subject import Picture, Subject, is_pair
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import places_of
 
@@ -32,6 +32,8 @@ class Pointing:
         self._picture: Picture | None = None
         # The session points at rows of its table; those of a test file can only be hovered.
         self._in_table = True
+        # The session's pair, if the subject has it: after a change of study it may be no pair.
+        self._pair: tuple[int, int] | None = None
         self._row_words = ""
         self.hint = pg.TextItem()
         self.hint.setZValue(30)
@@ -51,23 +53,25 @@ class Pointing:
     def follow(self, subject: Subject, picture: Picture) -> None:
         """Mark the row and the pair that the session points at, and show the pair's rows."""
         self._picture, self._in_table = picture, subject.in_table
+        pair = self._session.focus.pair
+        self._pair = pair if is_pair(subject, pair) else None
         self.hint.setVisible(False)
         self._mark_row(picture)
-        pair, table = self._session.focus.pair, self._session.table
+        pair, table = self._pair, self._session.table
         self._marked.choose(self._chosen(picture))
-        if pair is None or table is None or subject.split is None or not subject.in_table:
+        if pair is None or table is None or subject.split is None:
             self._panel.show_nothing()
         else:
             self._panel.show_pair(table, subject.split.model, pair)
 
     def _mark_row(self, picture: Picture) -> None:
-        pairs: Pairs = picture.extra
+        pairs: PlacedPairs = picture.extra
         row, self._row_words = self._session.focus.row, ""
-        is_here = self._in_table and row in picture.sample.numbers
-        if row is None or pairs.order is None or not is_here:
+        here = np.flatnonzero(picture.sample.numbers == (-1 if row is None else row))
+        if row is None or pairs.order is None or not self._in_table or not len(here):
             self._marked.draw_row(NO_PAIRS)
             return
-        place = int(np.flatnonzero(picture.sample.numbers == row)[0])
+        place = int(here[0])
         found = pairs.order.of_row(place, bool(picture.sample.positive[place]))
         self._marked.draw_row(found.rows)
         wrong = found.wrong + found.tied
@@ -146,5 +150,5 @@ class Pointing:
 
     def _chosen(self, picture: Picture) -> Index:
         """Give the places of the pair that the session points at, if its rows are here."""
-        pair = self._session.focus.pair if self._in_table else None
+        pair = self._pair
         return NO_PAIRS if pair is None else places_of(picture.sample, np.array(pair)[:, None])

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen
 
+from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of
+from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
 from aucstudio.project.geometry.planes import Plane, angle, carried
 from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.work.job import Job
 
 Array = NDArray[np.float64]
 
@@ -24,21 +30,30 @@ Array = NDArray[np.float64]
 class RunPlanes:
     """The hyperplanes in one plot; each keeps its run's colour and dash.
 
+    ``counted`` is called when the compared run's errors were counted beside the window.
+
     Attributes
     ----------
     chosen, compared, live : HyperplaneItems
     others : list of InfiniteLine
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session, live_line: pg.InfiniteLine) -> None:
+    def __init__(
+        self,
+        plot: pg.PlotWidget,
+        session: Session,
+        live_line: pg.InfiniteLine,
+        counted: Callable[[], object],
+    ) -> None:
         self._plot, self._session = plot, session
         self.compared = HyperplaneItems(plot, 12)
         self.chosen = HyperplaneItems(plot, 15)
         self.live = HyperplaneItems(plot, 18, live_line)
         self.others: list[pg.InfiniteLine] = []
         self._explained: list[tuple[str, QPen]] = []
-        self._asked: tuple[object, ...] = ()
         self._found: Misranked | None = None
+        self._counted = counted
+        self._work = Background(plot, self._land)
 
     def draw(self, subject: Subject, picture: Picture, every: bool) -> list[str]:
         """Draw the chosen run's, the compared one's and, if wanted, those of all checked runs.
@@ -54,9 +69,7 @@ class RunPlanes:
             return []
         normal = own_normal(subject, picture.plane)
         if normal is not None:
-            drawn = run_pen(subject.run.look, 2.5)
-            self.chosen.show(normal, _margin(subject.run, subject.split), drawn)
-            self._explained.append((subject.run.look.name, drawn))
+            self._show(self.chosen, normal, subject.run, subject.split, 2.5)
         told = self._draw_compared(subject, picture)
         if every:
             self._draw_others(subject, picture)
@@ -82,12 +95,22 @@ class RunPlanes:
             return [*told, f"{other.look.name} uses features that {subject.name} does not."]
         normal = picture.plane.normal(moved)
         if normal is not None:
-            self.compared.show(normal, _margin(other, split), run_pen(other.look))
-            self._explained.append((other.look.name, run_pen(other.look)))
+            self._show(self.compared, normal, other, split, 2.0)
         if subject.weights is not None:
             turned = angle(subject.weights, moved)
             told.append(f"The hyperplane of {other.look.name} is turned by {turned:.1f}°.")
         return told
+
+    def _show(
+        self, items: HyperplaneItems, normal: Array, run: ShownRun, split: SplitResult, width: float
+    ) -> None:
+        drawn = run_pen(run.look, width)
+        margin = margin_of(run.record.experiment.method, split.model.params)
+        items.show(normal, margin, drawn, _line_name(run.look))
+        chosen = items is self.chosen
+        self._explained.append((_line_name(run.look) if chosen else run.look.name, drawn))
+        if margin is not None and chosen:
+            self._explained.append(("the margin its pairs should have", margin_pen(drawn.color())))
 
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> list[str]:
         """Say how many of the pairs the compared run ranks wrongly, if it had the same rows."""
@@ -97,12 +120,21 @@ class RunPlanes:
         if not np.array_equal(getattr(split, rows), getattr(subject.split, rows)):
             return []
         asked = other.record.id, split.repeat, split.fold, part
-        if asked != self._asked:
-            order = PairOrder.of(getattr(split, positive), getattr(split, scores))
-            self._asked, self._found = asked, order.misranked(0)
+        if asked != self._work.key:
+            self._found = None
+            data = getattr(split, positive), getattr(split, scores)
+            self._work.start(asked, lambda _post: PairOrder.of(*data).misranked(0))
         if self._found is None:
             return []
         return [f"{other.look.name} ranks {self._found.wrong:,} of them wrongly."]
+
+    def busy(self) -> bool:
+        """Tell whether pairs of the compared run are being counted."""
+        return self._work.busy
+
+    def _land(self, _key: object, job: Job[None, Misranked]) -> None:
+        self._found = job.result
+        self._counted()
 
     def _draw_others(self, subject: Subject, picture: Picture) -> None:
         shown = {self._session.selected, self._session.compared}
@@ -125,7 +157,7 @@ class RunPlanes:
             self.live.hide()
             return
         margin = margin_of(live.experiment.method, live.experiment.params)
-        self.live.show(normal, margin, run_pen(live.look, 2.5))
+        self.live.show(normal, margin, run_pen(live.look, 2.5), _line_name(live.look))
 
     def explain(self, legend: Legend) -> None:
         """Say in a legend whose the lines are."""
@@ -140,8 +172,8 @@ def own_normal(subject: Subject, plane: Plane) -> Array | None:
     return None if subject.weights is None else plane.normal(subject.weights)
 
 
-def _margin(run: ShownRun, split: SplitResult) -> float | None:
-    return margin_of(run.record.experiment.method, split.model.params)
+def _line_name(look: RunLook) -> str:
+    return f"{shortened(look.name)}: equal scores"
 
 
 def _carried(subject: Subject, split: SplitResult) -> Array | None:

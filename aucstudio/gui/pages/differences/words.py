@@ -7,23 +7,42 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.gui.pages.differences.pairs import Band, Pairs
+from aucstudio.gui.pages.differences.pairs import Band, PlacedPairs
 from aucstudio.gui.pages.planes.subject import Picture, Subject, left_out_words
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.geometry.differences import SUPPORT_DRAWN
 from aucstudio.project.geometry.pair_order import Misranked, PairOrder
-from aucstudio.project.geometry.planes import FEATURES
+from aucstudio.project.geometry.planes import FEATURES, SCORE
 
 
-def verdict(subject: Subject, picture: Picture, band: Band) -> Iterator[str]:
-    """Say what the picture shows, sentence by sentence."""
-    pairs: Pairs = picture.extra
-    rows = "held-out" if subject.held_out else "training"
+def caption(subject: Subject, picture: Picture, exact: bool) -> str:
+    """Say what a point is, and what the sides of the line mean."""
+    cloud = picture.extra.cloud
+    point = "Each dot is one pair: a positive row minus a negative row."
+    if cloud.rows is None:
+        point = "Each point is one pair, a positive row minus a negative row; stronger: more pairs."
+    if not exact:
+        if subject.weights is None:
+            return point
+        return f"{point} The arrow shows where the positive scores higher."
+    side = "Right of the line" if picture.plane.kind == SCORE else "On the arrow's side of the line"
+    return f"{point} {side} the positive scores higher: the pair is ranked right."
+
+
+def verdict(subject: Subject, picture: Picture, band: Band, drawn: bool) -> Iterator[str]:
+    """Say what the picture shows, sentence by sentence.
+
+    ``drawn`` tells whether misranked pairs are drawn one by one.
+    """
+    pairs: PlacedPairs = picture.extra
+    rows = "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
     if pairs.order is None or pairs.misranked is None:
         count = len(picture.sample.positive)
         yield f"{subject.name} is training: {pairs.cloud.pairs:,} pairs of {count:,} labelled rows."
     else:
-        yield f"{subject.name}: {_ranking(pairs.misranked, rows)}"
+        yield f"{subject.name}: {_ranking(pairs.misranked, rows, drawn)}"
+        if pairs.misranked.count:
+            yield f"That is 1 − AUC = {_share(pairs.misranked.share)}."
         yield from _in_band(pairs.order, pairs.misranked, band)
         yield from _support(subject)
         yield left_out_words(subject, "the hyperplane is that")
@@ -44,15 +63,15 @@ def _ranked_by_more(subject: Subject, found: Misranked) -> bool:
     return found.rows.size > 0 and len(subject.preparation.feature_names) > 2
 
 
-def _ranking(found: Misranked, rows: str) -> str:
+def _ranking(found: Misranked, rows: str, drawn: bool) -> str:
     if not found.wrong and not found.tied:
         return f"none of {found.pairs:,} {rows} pairs is ranked wrongly (AUC 1.000)."
-    drawn = ""
-    if found.rows.shape[1] < found.wrong + found.tied:
-        drawn = "; an even sample of them is drawn"
+    sampled = ""
+    if drawn and found.rows.shape[1] < found.wrong + found.tied:
+        sampled = "; an even sample of them is drawn"
     return (
         f"{found.wrong:,} of {found.pairs:,} {rows} pairs are ranked wrongly"
-        f"{_tied(found)} (1 − AUC = {_share(found.share)}){drawn}."
+        f"{_tied(found)}{sampled}."
     )
 
 
@@ -107,6 +126,12 @@ def live_words(live: LiveRun | None, band: Band) -> str:
         f"ranked wrongly so far{_tied(found)} (1 − AUC = {_share(found.share)}), "
         f"{_count(inside.count)} in the FPR range."
     )
+
+
+def other_words(subject: Subject, live: LiveRun | None) -> str:
+    """Say that the picture is not of the run in flight."""
+    name = "the run in flight" if live is None else live.look.name
+    return f"The picture is of {subject.name}, not of {name}, which is no line in it."
 
 
 def row_name(number: int) -> str:

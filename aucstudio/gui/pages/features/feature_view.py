@@ -1,4 +1,4 @@
-"""Feature space: prepared rows in a plane, with the decision boundaries of the checked runs."""
+"""Feature space: both classes in a plane, with the decision boundaries of the checked runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout
 
 from aucstudio.gui.common.plain import plain_tooltip
@@ -17,7 +18,8 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.features import words
 from aucstudio.gui.pages.features.boundaries import Boundaries
-from aucstudio.gui.pages.features.flight import Flight
+from aucstudio.gui.pages.features.class_shapes import ClassShapes, Regions
+from aucstudio.gui.pages.features.live_contour import LiveContour
 from aucstudio.gui.pages.features.mapping import Mapper, Shading
 from aucstudio.gui.pages.features.row_panel import RowPanel
 from aucstudio.gui.pages.features.rows import RowMarks, class_names, find_mistakes
@@ -26,11 +28,14 @@ from aucstudio.gui.pages.planes.plane_view import Picture, PlaneView, Subject
 from aucstudio.gui.pages.planes.subject import left_out_words, split_of
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample
+from aucstudio.project.geometry.class_density import share_contours
+from aucstudio.project.geometry.planes import COMPONENTS, FEATURES, SCORE, Plane, Sample, evenly
 
 Array = NDArray[np.float64]
 
-POINTS_DRAWN = 5_000
+POINTS_DRAWN = 2_000
+FEW_OF_CLASS = 300  # rows of a class that are drawn one by one in any case
+_LOOKED_AT = 10_000  # rows whose scores set the shading
 _AIR = 0.75
 _REACH = 0.9  # share of the rows' scores whose distance from the threshold sets the shading
 
@@ -45,17 +50,29 @@ class Extra:
         Of the rows, which lines and maps are cut through.
     supports : (ndarray of shape (k, 2), str) or None
         Places of the rows that the fit rests on, and what they are.
+    frame : ndarray of shape (2, 2)
+        Corners of what is shown at first: a few far-off rows must not crowd all others together.
+    outside : int
+        How many rows lie outside it.
+    regions : tuple of list of Contour
+        Around shares of the positives and of the negatives; none for a class of few rows.
+    ranked : ndarray
+        The negatives' scores, the highest first; empty where there are none.
     """
 
     mean: Array
     supports: tuple[Array, str] | None
+    frame: Array
+    outside: int
+    regions: Regions
+    ranked: Array
 
 
 class FeatureView(PlaneView):
     """The rows by class, in a plane, with the decision boundaries of the checked runs."""
 
     planes: ClassVar = {
-        SCORE: "Score × spread",
+        SCORE: "Score × widest direction",
         FEATURES: "Two features",
         COMPONENTS: "Principal components",
     }
@@ -66,12 +83,13 @@ class FeatureView(PlaneView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "feature_view", "Feature space")
         self.shading = Shading(self.plot)
-        self.marks = RowMarks(self.plot, POINTS_DRAWN, self._choose_row)
+        self.shapes = ClassShapes(self.plot)
+        self.marks = RowMarks(self.plot, self._choose_row)
         self.supports = self.add_marks("d", 12, 4)
         self.boundaries = Boundaries(self.plot, session)
         self.mapper = Mapper(self.plot)
         self.mapper.mapped.connect(self._on_map)
-        self.flight = Flight(self.plot, self.mapper.frame)
+        self.live_contour = LiveContour(self.plot, self.mapper.frame)
         self.panel = RowPanel()
         self.panel.closed.connect(lambda: session.point_at(row=None))
         layout = self.layout()
@@ -84,6 +102,11 @@ class FeatureView(PlaneView):
         self.rows_combo.addItem("Held-out", True)
         self.rows_combo.addItem("Training", False)
         self.rows_combo.currentIndexChanged.connect(self.mark_stale)
+        self.rows_check = self._add_check(
+            "Singl&e rows", "feature_rows_check", "Draw rows one by one, of very many a sample"
+        )
+        self.rows_check.toggled.connect(self._on_rows)
+        self._rows_wanted: bool | None = None  # None: as it suits their number
         self.shade_check = self._add_check(
             "Shad&ing", "feature_shade_check", "Shade the plane by the chosen run's score"
         )
@@ -120,12 +143,18 @@ class FeatureView(PlaneView):
         supports = None
         if split is not None and table is not None:
             supports = support_places(split, table, picture.plane)
-        return Extra(picture.sample.X.mean(axis=0), supports)
+        sample, places = picture.sample, picture.places
+        frame = _frame(places)
+        outside = int(((places < frame[0]) | (places > frame[1])).any(axis=1).sum())
+        ranked = np.empty(0)
+        if sample.scores is not None:
+            ranked = np.sort(sample.scores[~sample.positive])[::-1]
+        mean = sample.X.mean(axis=0)
+        return Extra(mean, supports, frame, outside, _regions(picture), ranked)
 
     def extent(self, picture: Picture) -> Array:
-        """Give the places, far-off ones pulled in: a few must not crowd all others together."""
-        low, high = np.quantile(picture.places, (0.01, 0.99), axis=0)
-        return np.clip(picture.places, low - _AIR * (high - low), high + _AIR * (high - low))
+        frame: Array = picture.extra.frame
+        return frame
 
     def level(self, plane: Plane, weights: Array, intercept: float) -> float:
         assert self.picture is not None
@@ -134,8 +163,11 @@ class FeatureView(PlaneView):
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
-        self.marks.most = POINTS_DRAWN
-        self.marks.draw(subject, picture)
+        single = self._is_single(picture)
+        with QSignalBlocker(self.rows_check):
+            self.rows_check.setChecked(single)
+        self.marks.draw(subject, picture, POINTS_DRAWN if single else 0, FEW_OF_CLASS)
+        self.shapes.draw(picture.extra.regions)
         supports = picture.extra.supports
         self.support_check.setVisible(supports is not None)
         shown = supports is not None and self.support_check.isChecked()
@@ -153,7 +185,7 @@ class FeatureView(PlaneView):
         if subject is None or picture is None:
             return
         focus, band = self.session.focus, self.session.plan.band
-        found = find_mistakes(picture.sample, focus.threshold, band)
+        found = find_mistakes(picture.sample, focus.threshold, band, picture.extra.ranked)
         self.marks.mark(found, focus.row if subject.in_table else None)
         if subject.run is not None:
             self.boundaries.draw_one(subject.run, subject, picture, picture.extra.mean)
@@ -161,6 +193,15 @@ class FeatureView(PlaneView):
         self._explain(picture)
         self._show_row(subject, picture)
         self.sentence.setText(Statement.of(*self._sentence(subject, picture)))
+
+    def _is_single(self, picture: Picture) -> bool:
+        """Tell whether rows are drawn one by one."""
+        if self._rows_wanted is not None:
+            return self._rows_wanted
+        return len(picture.places) <= POINTS_DRAWN
+
+    def _on_rows(self, wanted: bool) -> None:
+        self._rows_wanted = wanted
 
     def _wanted_surfaces(self) -> list[Any]:
         """Give what must be mapped: a line needs no map unless it is shaded about."""
@@ -178,12 +219,15 @@ class FeatureView(PlaneView):
             return
         if self.shade_check.isChecked():
             threshold = self.session.focus.threshold
-            reach = float(np.quantile(np.abs(scores - threshold), _REACH))
+            seen = scores[evenly(np.arange(len(scores)), _LOOKED_AT)]
+            reach = float(np.quantile(np.abs(seen - threshold), _REACH))
             self.shading.show(found, threshold, reach or 1.0)
 
     def _explain(self, picture: Picture) -> None:
         self.legend.clear()
-        self.marks.explain(self.legend)
+        regions = picture.extra.regions
+        self.shapes.explain(self.legend, self.marks.names, regions)
+        self.marks.explain(self.legend, [not contours for contours in regions])
         if len(self.supports.data):
             self.explain_mark(picture.extra.supports[1], self.supports)
         self.boundaries.explain(self.legend)
@@ -214,16 +258,16 @@ class FeatureView(PlaneView):
         if subject.run is None or sample.scores is None:
             rows = len(sample.positive)
             return [f"{subject.name} is training: {rows:,} labelled rows and its line so far."]
-        found = find_mistakes(sample, threshold, self.session.plan.band)
+        found = find_mistakes(sample, threshold, self.session.plan.band, picture.extra.ranked)
         curved = any(not one.is_line for one in self.boundaries.drawn.values())
         told = [
-            words.verdict(subject.name, sample, found, subject.held_out, threshold == 0),
+            *words.verdict(subject.name, sample, found, subject.held_out, threshold == 0),
             self._compared_words(subject, sample),
             words.lost_words(found, self.session.plan.band),
             left_out_words(subject, "the boundary is that"),
             words.held_words(subject, picture, curved or self.shading.image.isVisible()),
         ]
-        told += words.remarks(picture, self.extent(picture), self.marks.drawn)
+        told += words.remarks(picture, picture.extra.outside, self.marks.drawn)
         return told
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
@@ -239,6 +283,9 @@ class FeatureView(PlaneView):
         wrong = int(((scores > 0) != sample.positive).sum())
         return f"{other.look.name} has {wrong:,} of them on the wrong side of its own."
 
+    def describe(self, subject: Subject, picture: Picture) -> str:
+        return words.caption(subject, picture, self.marks.drawn)
+
     # ------------------------------------------------------------- the rest
 
     def forget(self) -> None:
@@ -246,7 +293,7 @@ class FeatureView(PlaneView):
         self.boundaries.clear()
         self.mapper.show_surfaces([])
         self.shading.hide()
-        self.flight.hide()
+        self.live_contour.hide()
         self.panel.hide()
 
     def _show_items(self, shown: bool) -> None:
@@ -255,9 +302,9 @@ class FeatureView(PlaneView):
 
     def live_moved(self, live: LiveRun | None, normal: Array | None) -> None:
         if live is None or normal is not None or self.picture is None or self.subject is None:
-            self.flight.hide()
+            self.live_contour.hide()
         else:
-            self.flight.follow(live, self.subject, self.picture, self.picture.extra.mean)
+            self.live_contour.follow(live, self.subject, self.picture, self.picture.extra.mean)
 
     def _on_click(self, event: Any) -> None:
         super()._on_click(event)
@@ -277,3 +324,22 @@ class FeatureView(PlaneView):
             "y": places[:, 1],
             "score": np.full(len(places), np.nan) if scores is None else scores,
         }
+
+
+def _frame(places: Array) -> Array:
+    """Give the corners that hold all places but the far-off ones."""
+    low, high = np.quantile(places, (0.01, 0.99), axis=0)
+    room = _AIR * (high - low)
+    ends = np.stack([places.min(axis=0), places.max(axis=0)])
+    frame: Array = np.clip(ends, low - room, high + room)
+    return frame
+
+
+def _regions(picture: Picture) -> Regions:
+    """Trace where the rows of both classes lie, if there are too many to draw each."""
+    positive = picture.sample.positive
+    if len(positive) <= POINTS_DRAWN:
+        return [], []
+    classes = picture.places[positive], picture.places[~positive]
+    first, second = (share_contours(c) if len(c) > FEW_OF_CLASS else [] for c in classes)
+    return first, second

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import Sample, thinned
 from aucstudio.project.runs.experiment import Band
 
+Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
@@ -46,35 +47,34 @@ class Mistakes:
     lost: Mask
 
 
-def find_mistakes(sample: Sample, threshold: float, band: Band) -> Mistakes:
-    """Mark rows by their scores; none where there are no scores."""
+def find_mistakes(sample: Sample, threshold: float, band: Band, ranked: Array) -> Mistakes:
+    """Mark rows by their scores, none where there are no scores.
+
+    ``ranked`` are the negatives' scores, the highest first.
+    """
     scores, positive = sample.scores, sample.positive
     none = np.zeros(len(positive), dtype=bool)
     if scores is None:
         return Mistakes(none, none)
-    negatives = np.sort(scores[~positive])[::-1]
     lost = none
-    if len(negatives):
-        last = band_ranks(len(negatives), *band)[1]
-        lost = positive & (scores < negatives[last - 1])
+    if len(ranked):
+        last = band_ranks(len(ranked), *band)[1]
+        lost = positive & (scores < ranked[last - 1])
     return Mistakes((scores > threshold) != positive, lost)
 
 
 class RowMarks:
     """The rows of one plot."""
 
-    def __init__(
-        self, plot: pg.PlotWidget, most: int, choose: Callable[[int | None], None]
-    ) -> None:
+    def __init__(self, plot: pg.PlotWidget, choose: Callable[[int | None], None]) -> None:
         self._plot, self._choose = plot, choose
-        self.most = most
         self.negatives = add_marks(plot, "t", 7, 2)
         self.positives = add_marks(plot, "o", 7, 3)
         self.wrong = add_marks(plot, "o", 12, 4)
         self.lost = add_marks(plot, "+", 8, 5)
         self.pointed = add_marks(plot, "o", 19, 6)
         self._picture: Picture | None = None
-        self._names, self._row = ("", ""), "Row"
+        self.names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
         plot.scene().sigMouseMoved.connect(self.hover)
 
@@ -87,17 +87,19 @@ class RowMarks:
         """Have no rows to point at."""
         self._picture = None
 
-    def draw(self, subject: Subject, picture: Picture) -> None:
-        """Draw the rows by class; of very many as many as can be told apart."""
-        self._picture, self._names = picture, class_names(subject)
+    def draw(self, subject: Subject, picture: Picture, most: int, few: int) -> None:
+        """Draw the rows by class, ``most`` of them; where 0, all of a class of ``few`` at most."""
+        self._picture, self.names = picture, class_names(subject)
         self._row = "Row" if subject.in_table else "Test row"
-        self._kept = kept = thinned(picture.sample.positive, self.most)
-        theme, positive = current_theme(), picture.sample.positive[kept]
+        own = picture.sample.positive
+        self._kept = kept = thinned(own, most) if most else _small_classes(own, few)
+        theme, positive = current_theme(), own[kept]
         for points, rows, colour in (
             (self.positives, kept[positive], theme.positive),
             (self.negatives, kept[~positive], theme.negative),
         ):
             fill = faded(colour, 190 if len(kept) < 1_000 else 120)
+            points.setSize(7 if len(kept) < 1_000 else 5, update=False)
             points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
 
     def mark(self, mistakes: Mistakes, row: int | None) -> None:
@@ -115,14 +117,16 @@ class RowMarks:
         here = np.flatnonzero(picture.sample.numbers == row) if row is not None else kept[:0]
         self.pointed.setData(pos=picture.places[here], pen=pen(theme.accent, 2.5), brush=None)
 
-    def explain(self, legend: Legend) -> None:
-        """Say in a legend what the marks are."""
-        for name, marks in zip(self._names, (self.positives, self.negatives), strict=True):
-            legend.explain_mark(name, marks)
+    def explain(self, legend: Legend, named: Sequence[bool]) -> None:
+        """Say in a legend what the marks are; of the classes those that are to be ``named``."""
+        classes = zip(self.names, (self.positives, self.negatives), named, strict=True)
+        for name, marks, is_named in classes:
+            if is_named:
+                legend.explain_mark(name, marks)
         if len(self.wrong.data):
             legend.explain_mark("on the wrong side", self.wrong)
         if len(self.lost.data):
-            legend.explain_mark("below the FPR range", self.lost)
+            legend.explain_mark("ranked below the FPR range", self.lost)
 
     # ------------------------------------------------------------- the pointer
 
@@ -153,11 +157,18 @@ class RowMarks:
         return int(self._kept[nearest]) if len(far) and far[nearest] <= _NEAR else None
 
     def _words(self, sample: Sample, place: int) -> str:
-        name = self._names[0 if sample.positive[place] else 1]
+        name = self.names[0 if sample.positive[place] else 1]
         words = f"{self._row} {int(sample.numbers[place]) + 1:,}: {name}"
         if sample.scores is None:
             return words
         return f"{words}\nscore {float(sample.scores[place]):.4g}".replace("-", "−")
+
+
+def _small_classes(positive: Mask, few: int) -> Index:
+    """Give the places of the rows of each class that has few."""
+    count = int(positive.sum())
+    shown = np.where(positive, count <= few, len(positive) - count <= few)
+    return np.flatnonzero(shown)
 
 
 def class_names(subject: Subject) -> tuple[str, str]:

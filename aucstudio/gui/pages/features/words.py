@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from aucstudio.gui.pages.features.rows import Mistakes
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import SCORE, Sample
 from aucstudio.project.runs.experiment import Band
 
 
-def verdict(name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool) -> str:
+def caption(subject: Subject, picture: Picture, drawn: int) -> str:
+    """Say what a point or a region is, and what the lines of the runs mean."""
+    rows = len(picture.sample.positive)
+    said = "Each point is one row of the table."
+    if any(picture.extra.regions):
+        said = (
+            "Half of the rows of each class lie within its inner line, 90 % within the outer one."
+        )
+        if drawn:
+            said += f" {drawn:,} of {rows:,} rows are drawn as points."
+    if subject.run is None:
+        return said
+    return f"{said} A run says positive beyond its own line."
+
+
+def verdict(
+    name: str, sample: Sample, found: Mistakes, held_out: bool, own: bool
+) -> tuple[str, str]:
     """Count the rows on the wrong side of the threshold; ``own`` if it is the model's."""
     rows, wrong = "held-out" if held_out else "training", found.wrong
-    side = f"on the wrong side of {'its' if own else 'this'} threshold"
+    threshold = f"{'its' if own else 'this'} threshold"
     missed, m = int(wrong[sample.positive].sum()), int(sample.positive.sum())
     false, n = int(wrong[~sample.positive].sum()), int((~sample.positive).sum())
     if not missed + false:
-        return f"{name} puts none of {m + n:,} {rows} rows {side}."
+        return f"{name} puts none of {m + n:,} {rows} rows on the wrong side of {threshold}.", ""
     alarms = "a false alarm" if false == 1 else "false alarms"
     return (
         f"{name} puts {missed + false:,} of {m + n:,} {rows} rows "
-        f"({100 * (missed + false) / (m + n):.1f} %) {side}: {missed:,} of {m:,} positives "
-        f"missed, {false:,} of {n:,} negatives {alarms}."
+        f"({100 * (missed + false) / (m + n):.1f} %) on the wrong side.",
+        f"At {threshold} {missed:,} of {m:,} positives are missed, {false:,} of {n:,} negatives "
+        f"are {alarms}.",
     )
 
 
@@ -50,16 +66,15 @@ def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
     return f"{what}: all other features at their means."
 
 
-def remarks(picture: Picture, extent: np.ndarray, drawn: int) -> list[str]:
+def remarks(picture: Picture, outside: int, drawn: int) -> list[str]:
     """Say what the picture leaves out or makes up."""
     sample, words = picture.sample, []
     if sample.gaps:
         words.append(f"{_counted(sample.gaps, 'gap')} at the training median.")
-    outside = int((picture.places != extent).any(axis=1).sum())
     if outside:
         words.append(f"{_counted(outside, 'far-off row')} outside the frame: zoom out.")
-    if drawn < len(sample.positive):
-        words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn.")
+    if 0 < drawn < len(sample.positive):
+        words.append(f"{drawn:,} of {len(sample.positive):,} rows are drawn as points.")
     return words
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
@@ -46,7 +46,7 @@ class FeatureUsePart(Part):
     def leave(self) -> None:
         self._work.drop()
 
-    def show_subject(self, subject: Subject) -> None:
+    def show_subject(self, subject: ModelSubject) -> None:
         self.subject = subject
         record, table = subject.run.record, subject.table
         if table is None:

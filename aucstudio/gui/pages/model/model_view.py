@@ -15,13 +15,14 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
-from aucstudio.gui.pages.model.flight import is_linear
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.live_weights import is_linear
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.pages.model.permuting import ImportancePart
 from aucstudio.gui.pages.model.shapes import ShapesPart
 from aucstudio.gui.pages.model.tree import TreePart
@@ -76,8 +77,7 @@ class ModelView(View):
         self.picture_combo.activated.connect(self._on_picture)
         self.picture_label = PlainLabel("P&icture")
         self.picture_label.setBuddy(self.picture_combo)
-        self.split_combo = named(QComboBox(), "model_split_combo", "Split")
-        plain_tooltip(self.split_combo, "Which fit of the run")
+        self.split_combo = SplitCombo("model_split_combo", "Which fit of the run")
         self.split_combo.activated.connect(lambda k: self.session.point_at(split=k))
         self.split_label = PlainLabel("S&plit")
         self.split_label.setBuddy(self.split_combo)
@@ -118,7 +118,7 @@ class ModelView(View):
     def refresh(self) -> None:
         live, run = self._followed(), self._run()
         self.follow_check.setVisible(self._is_offered(self.session.live))
-        self.weights.flight.leave()
+        self.weights.live_weights.leave()
         self._flying = live
         if live is not None:
             self._turn_to_flight(live)
@@ -137,7 +137,7 @@ class ModelView(View):
         self.stack.setCurrentWidget(self.part)
         for part in self.parts:
             part.bar.setVisible(part is self.part)
-        self.part.show_subject(Subject(run, index, table, self.session.plan.band))
+        self.part.show_subject(ModelSubject(run, index, table, self.session.plan.band))
 
     def refresh_live(self) -> None:
         live = self._followed()
@@ -220,11 +220,7 @@ class ModelView(View):
         shown = count > 1 and self.part.of_one_split
         for widget in (self.split_label, self.split_combo):
             widget.setVisible(shown)
-        with QSignalBlocker(self.split_combo):
-            if self.split_combo.count() != count:
-                self.split_combo.clear()
-                self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
-            self.split_combo.setCurrentIndex(index)
+        self.split_combo.offer(count, index)
 
     def _on_picture(self, index: int) -> None:
         self._wanted = str(self.picture_combo.itemData(index))

@@ -21,7 +21,7 @@ Columns = Mapping[str, Sequence[object] | NDArray[Any]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Subject:
+class ModelSubject:
     """The run that the page is about.
 
     Attributes
@@ -72,7 +72,7 @@ class Part(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.subject: Subject | None = None
+        self.subject: ModelSubject | None = None
         self.bar = QWidget()
         self._controls = QHBoxLayout(self.bar)
         self._controls.setContentsMargins(0, 0, 0, 0)
@@ -94,7 +94,7 @@ class Part(QWidget):
         """Tell whether the picture means something for a run."""
         raise TypeError(f"{type(self).__name__} does not say which runs it suits")
 
-    def show_subject(self, subject: Subject) -> None:
+    def show_subject(self, subject: ModelSubject) -> None:
         """Draw, now or when the numbers are there."""
         raise TypeError(f"{type(self).__name__} does not say how it is drawn")
 

@@ -13,7 +13,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -93,11 +93,11 @@ class ImportancePart(Part):
 
     # ------------------------------------------------------------- computing
 
-    def show_subject(self, subject: Subject) -> None:
+    def show_subject(self, subject: ModelSubject) -> None:
         old, self.subject = self.subject, subject
         self._ask(same_run=old is not None and old.run.record is subject.run.record)
 
-    def _question(self, subject: Subject) -> tuple[Any, ...]:
+    def _question(self, subject: ModelSubject) -> tuple[Any, ...]:
         record = subject.run.record
         return record.id, record.created, subject.band, self.repeats_box.value()
 
@@ -117,6 +117,8 @@ class ImportancePart(Part):
         elif asked == self._work.key:
             self._draw()
         elif same_run:
+            # What was found for another setting is not shown under this one.
+            self._show_none("Waiting a moment for the settings to rest…")
             self._soon.start()
         else:
             self._start()
@@ -220,7 +222,9 @@ class ImportancePart(Part):
         }
 
 
-def _sentence(subject: Subject, found: Importance, measure: str, rows: list[Whisker]) -> Statement:
+def _sentence(
+    subject: ModelSubject, found: Importance, measure: str, rows: list[Whisker]
+) -> Statement:
     first = rows[0]
     what = _WORDS[measure]
     if first.value <= 0:

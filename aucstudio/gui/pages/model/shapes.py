@@ -20,7 +20,7 @@ from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
@@ -39,7 +39,7 @@ _COLUMN_LETTERS = 18
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shapes:
+class ScoreCurves:
     """What the picture shows.
 
     Attributes
@@ -76,7 +76,7 @@ class ShapesPart(Part):
         self.plot = make_plot("model_curves_plot", "Column", "Score")
         self.box.addWidget(self.plot)
         self.marks = pg.ScatterPlotItem(symbol="|", size=10)
-        self.found: Shapes | None = None
+        self.found: ScoreCurves | None = None
         self._spans: tuple[tuple[Any, ...], dict[str, float]] = ((), {})
         self._work = Background(self, self._land)
         self.column_combo = named(QComboBox(), "model_column_combo", "Column")
@@ -100,7 +100,7 @@ class ShapesPart(Part):
 
     # ------------------------------------------------------------- computing
 
-    def show_subject(self, subject: Subject) -> None:
+    def show_subject(self, subject: ModelSubject) -> None:
         self.subject = subject
         self._ask()
 
@@ -125,14 +125,14 @@ class ShapesPart(Part):
             return
         record, index, table = subject.run.record, subject.index, subject.table
 
-        def work(post: Callable[[None], bool]) -> Shapes:
+        def work(post: Callable[[None], bool]) -> ScoreCurves:
             return _shapes(record, index, table, spans, column, post)
 
         self._work.start(asked, work)
         if self._work.busy:
             self.told.emit(f"Working out how the score of {subject.name} moves…")
 
-    def _land(self, key: tuple[tuple[Any, ...], str | None], job: Job[None, Shapes]) -> None:
+    def _land(self, key: tuple[tuple[Any, ...], str | None], job: Job[None, ScoreCurves]) -> None:
         if job.error is not None:
             self._show_none(describe_failure(job.error)[0])
             return
@@ -142,7 +142,7 @@ class ShapesPart(Part):
             self._fill_columns(self.found)
             self._draw()
 
-    def _fill_columns(self, found: Shapes) -> None:
+    def _fill_columns(self, found: ScoreCurves) -> None:
         names = sorted(found.spans, key=lambda name: -found.spans[name])
         listed = [self.column_combo.itemData(k) for k in range(self.column_combo.count())]
         with QSignalBlocker(self.column_combo):
@@ -236,7 +236,7 @@ def _shapes(
     spans: dict[str, float],
     column: str | None,
     post: Callable[[None], bool],
-) -> Shapes:
+) -> ScoreCurves:
     def pulse(_what: str, _fraction: float) -> None:
         if post(None):
             raise Stopped("curves")
@@ -259,10 +259,10 @@ def _shapes(
         cells = prepared[index][:, k] * model.preparation.scales[k] + model.preparation.means[k]
         known = cells[~np.isnan(cells)]
         deciles = np.quantile(known, np.arange(1, 10) / 10) if len(known) else deciles
-    return Shapes(spans, column, curves, deciles)
+    return ScoreCurves(spans, column, curves, deciles)
 
 
-def _sentence(subject: Subject, found: Shapes, own: ScoreCurve) -> Statement:
+def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Statement:
     if own.span == 0:
         return Statement(f"The score of {subject.name} does not move with {found.column}.")
     low, high = int(own.y.argmin()), int(own.y.argmax())

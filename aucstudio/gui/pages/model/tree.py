@@ -18,7 +18,7 @@ from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.pages.model.tree_layout import Placed, all_nodes, ends_at, place
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
@@ -76,7 +76,7 @@ class TreePart(Part):
 
     # ------------------------------------------------------------- computing
 
-    def show_subject(self, subject: Subject) -> None:
+    def show_subject(self, subject: ModelSubject) -> None:
         self.subject = subject
         scorer = subject.split.model.scorer
         assert isinstance(scorer, EnsembleScorer)
@@ -253,7 +253,7 @@ def _blended(under: str, over: str, share: float) -> Any:
     return pg.mkColor([round((1 - share) * a + share * b) for a, b in parts])
 
 
-def _sentence(subject: Subject, root: Node, levels: int) -> Statement:
+def _sentence(subject: ModelSubject, root: Node, levels: int) -> Statement:
     nodes = all_nodes(root)
     if len(nodes) == 1:
         return Statement(f"This tree of {subject.name} asks nothing: all rows get the same value.")

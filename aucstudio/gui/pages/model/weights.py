@@ -8,8 +8,8 @@ import numpy as np
 
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.flight import MOST_ROWS, Flight
-from aucstudio.gui.pages.model.part import Columns, Part, Subject
+from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
+from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.explain.effects import Coefficients, coefficients
@@ -36,15 +36,15 @@ class WeightsPart(Part):
         )
         self.plot = self.chart.plot
         self.box.addWidget(self.chart)
-        self.flight = Flight(self.chart)
+        self.live_weights = LiveWeights(self.chart)
         self.found: Coefficients | None = None
         self._first_split = 0
 
     def suits(self, run: ShownRun) -> bool:
         return all(split.coef is not None for split in run.record.splits)
 
-    def show_subject(self, subject: Subject) -> None:
-        self.flight.leave()
+    def show_subject(self, subject: ModelSubject) -> None:
+        self.live_weights.leave()
         self.subject = subject
         self.found = found = coefficients(subject.run.record.splits)
         self._first_split = 0
@@ -67,7 +67,7 @@ class WeightsPart(Part):
 
     def show_live(self, live: LiveRun) -> None:
         """Draw the weights of the run in flight, unless they are drawn already."""
-        found = self.flight.follow(live)
+        found = self.live_weights.follow(live)
         if found is not None:
             self.found, self._first_split = found, live.split
             self.told.emit(_live_sentence(live, found))
@@ -100,7 +100,7 @@ def _tip(found: Coefficients, k: int) -> str:
     return "\n".join(lines)
 
 
-def _sentence(subject: Subject, found: Coefficients) -> Statement:
+def _sentence(subject: ModelSubject, found: Coefficients) -> Statement:
     total, k = float(np.abs(found.mean).sum()), len(found.weights)
     if total == 0:
         return Statement(f"All weights of {subject.name} are 0: every row gets the same score.")

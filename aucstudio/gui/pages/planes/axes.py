@@ -28,44 +28,49 @@ def _feature(subject: Subject, feature: int, of_pairs: bool) -> tuple[str, str]:
         else "1 where a row has this level, else 0."
     )
     short = elided(name, _LETTERS, len)
-    return f"Δ {short}" if of_pairs else short, f"{what}\n{unit}"
+    return f"Difference in {short}" if of_pairs else short, f"{what}\n{unit}"
 
 
 def _component(number: int, of_pairs: bool) -> tuple[str, str]:
     most = "most" if number == 1 else "most across the first one"
     if of_pairs:
-        title = f"z along principal direction {number} of Σ"
-        return title, f"The direction in which the difference vectors vary {most}."
-    return f"Principal component {number}", f"The direction in which the rows vary {most}."
+        title = f"Principal component {number} of the differences (sd)"
+        return title, f"The direction in which the pairs' differences vary {most}."
+    title = f"Principal component {number} (sd)"
+    return title, f"The direction in which the rows vary {most}."
 
 
 def _along(subject: Subject, plane: Plane, of_pairs: bool) -> tuple[str, str]:
     if of_pairs:
-        tip = "Right of 0 a pair is ranked rightly: its positive row scores higher."
+        tip = "Right of 0 a pair is ranked right: its positive row scores higher."
         if not plane.is_straight:
-            return "Score difference f(x⁺) − f(x⁻)", tip
-        return _of_weights(subject, "z", "score difference", tip)
+            return "Score of the positive − score of the negative", tip
+        return _of_weights(subject, "Score of the positive − score of the negative (sd)", tip)
     if not plane.is_straight:
         return "Score (above 0: called positive)", "The score of each row, f(x)."
-    return _of_weights(subject, "x", "score", "Along the weights: the further right, the higher.")
+    return _of_weights(subject, "Score (sd)", "The further right, the higher the score.")
 
 
-def _of_weights(subject: Subject, what: str, score: str, tip: str) -> tuple[str, str]:
+def _of_weights(subject: Subject, title: str, tip: str) -> tuple[str, str]:
     if subject.run is None:
-        return f"{what} along the mean difference", "From the negatives' mean to the positives'."
-    return f"{what} along w ({score})", tip
+        return (
+            "From the negatives' mean to the positives' (sd)",
+            "The direction of the mean difference: no run has ended that could tell another one.",
+        )
+    unit = "Along the weights w, in standard deviations of the training rows."
+    return title, f"{tip}\n{unit}"
 
 
 def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
-    tip = "The direction of the largest spread among those that leave the score as it is."
+    tip = "Of all directions that leave the score as it is, the one in which rows vary most."
     if plane.across is not None:
-        return "Spread in kernel space", f"{tip}\nIn the space of the kernel."
+        return "Widest direction beside the score (kernel)", f"{tip}\nIn the space of the kernel."
     if len(subject.preparation.feature_names) == 1 and plane.is_straight:
         return "No other feature", "There is one feature: all rows stand on a line."
     if not plane.is_straight:
-        return "Spread beside the score", (
-            "The direction of the largest spread, without what goes along with the score."
+        return "Widest direction beside the score (sd)", (
+            "The direction in which rows vary most, without what goes along with the score."
         )
     if subject.run is None:
-        return "Spread across the mean difference", "The direction of the largest spread across it."
-    return "Spread across w", tip
+        return "Widest direction across it (sd)", "The direction in which rows vary most across it."
+    return "Widest direction beside the score (sd)", tip

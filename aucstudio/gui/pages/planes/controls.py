@@ -7,10 +7,11 @@ from typing import ClassVar
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QLabel
 
+from aucstudio.gui.common.choices import SplitCombo, fill_combo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import ElidedCombo, named
-from aucstudio.gui.pages.planes.subject import Subject, split_of
+from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane
@@ -41,9 +42,10 @@ class PlaneControls(View):
             self.add_combo(f"{axis}_feature", words, f"The feature that runs {where}", elided=True)
             for axis, words, where in (("x", "Right", "right"), ("y", "Up", "upwards"))
         )
-        self.split_combo = self.add_combo(
-            "split", "Split", "Which fit of the run: each has its own training rows"
+        self.split_combo = SplitCombo(
+            f"{self.prefix}split", "Which fit of the run: each has its own training rows"
         )
+        self._add(self.split_combo, "Split")
         self.plane_combo.currentIndexChanged.connect(self._on_plane)
         self.split_combo.currentIndexChanged.connect(self._on_split)
         self.x_feature.currentIndexChanged.connect(lambda: self._on_feature(0))
@@ -56,13 +58,16 @@ class PlaneControls(View):
         )
         plain_tooltip(combo, tip)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._add(combo, words)
+        return combo
+
+    def _add(self, combo: QComboBox, words: str) -> None:
         combo.setMinimumWidth(80)
         combo.setMaximumWidth(320)
         label = self._labels[combo.objectName()] = PlainLabel(words)
         label.setBuddy(combo)
         self.controls.addWidget(label)
         self.controls.addWidget(combo)
-        return combo
 
     def show_control(self, combo: QComboBox, shown: bool) -> None:
         """Show a choice with its label only where it means something."""
@@ -121,10 +126,7 @@ class PlaneControls(View):
         run = self.session.run(self.session.selected)
         splits = 0 if run is None else len(run.record.splits)
         self.show_control(self.split_combo, splits > 1)
-        fill_combo(self.split_combo, [(f"{k + 1} of {splits}", k) for k in range(splits)])
-        if run is not None and splits:
-            with QSignalBlocker(self.split_combo):
-                self.split_combo.setCurrentIndex(split_of(run, self.session))
+        self.split_combo.offer(splits, self.session.focus.split)
 
     def wanted_features(self, subject: Subject) -> tuple[int, int] | None:
         """Give the features that were chosen, if the subject has them; if it has two, these."""
@@ -146,16 +148,3 @@ class PlaneControls(View):
 def is_whole_plane(preparation: Preparation) -> bool:
     """Tell whether two numbers are all the features, so that their plane leaves nothing out."""
     return len(preparation.numbers) == 2 == len(preparation.feature_names)
-
-
-def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
-    """Give a combo these items; what was chosen stays chosen if it is among them."""
-    if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
-        return
-    chosen = combo.currentData()
-    with QSignalBlocker(combo):
-        combo.clear()
-        for words, value in items:
-            combo.addItem(words, value)
-        combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)

@@ -19,7 +19,7 @@ _MOST_SHARE = 0.3  # of the plot's height
 _LETTERS = 36
 
 
-Told = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
+Entries = list[tuple[str, QPen | pg.ScatterPlotItem | pg.PlotDataItem]]
 
 
 class _Sample(pg.ItemSample):
@@ -35,8 +35,8 @@ class Legend(pg.LegendItem):
     def __init__(self, plot: pg.PlotWidget) -> None:
         super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
         self._plot = plot
-        self._told: Told = []
-        self._shown: tuple[Told, int, int] = ([], 0, 0)
+        self._entries: Entries = []
+        self._shown: tuple[Entries, int, int] = ([], 0, 0)
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         place = plot.getPlotItem()
@@ -49,15 +49,15 @@ class Legend(pg.LegendItem):
 
     def clear(self) -> None:
         """Begin anew; what is to be seen then is told, and ``fit`` shows it."""
-        self._told = []
+        self._entries = []
 
     def explain_line(self, words: str, drawn: QPen) -> None:
         """Say what lines of a pen are."""
-        self._told.append((words, drawn))
+        self._entries.append((words, drawn))
 
     def explain_mark(self, words: str, marks: pg.ScatterPlotItem | pg.PlotDataItem) -> None:
         """Say what marks, or a line with marks, are as they are drawn at this moment."""
-        self._told.append((words, marks))
+        self._entries.append((words, marks))
 
     def fit(self) -> None:
         """Show what was told, in the most columns that stay within the plot's width.
@@ -66,14 +66,14 @@ class Legend(pg.LegendItem):
         too, or else everything.
         """
         width, height = self._plot.width() - _AXIS_WIDTH, self._plot.height()
-        if (self._told, width, height) == self._shown:
+        if (self._entries, width, height) == self._shown:
             # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
                 sample.update()
             return
-        self._shown = list(self._told), width, height
-        marks = [told for told in self._told if not isinstance(told[1], QPen)]
-        for told in (self._told, marks) if height >= _LEAST_HEIGHT else ():
+        self._shown = list(self._entries), width, height
+        marks = [told for told in self._entries if not isinstance(told[1], QPen)]
+        for told in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(told, width)
             if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).height() <= _MOST_SHARE * height:
                 break
@@ -83,7 +83,7 @@ class Legend(pg.LegendItem):
         self.layout.activate()
         self._plot.getPlotItem().layout.activate()
 
-    def _list(self, told: Told, width: int) -> None:
+    def _list(self, told: Entries, width: int) -> None:
         super().clear()
         for words, drawn in told:
             sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Container
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen, QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem
+from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
@@ -18,11 +19,12 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import label
 from aucstudio.gui.pages.planes.axes import axis_words
-from aucstudio.gui.pages.planes.controls import PlaneControls, fill_combo
+from aucstudio.gui.pages.planes.controls import PlaneControls
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
-from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, live_key
+from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, is_curved, live_key
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
@@ -31,9 +33,13 @@ from aucstudio.project.geometry.planes import FEATURES, Plane, carried, choose_p
 from aucstudio.project.runs.watch import Look
 from aucstudio.project.work.job import Job, describe_failure
 
-__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "fill_combo", "place_line"]
+__all__ = ["Picture", "PlaneView", "Subject", "feature_words", "place_line"]
 
 Array = NDArray[np.float64]
+
+_LIVE_PAUSE = 0.3  # s between two pictures of the run in flight, at the least
+_LIVE_SHARE = 3.0  # of the time that one takes
+_ROOM_FOR_CAPTION = 400  # pixels
 
 
 class PlaneView(PlaneControls):
@@ -54,12 +60,18 @@ class PlaneView(PlaneControls):
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__(session, name, title)
         self.plot = make_plot(f"{name}_plot", "", "")
-        self.body.addWidget(self.plot)
+        self.caption = label("", "muted", wrap=True, name=f"{name}_caption")
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(self.caption)
+        column.addWidget(self.plot, stretch=1)
+        self.body.addLayout(column)
         self.legend = Legend(self.plot)
         self.live_line = self.add_line(15)
         self.picture: Picture | None = None
         self.subject: Subject | None = None
         self._look: Look | None = None
+        self._began, self._took = 0.0, 0.0
         self._work = Background(self, self._land)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
         self.retheme()
@@ -81,6 +93,14 @@ class PlaneView(PlaneControls):
     def extent(self, picture: Picture) -> Array:
         """Give places that the picture has to hold, shape (k, 2)."""
         return picture.places
+
+    def describe(self, subject: Subject, picture: Picture) -> str:
+        """Say in plain words what a point of the picture is, and what its place means."""
+        raise TypeError(f"{type(self).__name__} does not say what its points are")
+
+    def follows_live(self) -> bool:
+        """Tell whether a run in flight whose scores are no line here is shown itself."""
+        return False
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
         """Draw, and say what is seen."""
@@ -106,7 +126,7 @@ class PlaneView(PlaneControls):
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
-        found = find_subject(self.session, self.held_out)
+        found = find_subject(self.session, self.held_out, self.follows_live())
         if isinstance(found, str):
             self._fill_controls(None)
             self._show_nothing(found)
@@ -130,6 +150,7 @@ class PlaneView(PlaneControls):
         # Axes without a picture would look like one.
         self.plot.getPlotItem().setVisible(False)
         self.forget()
+        self.caption.hide()
         self.sentence.setText(sentence)
 
     def _start(
@@ -137,17 +158,19 @@ class PlaneView(PlaneControls):
     ) -> None:
         def work(_post: object) -> Picture:
             sample = subject.sample()
-            scorer = None if subject.split is None else subject.split.model.scorer
-            plane = choose_plane(sample, subject.weights, kind, features, self.of_pairs, scorer)
+            plane = choose_plane(
+                sample, subject.weights, kind, features, self.of_pairs, subject.scorer
+            )
             picture = Picture(sample, plane, plane.place(sample))
             return dataclasses.replace(picture, extra=self.compute(subject, picture))
 
-        self.picture = None
+        self.picture, self._began = None, time.monotonic()
         self._work.start(request, work)
-        if self._work.busy:
+        if self._work.busy and not subject.is_live:
             self.sentence.setText(self.busy_words)
 
     def _land(self, _key: object, job: Job[None, Picture]) -> None:
+        self._took = time.monotonic() - self._began
         if job.error is not None:
             self._show_nothing(describe_failure(job.error)[0])
         elif job.result is not None:
@@ -163,6 +186,8 @@ class PlaneView(PlaneControls):
         self.plot.getPlotItem().setVisible(True)
         self._show_items(True)
         self.sentence.setText(self.draw(self.subject, self.picture))
+        self.caption.setText(self.describe(self.subject, self.picture))
+        self._fit_caption()
         self.follow()
         self.legend.fit()
         self._move_live_line()
@@ -196,6 +221,11 @@ class PlaneView(PlaneControls):
             self.plot.setRange(
                 xRange=finite_range(places[:, 0]), yRange=finite_range(places[:, 1]), padding=0.0
             )
+
+    def _fit_caption(self) -> None:
+        """Leave the words out where the picture needs their room."""
+        shown = self.picture is not None and self.height() >= _ROOM_FOR_CAPTION
+        self.caption.setVisible(shown)
 
     def _on_click(self, event: Any) -> None:
         if event.double():
@@ -235,9 +265,7 @@ class PlaneView(PlaneControls):
 
     def refresh_live(self) -> None:
         live = self.session.live
-        if (self.subject is None or self.subject.run is None) and (
-            self.subject is None or self.subject.key != live_key(live)
-        ):
+        if self._is_overtaken(live):
             self.refresh()
         look = None if live is None else live.picture
         # Steps without a look at the scorer move nothing here.
@@ -245,6 +273,26 @@ class PlaneView(PlaneControls):
             self._look = look
             self._move_live_line()
             self.keep_still()
+
+    def _is_overtaken(self, live: LiveRun | None) -> bool:
+        """Tell whether the run in flight, or that it is gone, asks for another picture now."""
+        subject = self.subject
+        if subject is not None and subject.is_live:
+            return self._is_older(subject, live)
+        if self.follows_live() and is_curved(live):
+            return True
+        return subject is None or (subject.run is None and subject.key != live_key(live))
+
+    def _is_older(self, subject: Subject, live: LiveRun | None) -> bool:
+        """Tell whether a picture of the run in flight has to give way to a later one."""
+        if live is None or live.experiment.id != subject.key[0] or not self.follows_live():
+            return True
+        # Between two fits there is nothing to look at: the last look stays.
+        if not is_curved(live) or self._work.busy:
+            return False
+        # Between pictures the processor is the training's.
+        pause = max(_LIVE_PAUSE, _LIVE_SHARE * self._took)
+        return time.monotonic() - self._began >= pause
 
     def _move_live_line(self) -> None:
         live = self.session.live
@@ -279,4 +327,5 @@ class PlaneView(PlaneControls):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_caption()
         self.legend.fit()

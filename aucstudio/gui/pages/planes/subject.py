@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.prepare import Preparation
@@ -41,6 +42,9 @@ class Subject:
         Whether the rows are those that the run was tested on, not those it was trained on.
     in_table : bool
         Whether the rows are those of the session's table, not of a test file.
+    is_live : bool
+        Whether rows have the scores of the run in flight, as they are at this moment.
+    scorer : Scorer or None
     """
 
     key: tuple[object, ...]
@@ -52,6 +56,8 @@ class Subject:
     split: SplitResult | None = None
     held_out: bool = False
     in_table: bool = True
+    is_live: bool = False
+    scorer: Scorer | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -73,10 +79,13 @@ class Picture:
     extra: Any = None
 
 
-def find_subject(session: Session, held_out: Callable[[ShownRun], bool]) -> Subject | str:
+def find_subject(
+    session: Session, held_out: Callable[[ShownRun], bool], follow: bool = False
+) -> Subject | str:
     """Give the subject of a session, or the sentence that says why there is none.
 
-    ``held_out`` tells of a run whether the rows that it was tested on are shown.
+    ``held_out`` tells of a run whether the rows that it was tested on are shown; ``follow``,
+    whether a run in flight whose scores are no line in the picture of another run is shown itself.
     """
     run, live = session.run(session.selected), session.live
     if session.table is None:
@@ -86,6 +95,8 @@ def find_subject(session: Session, held_out: Callable[[ShownRun], bool]) -> Subj
             if run is not None
             else "Open a table and run a method to see its rows here."
         )
+    if follow and live is not None and is_curved(live):
+        return _curved_subject(live, session.table)
     if run is not None and run.record.splits:
         if run.record.experiment.data.sha256 != session.table.sha256:
             return f"{run.look.name} was trained on another table; its rows are not here."
@@ -113,6 +124,26 @@ def split_of(run: ShownRun, session: Session) -> int:
     return min(max(session.focus.split, 0), len(run.record.splits) - 1)
 
 
+def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
+    """Tell whether two row numbers are a positive and a negative that a fit was given."""
+    if pair is None or subject.split is None or not subject.in_table:
+        return False
+    classes = [_class_of(subject.split, row) for row in pair]
+    return classes[0] is True and classes[1] is False
+
+
+def _class_of(split: SplitResult, row: int) -> bool | None:
+    """Tell whether a row is a positive; None where the split has no such row."""
+    for rows, positive in (
+        (split.train_rows, split.train_positive),
+        (split.test_rows, split.test_positive),
+    ):
+        found = np.flatnonzero(rows == row)
+        if len(found):
+            return bool(positive[found[0]])
+    return None
+
+
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
     """Give the key of the subject that a run in flight is."""
     return () if live is None else (live.experiment.id, live.split)
@@ -132,6 +163,7 @@ def _finished_subject(run: ShownRun, session: Session, table: Table, held_out: b
         split,
         held_out,
         not in_file,
+        scorer=split.model.scorer,
     )
 
 
@@ -148,6 +180,26 @@ def _test_table(run: ShownRun, split: SplitResult) -> Table:
             file=str(table.path),
         )
     return table
+
+
+def is_curved(live: LiveRun | None) -> bool:
+    """Tell whether a run in flight has a look at a scorer that is no line in any plane."""
+    if live is None or live.picture is None or live.preparation is None:
+        return False
+    return not isinstance(live.picture.scorer, LinearScorer)
+
+
+def _curved_subject(live: LiveRun, table: Table) -> Subject:
+    look, preparation = live.picture, live.preparation
+    assert look is not None
+    assert preparation is not None
+
+    def sample() -> Sample:
+        found = labelled_sample(table, preparation)
+        return dataclasses.replace(found, scores=look.scorer(found.X))
+
+    key = (*live_key(live), look.iteration, look.seconds)
+    return Subject(key, live.look.name, preparation, None, sample, is_live=True, scorer=look.scorer)
 
 
 def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subject:

@@ -30,8 +30,10 @@ from aucstudio.gui.pages.roc.range_control import RangeControl
 from aucstudio.gui.pages.roc.saying import Saying
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.pages.roc.training_range import TrainingRange
+from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
+from aucstudio.project.work.job import Job
 
 _HINT = "Point at a curve to read threshold, rates and counts."
 _CRAMPED = "There is no room for the inset: make the page larger."
@@ -70,6 +72,7 @@ class RocView(View):
         self.confidence = bands.ConfidenceBands(self, self.canvas.box, self._show_band)
         self.saying = Saying(self, self._tell)
         self.training_range = TrainingRange(session, self.choices.train_action)
+        self._curves = Background(self, self._on_curves)
         self._told = Statement()
         self._cramped = False
         self._rows: list[LegendRow] = []
@@ -124,12 +127,19 @@ class RocView(View):
         return reading.line_columns(self._face(), self.lines.drawn)
 
     def busy(self) -> bool:
-        return self.confidence.busy or self.saying.busy or self.layers.busy
+        return self._curves.busy or self.confidence.busy or self.saying.busy or self.layers.busy
 
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
         runs = self.session.checked_runs()
+        waiting = curves.unready([run.record for run in runs])
+        if waiting:
+            key = tuple(record.id for record in waiting)
+            self._curves.start(key, lambda _post: curves.make_ready(waiting))
+            if self._curves.busy:
+                self.sentence.setText("Drawing the curves…")
+                return
         self._fit_controls(runs)
         self.canvas.dress()
         self.layers.dress()
@@ -139,6 +149,11 @@ class RocView(View):
         self.clear_readout()
         self._show_live()
         self._show_band()
+
+    def _on_curves(self, _key: object, job: Job[None, None]) -> None:
+        if job.error is not None:
+            raise job.error
+        self.mark_stale()
 
     def refresh_band(self) -> None:
         """Show the FPR range and the areas in it; the curves stay."""

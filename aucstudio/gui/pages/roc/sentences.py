@@ -13,6 +13,7 @@ from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.faces import Face
 from aucstudio.gui.pages.roc.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.cautions import ranks_backwards
 from aucstudio.project.results.comparison import PAUC, compare_runs
 from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
 from aucstudio.project.runs.experiment import Band
@@ -168,11 +169,11 @@ def _deciding(runs: list[ShownRun], band: Band) -> str:
 
 
 def _wrong_way(runs: list[ShownRun]) -> list[str]:
-    """Warn of scores that rank worse than chance."""
+    """Warn of scores that rank worse than chance, beyond what chance does."""
     found = [
-        f"{run.look.name} (AUC {figure_words(area)})"
+        f"{run.look.name} (AUC {figure_words(run_curves(run.record).auc.value)})"
         for run in runs
-        if (area := run_curves(run.record).auc.value) < 0.5
+        if ranks_backwards(run_curves(run.record).auc)
     ]
     if not found:
         return []

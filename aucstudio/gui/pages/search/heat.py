@@ -15,14 +15,14 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import Theme, current_theme
-from aucstudio.gui.pages.search.picture import Picture, Shown
+from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
 from aucstudio.gui.pages.search.standing import Standing
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
 
 
-class HeatMap(Picture):
+class HeatMap(TitledPlot):
     """Mean areas over the grid of two settings.
 
     Attributes
@@ -54,7 +54,7 @@ class HeatMap(Picture):
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
 
-    def draw(self, standing: Standing, shown: Shown) -> None:
+    def draw(self, standing: Standing, shown: SearchAxes) -> None:
         """Hand the candidates to the items; the run's colour stays with its lines elsewhere."""
         across, up = shown.along
         found = standing.search.candidates
@@ -66,7 +66,7 @@ class HeatMap(Picture):
             self.plot.getAxis(side).setTicks([list(enumerate(texts))])
         self._draw_cells(standing)
         gaps = " · hatched: not judged" if np.isnan(self.values).any() else ""
-        self.wear(
+        self.name_axes(
             f"Outlined: best · ring: chosen{gaps}",
             bottom=across.title,
             left=up.title,

@@ -15,7 +15,7 @@ from aucstudio.project.runs.tuning import METRICS, PAUC, Search
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shown:
+class SearchAxes:
     """What a picture needs beside the standing.
 
     Attributes
@@ -36,20 +36,20 @@ class Shown:
     colour: QColor
 
 
-class Picture:
+class TitledPlot:
     """A plot whose axes and key are written only when they change."""
 
     def __init__(self, name: str) -> None:
         self.plot = make_plot(name, "", "")
-        self._worn: object = None
+        self._named: object = None
 
-    def wear(self, key: str, **titles: str) -> None:
+    def name_axes(self, key: str, **titles: str) -> None:
         """Write the titles of the sides, and what the marks mean on the figure itself."""
         theme = current_theme()
-        worn = (theme, key, tuple(titles.items()))
-        if worn == self._worn:
+        named = (theme, key, tuple(titles.items()))
+        if named == self._named:
             return
-        self._worn = worn
+        self._named = named
         dress_plot(self.plot)
         for side, title in titles.items():
             self.plot.setLabel(side, title, color=theme.muted)

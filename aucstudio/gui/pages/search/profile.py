@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QColor
 
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.search.picture import Picture, Shown
+from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
 from aucstudio.gui.pages.search.standing import Standing
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ Counts = NDArray[np.intp]
 _REACH = 24.0  # pixels from the pointer within which a point answers
 
 
-class Profile(Picture):
+class Profile(TitledPlot):
     """Mean areas along one setting.
 
     Attributes
@@ -41,7 +41,7 @@ class Profile(Picture):
             self.plot.addItem(item)
         self._places = np.empty((0, 2))
 
-    def draw(self, standing: Standing, shown: Shown) -> None:
+    def draw(self, standing: Standing, shown: SearchAxes) -> None:
         """Hand the candidates to the items."""
         setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
         places = setting.places[setting.index(standing.search.candidates)]
@@ -62,7 +62,7 @@ class Profile(Picture):
         parts[:0] = [f"dots: {shown.unit}s"] if dotted else []
         parts[:0] = ["bars: ± 1 standard error"] if len(barred) else []
         parts[:0] = [] if alone else ["line: best at each value"]
-        self.wear(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
+        self.name_axes(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
 
     def _draw_spread(self, standing: Standing, barred: Counts, colour: QColor) -> None:
         x, bars = self._places[barred, 0], standing.errors[barred]

@@ -25,13 +25,13 @@ from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.search.controls import SearchControls
 from aucstudio.gui.pages.search.heat import HeatMap
-from aucstudio.gui.pages.search.picture import Shown, area_title
+from aucstudio.gui.pages.search.picture import SearchAxes, area_title
 from aucstudio.gui.pages.search.profile import Profile
 from aucstudio.gui.pages.search.sheet import candidate_sheet
 from aucstudio.gui.pages.search.standing import (
+    SearchedRun,
     Setting,
     Standing,
-    Subject,
     finished,
     searched_settings,
     times_chosen,
@@ -55,7 +55,7 @@ class SearchView(View):
     ----------
     profile, heat : Profile, HeatMap
         One of the two is seen: cells for a whole grid of two settings, else points.
-    subject : Subject or None
+    subject : SearchedRun or None
     standing : Standing or None
     chosen : int or None
         The candidate that is marked; the best until another is picked.
@@ -68,7 +68,7 @@ class SearchView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "search_view", "Search")
-        self.subject: Subject | None = None
+        self.subject: SearchedRun | None = None
         self.standing: Standing | None = None
         self.chosen: int | None = None
         self._picked: int | None = None
@@ -153,14 +153,14 @@ class SearchView(View):
         elif self.standing is not None:
             self._tell(followed, self.standing)
 
-    def _followed(self) -> Subject | None:
+    def _followed(self) -> SearchedRun | None:
         """Give the run in flight if it is what is to be seen: wished, and searching settings."""
         live = self.session.live
         if live is None or live.search is None or not self.over.follow_check.isChecked():
             return None
-        return Subject((live, live.split), live.look, live.experiment, (live.search,), live)
+        return SearchedRun((live, live.split), live.look, live.experiment, (live.search,), live)
 
-    def _is_news(self, subject: Subject) -> bool:
+    def _is_news(self, subject: SearchedRun) -> bool:
         """Tell whether anything was judged since the page was drawn."""
         if self.subject is None or self.standing is None or self.subject.key != subject.key:
             return True
@@ -183,7 +183,7 @@ class SearchView(View):
         soon = "its search appears with the first candidate" if tuned else "it is not tuned"
         return self.why_empty(run, "search", soon, aim)
 
-    def _show(self, subject: Subject) -> None:
+    def _show(self, subject: SearchedRun) -> None:
         fresh = self.subject is None or self.subject.key != subject.key
         self.subject = subject
         if fresh:
@@ -218,12 +218,12 @@ class SearchView(View):
 
     # ------------------------------------------------------------- drawing
 
-    def _draw(self, subject: Subject, standing: Standing) -> None:
+    def _draw(self, subject: SearchedRun, standing: Standing) -> None:
         picture, along = self._picture(), self.over.along(self._settings)
         unit = "split" if self.over.is_over_splits else "fold"
         title = area_title(subject.experiment, standing.search)
         colour = run_colour(current_theme(), subject.look.colour)
-        picture.draw(standing, Shown(along, title, unit, colour))
+        picture.draw(standing, SearchAxes(along, title, unit, colour))
         framed = (subject.key, self.over.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed
@@ -252,7 +252,7 @@ class SearchView(View):
         self.readout.setText(words)
         plain_tooltip(self.readout, words)
 
-    def _tell(self, subject: Subject, standing: Standing) -> None:
+    def _tell(self, subject: SearchedRun, standing: Standing) -> None:
         if subject.live is not None:
             words = live_sentence(subject, self._settings, standing)
         elif self.over.is_over_splits:
@@ -263,7 +263,7 @@ class SearchView(View):
 
     # ------------------------------------------------------------- the table
 
-    def _fill_table(self, subject: Subject, standing: Standing) -> None:
+    def _fill_table(self, subject: SearchedRun, standing: Standing) -> None:
         several = self.over.is_over_splits
         chosen = times_chosen(subject.searches) if several else None
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)

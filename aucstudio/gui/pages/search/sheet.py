@@ -21,7 +21,7 @@ Counts = NDArray[np.intp]
 
 
 @dataclasses.dataclass(frozen=True)
-class Sheet:
+class CandidateSheet:
     """The table of candidates, and by what each column sorts; None sorts last."""
 
     heads: tuple[str, ...]
@@ -42,10 +42,10 @@ class CandidateModel(SheetModel):
     def __init__(self) -> None:
         super().__init__((), {}, ())
         self.order: list[int] = []
-        self._sheet = Sheet((), {}, (), ())
+        self._sheet = CandidateSheet((), {}, (), ())
         self._by, self._down = -1, False
 
-    def show_sheet(self, sheet: Sheet) -> bool:
+    def show_sheet(self, sheet: CandidateSheet) -> bool:
         """Show candidates; True if the table has another shape and must be sorted anew."""
         same = sheet.heads == self.heads and len(sheet.rows) == len(self.rows)
         self._sheet = sheet
@@ -102,7 +102,7 @@ class _Column:
 
 def candidate_sheet(
     settings: Sequence[Setting], standing: Standing, chosen: Counts | None, is_live: bool
-) -> Sheet:
+) -> CandidateSheet:
     """Write the table: rank, settings, mean and its error, how often judged, and a remark."""
     found = standing.search.candidates
     ranks = standing.ranks.tolist()
@@ -118,7 +118,7 @@ def candidate_sheet(
         columns.append(_Column("Chosen", tip, cells, chosen.tolist()))
     columns.append(_Column("Remark", "", remarks, [remark or None for remark in remarks]))
     lines = zip(*(column.cells for column in columns), strict=True)
-    return Sheet(
+    return CandidateSheet(
         tuple(column.head for column in columns),
         {k: column.tip for k, column in enumerate(columns) if column.tip},
         tuple(Row(cells, strong=k == standing.top) for k, cells in enumerate(lines)),

@@ -17,7 +17,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, Search
-from aucstudio.project.words import power_words
+from aucstudio.project.words import power_words, setting_words
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -74,7 +74,7 @@ class Setting:
         return np.array([self.values.index(one[self.name]) for one in found], dtype=np.intp)
 
     def spell(self, value: Any) -> str:
-        return number_words(value) if isinstance(value, float) else self.declared.spell(value)
+        return setting_words(value) if isinstance(value, float) else self.declared.spell(value)
 
     def tick(self, value: Any) -> str:
         """Write a value as briefly as an axis needs it."""
@@ -128,16 +128,6 @@ def _setting(declared: Param, tried: tuple[Any, ...]) -> Setting:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def number_words(value: float) -> str:
-    """Write a setting: plainly where that is short, else with a power of ten."""
-    text = f"{value:.4g}"
-    if "e" not in text:
-        return text
-    if f"{value:.3e}".startswith("1.000e"):
-        return power_words(value).removeprefix("1·")
-    return power_words(value, 2)
 
 
 def _decade(power: float) -> str:
@@ -196,7 +186,7 @@ class Standing:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Subject:
+class SearchedRun:
     """The run that the page is about: a finished one or the one in flight."""
 
     key: object
@@ -229,11 +219,11 @@ def times_chosen(searches: Sequence[Search]) -> Counts:
     return np.bincount(np.array(best, dtype=np.intp), minlength=len(searches[0].candidates))
 
 
-def finished(run: ShownRun | None) -> Subject | None:
+def finished(run: ShownRun | None) -> SearchedRun | None:
     """Give the chosen run if it has searched and come to know anything."""
     if run is None:
         return None
     searches = tuple(one for one in run.record.searches if one.leader is not None)
     if not searches:
         return None
-    return Subject(run.record.id, run.look, run.record.experiment, searches)
+    return SearchedRun(run.record.id, run.look, run.record.experiment, searches)

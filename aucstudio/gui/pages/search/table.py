@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QTableView, QWidget
 
 from aucstudio.gui.common.widgets import list_rows, named
-from aucstudio.gui.pages.search.sheet import CandidateModel, Sheet
+from aucstudio.gui.pages.search.sheet import CandidateModel, CandidateSheet
 
 _LEAST_HEIGHT = 96
 _CELL_AIR = 16
@@ -40,7 +40,7 @@ class CandidateTable(QTableView):
         header.setSortIndicatorShown(False)
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
-    def show_sheet(self, sheet: Sheet, area: int) -> None:
+    def show_sheet(self, sheet: CandidateSheet, area: int) -> None:
         """Show candidates; a table of another shape is sorted by its column ``area``."""
         if self.candidates.show_sheet(sheet):
             self._fit_columns(sheet)
@@ -59,7 +59,7 @@ class CandidateTable(QTableView):
             if not follow:
                 bar.setValue(place)
 
-    def _fit_columns(self, sheet: Sheet) -> None:
+    def _fit_columns(self, sheet: CandidateSheet) -> None:
         """Make columns as wide as their words, and as the figures that are still to come.
 
         Qt would ask for the looks of every cell: ten times slower.

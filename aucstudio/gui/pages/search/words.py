@@ -8,7 +8,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.search.standing import Setting, Standing, Subject, times_chosen
+from aucstudio.gui.pages.search.standing import SearchedRun, Setting, Standing, times_chosen
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
 from aucstudio.project.words import figure_words
@@ -42,7 +42,9 @@ def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit:
     return f"{_mean_words(standing, k)} with {words}{more}"
 
 
-def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
+def search_sentence(
+    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+) -> Statement:
     """Say what a finished search found, how sure that is, or how far it got."""
     top, name = standing.top, subject.look.name
     assert top is not None
@@ -58,7 +60,9 @@ def search_sentence(subject: Subject, settings: Sequence[Setting], standing: Sta
     return Statement.of(f"{name}: {best} ranks best{where} {area}.", *_caveats(settings, standing))
 
 
-def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
+def splits_sentence(
+    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+) -> Statement:
     """Say what ranks best over all splits, and what each of them chose."""
     top = standing.top
     if top is None:
@@ -80,7 +84,9 @@ def splits_sentence(subject: Subject, settings: Sequence[Setting], standing: Sta
     )
 
 
-def live_sentence(subject: Subject, settings: Sequence[Setting], standing: Standing) -> Statement:
+def live_sentence(
+    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+) -> Statement:
     """Say how far the search in flight is, and who leads."""
     live = subject.live
     assert live is not None

@@ -1,22 +1,21 @@
-"""The controls of the Training page: against what, what above and below, which split."""
+"""The controls of the Training page: the horizontal axis, what both plots show, which split."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel
 
+from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import make_buddy, make_combo
-from aucstudio.gui.pages.planes.controls import fill_combo
 from aucstudio.gui.pages.training.course import ITERATION, SECONDS
 from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE
 from aucstudio.gui.state.session import Session
 from aucstudio.project.runs.experiment import Band
 
 AUC, PAUC = "auc", "pauc"
-ALL = -1
 _ONE_ROW, _LABELLED = 620, 330
 
 
@@ -35,8 +34,9 @@ class TrainingControls(View):
         self.controls.addStretch(1)
         self._row = self._add_row()
         self._make_axis()
-        self.split_combo = self._add_combo("training_split", "Spl&it", "Which split is shown")
-        plain_tooltip(self.split_combo, "All: the split pointed at is strong, the others are thin")
+        tip = "All: the split pointed at is strong, the others are thin"
+        self.split_combo = SplitCombo("training_split", tip, every=True)
+        self._add(self.split_combo, "Spl&it")
         self.split_combo.currentIndexChanged.connect(self._on_split)
         self._row = self._add_row()
         self._make_plots_choice()
@@ -59,23 +59,27 @@ class TrainingControls(View):
             label.setVisible(width > _LABELLED and combo.isVisibleTo(self))
 
     def _make_axis(self) -> None:
-        self.x_combo = self._add_combo("x_combo", "A&gainst", "What runs to the right")
+        self.x_combo = self._add_combo("x_combo", "&X axis", "What runs to the right")
         self.x_combo.addItem("Iterations", ITERATION)
         self.x_combo.addItem("Seconds", SECONDS)
         plain_tooltip(self.x_combo, "Seconds count the fit alone, not the time spent watching it")
         self.x_combo.currentIndexChanged.connect(self._on_choice)
 
     def _make_plots_choice(self) -> None:
-        self.upper_combo = self._add_combo("upper_combo", "A&bove", "What the upper plot shows")
-        self.upper_combo.addItem("Distance", DISTANCE)
+        self.upper_combo = self._add_combo(
+            "upper_combo", "&Upper plot", "What the upper plot shows"
+        )
+        self.upper_combo.addItem("Gap to optimum", DISTANCE)
         self.upper_combo.addItem("Objective", OBJECTIVE)
         plain_tooltip(
             self.upper_combo,
-            "Distance: the objective above the best bound that the certificates prove for its "
-            "optimum (where there are none, above the least that was reached), and dotted the "
-            "certificate; both on a logarithmic scale. Objective: as it is",
+            "Gap to optimum: how far the objective can still fall at most (the dual gap; where "
+            "there is none, how far it was above the least that was reached), on a logarithmic "
+            "scale. Objective: what training minimises, as it is",
         )
-        self.lower_combo = self._add_combo("lower_combo", "Be&low", "What the lower plot shows")
+        self.lower_combo = self._add_combo(
+            "lower_combo", "&Lower plot", "What the lower plot shows"
+        )
         self.lower_combo.addItem("AUC", AUC)
         self.lower_combo.addItem("pAUC", PAUC)
         plain_tooltip(
@@ -88,10 +92,13 @@ class TrainingControls(View):
 
     def _add_combo(self, name: str, words: str, accessible: str) -> QComboBox:
         combo = make_combo(name, accessible)
+        self._add(combo, words)
+        return combo
+
+    def _add(self, combo: QComboBox, words: str) -> None:
         self._labels[combo] = make_buddy(words, combo)
         self._row.addWidget(self._labels[combo])
         self._row.addWidget(combo)
-        return combo
 
     # ------------------------------------------------------------- reading
 
@@ -109,17 +116,13 @@ class TrainingControls(View):
 
     def is_one_split(self) -> bool:
         """Tell whether only the split pointed at is shown."""
-        return bool(self.split_combo.currentData() != ALL)
+        return self.split_combo.is_one
 
     def fill_splits(self) -> None:
         """Offer the splits of the chosen run, where there are several."""
         run = self.session.run(self.session.selected)
         count = 0 if run is None else len(run.record.splits)
-        items: list[tuple[str, object]] = [("All", ALL)]
-        fill_combo(self.split_combo, items + [(f"{k + 1} of {count}", k) for k in range(count)])
-        if self.is_one_split() and count:
-            with QSignalBlocker(self.split_combo):
-                self.split_combo.setCurrentIndex(1 + min(self.session.focus.split, count - 1))
+        self.split_combo.offer(count, self.session.focus.split)
         self.split_combo.setVisible(count > 1)
         self._labels[self.split_combo].setVisible(count > 1 and self.width() > _LABELLED)
 

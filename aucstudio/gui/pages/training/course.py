@@ -48,7 +48,7 @@ class Course:
     split, splits : int
         Which fit of how many.
     iteration, seconds, objective, gap : ndarray of float
-        The steps; ``gap`` is NaN where there is no certificate.
+        The steps; ``gap`` is NaN where there is no dual gap.
     look_iteration, look_seconds : ndarray of float
         The looks.
     train, held : Areas
@@ -89,20 +89,19 @@ class Course:
 
     @cached_property
     def distance(self) -> Array:
-        """The objective above the best bound below its optimum, for a logarithmic axis.
+        """How far the objective can still fall at most, for a logarithmic axis.
 
-        Each step's certificate bounds the optimum from below by objective − gap; the highest of
-        these is taken. Without certificates it is the least objective reached. NaN where zero
-        within rounding.
+        That is the dual gap. Where a method proves none it is the objective above the least that
+        was reached. NaN where zero within rounding.
         """
-        bounds = (self.objective - self.gap)[np.isfinite(self.gap)]
-        floor = np.max(bounds) if len(bounds) else np.min(self.objective, initial=np.inf)
-        return self._visible(self.objective - floor)
+        if self.is_proven:
+            return self._visible(self.gap)
+        return self._visible(self.objective - np.min(self.objective, initial=np.inf))
 
-    @cached_property
-    def certificate(self) -> Array:
-        """The gap, for a logarithmic axis: NaN where zero within rounding."""
-        return self._visible(self.gap)
+    @property
+    def is_proven(self) -> bool:
+        """Whether the method gives a dual gap."""
+        return bool(np.isfinite(self.gap).any())
 
     def _visible(self, amount: Array) -> Array:
         """Leave out what is nothing but rounding of the objective."""

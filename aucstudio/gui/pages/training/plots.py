@@ -15,7 +15,7 @@ from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_pl
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
-from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.stages import StageRegions
 from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
 from aucstudio.gui.pages.training.words import area_name
@@ -27,7 +27,8 @@ DISTANCE, OBJECTIVE = "distance", "objective"
 Seen = Sequence[tuple[Course, bool]]
 _AXIS_WIDTH = 64
 _FEW_DECADES = 2.0
-_TITLES = {DISTANCE: "Distance to optimum", OBJECTIVE: "Objective"}
+_TITLES = {DISTANCE: "Gap to optimum", OBJECTIVE: "Objective"}
+_HELD_WIDTH, _TRAIN_WIDTH = 2.0, 1.2  # pixels
 
 
 class TrainingPlots(QVBoxLayout):
@@ -36,7 +37,7 @@ class TrainingPlots(QVBoxLayout):
     Attributes
     ----------
     upper, lower : PlotWidget
-    upper_lines, lower_lines : tuple of Lines
+    upper_lines, lower_lines : tuple of CourseLines
         Of finished runs and of the one in flight, which moves while the others stay.
     stages : list of StageRegions
         One a plot.
@@ -51,27 +52,35 @@ class TrainingPlots(QVBoxLayout):
         axis = _StepAxis("bottom")
         self.lower = make_plot("area_plot", "Iteration", "AUC", self._boxes[1], [axis])
         self.lower.setXLink(self.upper)
-        self.upper_lines = Lines(self.upper), Lines(self.upper)
-        self.lower_lines = Lines(self.lower), Lines(self.lower)
+        self.upper_lines = CourseLines(self.upper), CourseLines(self.upper)
+        self.lower_lines = CourseLines(self.lower), CourseLines(self.lower)
         self.stages = [StageRegions(plot, named=plot is self.upper) for plot in self.both()]
-        self._legend = Legend(self.lower)
+        # One legend for both, above whichever of them is the upper one that is seen.
+        self._legends = Legend(self.upper), Legend(self.lower)
+        self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
+        self._train = pg.PlotDataItem()
         self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
         self._named: object = None
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
             self.addWidget(plot, stretch=share)
-        self.dress()
+        self.retheme()
 
     def both(self) -> tuple[pg.PlotWidget, pg.PlotWidget]:
         return self.upper, self.lower
 
-    def dress(self) -> None:
+    def retheme(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
         for plot in self.both():
             dress_plot(plot)
-        self._legend.setLabelTextColor(theme.text)
+        for legend in self._legends:
+            legend.setLabelTextColor(theme.text)
+        self._held.setPen(pen(theme.muted, _HELD_WIDTH))
+        self._held.setSymbolBrush(theme.muted)
+        self._held.setSymbolPen(None)
+        self._train.setPen(pen(theme.muted, _TRAIN_WIDTH))
         self._named = self._listed = None
 
     def show_all(self) -> None:
@@ -97,7 +106,7 @@ class TrainingPlots(QVBoxLayout):
     # ------------------------------------------------------------- drawing
 
     def draw_steps(self, courses: Seen, axis: str, what: str, *, live: bool) -> None:
-        """Draw objectives, and the certificates of strong courses.
+        """Draw how far objectives are from their optimum, or themselves.
 
         Parameters
         ----------
@@ -105,7 +114,7 @@ class TrainingPlots(QVBoxLayout):
             With whether a course is a strong one.
         axis : {"iteration", "seconds"}
         what : {"distance", "objective"}
-            The distance to the best bound, on a logarithmic scale, or the objective itself.
+            How far it can still fall, on a logarithmic scale, or the objective itself.
         live : bool
             Whether these are of the run in flight.
         """
@@ -114,10 +123,7 @@ class TrainingPlots(QVBoxLayout):
         for course, strong in courses:
             x = course.steps_along(axis)
             y = course.distance if what == DISTANCE else course.objective
-            if strong and what == DISTANCE and np.isfinite(course.certificate).any():
-                dotted = pen(run_pen(course.look).color(), 1.2, (1.5, 3.0))
-                lines.append(Line(course, x, course.certificate, dotted, strong, is_main=False))
-            lines.append(Line(course, x, y, _pen(course, strong), strong))
+            lines.append(CourseLine(course, x, y, _pen(course, strong), strong))
         self.upper_lines[live].draw(lines)
 
     def draw_areas(self, courses: Seen, axis: str, band: Band | None, *, live: bool) -> None:
@@ -127,11 +133,11 @@ class TrainingPlots(QVBoxLayout):
             x, held = course.looks_along(axis), course.areas(HELD, band)
             is_held = bool(np.isfinite(held).any())
             if strong or not is_held:
-                thin = pen(run_pen(course.look).color(), 1.2, (5.0, 4.0))
+                thin = run_pen(course.look, _TRAIN_WIDTH)
                 train = course.areas(TRAIN, band)
-                lines.append(Line(course, x, train, thin, strong, is_main=not is_held))
+                lines.append(CourseLine(course, x, train, thin, strong, is_main=not is_held))
             if is_held:
-                lines.append(Line(course, x, held, _pen(course, strong), strong, dots=strong))
+                lines.append(CourseLine(course, x, held, _pen(course, strong), strong, dots=strong))
         self.lower_lines[live].draw(lines)
         self.list_runs()
 
@@ -167,20 +173,32 @@ class TrainingPlots(QVBoxLayout):
             self.upper.setLabel("bottom", title, color=muted)
 
     def list_runs(self) -> None:
-        """Name the runs above their lines, where there are several."""
+        """Say in the legend which run and which rows a line is of."""
         known: dict[str, tuple[RunLook, pg.PlotDataItem]] = {}
         for lines in self.lower_lines:
             for line, item in zip(lines.drawn, lines.items, strict=True):
                 if line.is_strong and line.is_main:
                     known[line.course.run] = line.course.look, item
-        listed = self.lower.size(), [(look, id(item)) for look, item in known.values()]
+        for lines in self.upper_lines:
+            for line, item in zip(lines.drawn, lines.items, strict=True):
+                if line.is_strong:
+                    known.setdefault(line.course.run, (line.course.look, item))
+        areas = any(lines.drawn for lines in self.lower_lines)
+        sizes = [plot.size() for plot in self.both()]
+        top = self.upper.isVisibleTo(self.parentWidget())
+        listed = sizes, top, areas, [(look, id(item)) for look, item in known.values()]
         if listed == self._listed:
             return
         self._listed = listed
-        self._legend.clear()
-        for look, item in known.values() if len(known) > 1 else ():
-            self._legend.explain_mark(shortened(look.name), item)
-        self._legend.fit()
+        for legend, shown in zip(self._legends, (top, not top), strict=True):
+            legend.clear()
+            if shown:
+                for look, item in known.values():
+                    legend.explain_mark(shortened(look.name), item)
+                if areas:
+                    legend.explain_mark("held-out rows", self._held)
+                    legend.explain_mark("training rows", self._train)
+            legend.fit()
 
 
 def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -189,7 +207,7 @@ def _around(stretches: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _pen(course: Course, strong: bool) -> QPen:
-    made = run_pen(course.look, 2.0 if strong else 1.0)
+    made = run_pen(course.look, _HELD_WIDTH if strong else 1.0)
     if not strong:
         made.setColor(faded(made.color(), 120))
     return made

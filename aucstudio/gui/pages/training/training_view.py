@@ -1,4 +1,4 @@
-"""The course of training: objective, certificate, and the areas on held-out and training rows."""
+"""The course of training: how far from the optimum, and the areas on held-out and training rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from aucstudio.gui.pages.training.course import (
     run_courses,
     unready,
 )
-from aucstudio.gui.pages.training.lines import Line, Lines
+from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.plots import TrainingPlots
 from aucstudio.gui.pages.training.table import course_table
 from aucstudio.gui.pages.training.words import (
     area_sentence,
     before_words,
+    headline,
     live_sentence,
     look_words,
     run_sentence,
@@ -43,7 +44,10 @@ from aucstudio.project.work.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
-_HINT = "Thick: validation; thin and dashed: training; dotted: certificate. Point at a line."
+_HINT = (
+    "Above: how far the objective can still fall. Below: the area under the curve, thick on "
+    "held-out rows, thin on training rows; where the two part, the fit has learnt by heart."
+)
 
 
 class TrainingView(TrainingControls):
@@ -246,6 +250,7 @@ class TrainingView(TrainingControls):
             parts = [run_sentence(run), before_words(split)]
             if not self.busy():
                 parts.append(area_sentence(split, course, band))
+                parts.insert(0, headline(run, split, course, band))
             self.sentence.setText(Statement.of(*parts))
         else:
             soon, aim = "its course appears with its first step", "how its training goes"
@@ -256,7 +261,7 @@ class TrainingView(TrainingControls):
         return course_table(seen, self.session.plan.band)
 
     def retheme(self) -> None:
-        self.plots_.dress()
+        self.plots_.retheme()
         self.mark_stale()
 
     # ------------------------------------------------------------- pointing
@@ -268,7 +273,7 @@ class TrainingView(TrainingControls):
         if found is not None:
             self._read(*found)
 
-    def _under(self, position: QPointF) -> tuple[Lines, Line, int] | None:
+    def _under(self, position: QPointF) -> tuple[CourseLines, CourseLine, int] | None:
         """Find what is under a position of the scene that sent the signal; the live line first."""
         for lines in (*self.plots_.upper_lines[::-1], *self.plots_.lower_lines[::-1]):
             found = lines.nearest(position) if lines.plot.scene() is self.sender() else None
@@ -276,7 +281,7 @@ class TrainingView(TrainingControls):
                 return lines, *found
         return None
 
-    def _read(self, lines: Lines, line: Line, k: int) -> None:
+    def _read(self, lines: CourseLines, line: CourseLine, k: int) -> None:
         lines.mark(line, k)
         course = line.course
         split = f", split {course.split + 1} of {course.splits}" if course.splits > 1 else ""

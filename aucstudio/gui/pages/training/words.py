@@ -21,11 +21,45 @@ _MEASURED = 0.05  # seconds: stages are told no more often than that
 _SEEN = 5e-4  # a difference that three decimals show
 
 
+def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | None) -> str:
+    """Say at a glance whether training has converged, and whether it learnt by heart."""
+    state = _state(run)
+    held, train = course.areas(HELD, band), course.areas(TRAIN, band)
+    if not len(held) or not np.isfinite([held[-1], train[-1]]).all():
+        return f"{run.look.name} {state}."
+    held_out, training = figure_words(held[-1]), figure_words(train[-1])
+    areas = f"{area_name(band)} {held_out} held-out, {training} training"
+    return f"{run.look.name} {state}; {areas}{_overfit(split, train[-1], band)}."
+
+
+def _state(run: ShownRun) -> str:
+    splits = run.record.splits
+    early = sum(not split.converged for split in splits)
+    if run.record.status == STOPPED:
+        return "was stopped by hand"
+    if early:
+        where = f" in {early} of {len(splits)} fits" if len(splits) > 1 else ""
+        return f"did not converge{where}"
+    return "was solved in one step" if all(s.n_iter is None for s in splits) else "has converged"
+
+
+def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
+    """Say whether training rows are ranked better than chance explains; empty if not to tell."""
+    looks = split.trajectory
+    if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
+        return ""
+    data = looks.held.positive, looks.held.scores[-1]
+    found = inference.pauc_interval(*data, *(band or (0.0, 1.0)))
+    if not math.isfinite(found.high):
+        return ""
+    return ": it overfits" if train > found.high else ", within chance of each other"
+
+
 def run_sentence(run: ShownRun) -> str:
-    """Say how a run's training went: steps, objective, certificate, time, and whether it ended."""
+    """Say how a run's training went: steps, objective, dual gap, time, and whether it ended."""
     splits = run.record.splits
     if len(splits) == 1 and splits[0].n_iter is None:
-        return f"{run.look.name} is solved in one step: {_step_words(splits[0])}{_early(run)}."
+        return f"{_step_words(splits[0])}{_early(run)}."
     counts = [split.n_iter for split in splits if split.n_iter is not None]
     parts = [
         f"{_range([float(count) for count in counts], _count)} iterations"
@@ -44,13 +78,13 @@ def run_sentence(run: ShownRun) -> str:
 
 
 def _step_words(split: SplitResult) -> str:
-    certificate = "" if split.gap is None else f"certificate {power_words(split.gap)}, "
+    gap = "" if split.gap is None else f"dual gap {power_words(split.gap)}, "
     time = seconds_words(split.fit_seconds)
-    return f"objective {number_words(split.objective)}, {certificate}{time}"
+    return f"Objective {number_words(split.objective)}, {gap}{time}"
 
 
 def _early(run: ShownRun) -> str:
-    """Say which fits ended before their certificate."""
+    """Say which fits ended before their dual gap was as small as it should be."""
     splits = run.record.splits
     early = sum(not split.converged for split in splits)
     if not early:
@@ -58,7 +92,7 @@ def _early(run: ShownRun) -> str:
     who = "" if len(splits) == 1 else f"{early} of {len(splits)} "
     if run.record.status == STOPPED:
         return f"; {who}stopped early, by hand"
-    return f"; {who}stopped early: the certificate was not reached"
+    return f"; {who}stopped early: the dual gap is not yet as small as asked"
 
 
 def before_words(split: SplitResult) -> str:
@@ -98,7 +132,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
             ends = f"peaked with {peak} and {ends}"
         else:
             told = f"; its best, {peak}, is within chance of that"
-    sentence = f"{which}validation {name} {ends}{told}{_sample_words(split)}."
+    sentence = f"{which}held-out {name} {ends}{told}{_sample_words(split)}."
     return sentence[0].upper() + sentence[1:]
 
 
@@ -135,7 +169,7 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
         seconds_words(seconds),
     ]
     words = ", ".join(part for part in parts if part)
-    areas = f"Validation {area_name(band)} {area_course(held)}." if len(held) else ""
+    areas = f"Held-out {area_name(band)} {area_course(held)}." if len(held) else ""
     return Statement(f"{live.look.name} {verb}{split}: {words}.", areas)
 
 
@@ -153,16 +187,16 @@ def area_name(band: Band | None) -> str:
 def step_words(course: Course, k: int) -> str:
     """Read out one step."""
     gap = course.gap[k]
-    certificate = "" if math.isnan(gap) else f", certificate {power_words(gap)}"
+    proven = "" if math.isnan(gap) else f", dual gap {power_words(gap)}: it can fall by no more"
     place = _place(course.iteration[k], course.seconds[k])
-    return f"{place}objective {number_words(course.objective[k])}{certificate}"
+    return f"{place}objective {number_words(course.objective[k])}{proven}"
 
 
 def look_words(course: Course, k: int, band: Band | None) -> str:
     """Read out one look."""
     held, train = (figure_words(course.areas(part, band)[k]) for part in (HELD, TRAIN))
     place = _place(course.look_iteration[k], course.look_seconds[k])
-    return f"{place}{area_name(band)}: validation {held}, training {train}"
+    return f"{place}{area_name(band)}: held-out {held}, training {train}"
 
 
 def _place(iteration: float, seconds: float) -> str:

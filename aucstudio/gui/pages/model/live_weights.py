@@ -20,7 +20,7 @@ MOST_ROWS = 60
 _SORTED_AGAIN = 2.0  # times as long into the fit
 
 
-class Flight:
+class LiveWeights:
     """Moves the dots of a chart along with the weights of the run in flight."""
 
     def __init__(self, chart: WhiskerChart) -> None:

@@ -26,7 +26,7 @@ _CELL = 24  # pixels
 _INTERVAL = 0.1  # s
 
 
-class Flight:
+class LiveContour:
     """The contour of the run in flight at its equal-error threshold so far.
 
     Attributes

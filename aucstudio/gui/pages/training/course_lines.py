@@ -24,7 +24,7 @@ _DOT = 6  # pixels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Line:
+class CourseLine:
     """A line to draw.
 
     Attributes
@@ -55,27 +55,27 @@ class Line:
         return (40 if self.course.is_live else 20 * self.is_strong) - (not self.is_main)
 
 
-class Lines:
+class CourseLines:
     """The lines of a plot.
 
     Attributes
     ----------
     plot : PlotWidget
-    drawn : list of Line
+    drawn : list of CourseLine
     items : list of PlotDataItem
         One a line.
     """
 
     def __init__(self, plot: pg.PlotWidget) -> None:
-        self.drawn: list[Line] = []
+        self.drawn: list[CourseLine] = []
         self.items: list[pg.PlotDataItem] = []
         self.plot = plot
-        self._worn: WeakKeyDictionary[pg.PlotDataItem, object] = WeakKeyDictionary()
+        self._styled: WeakKeyDictionary[pg.PlotDataItem, object] = WeakKeyDictionary()
         self._marker = pg.ScatterPlotItem(size=9, antialias=True)
         self._marker.setZValue(100)
         plot.addItem(self._marker, ignoreBounds=True)
 
-    def draw(self, lines: Sequence[Line]) -> None:
+    def draw(self, lines: Sequence[CourseLine]) -> None:
         """Draw these and no others; items of the last time are used again."""
         while len(self.items) > len(lines):
             self.plot.removeItem(self.items.pop())
@@ -84,21 +84,21 @@ class Lines:
             self.plot.addItem(item)
             self.items.append(item)
         for item, line in zip(self.items, lines, strict=True):
-            self._dress(item, line)
+            self._style(item, line)
             item.setData(line.x, line.y)
         self.drawn = list(lines)
 
-    def _dress(self, item: pg.PlotDataItem, line: Line) -> None:
+    def _style(self, item: pg.PlotDataItem, line: CourseLine) -> None:
         """Let an item look as its line does; each of these steps would draw it anew."""
         # A line that is thinned is made anew whenever the view moves.
         many = len(line.x) > _MANY
         # A line through one point would not be seen.
         dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
         symbol = run_symbol(line.course.look.colour) if dotted else None
-        worn = line.depth, many, symbol, line.pen, line.is_main
-        if self._worn.get(item) == worn:
+        style = line.depth, many, symbol, line.pen, line.is_main
+        if self._styled.get(item) == style:
             return
-        self._worn[item] = worn
+        self._styled[item] = style
         item.setZValue(line.depth)
         item.setDownsampling(auto=many, method="peak")
         item.setPen(line.pen)
@@ -107,14 +107,14 @@ class Lines:
         item.setSymbolPen(None if line.is_main else pen(line.pen.color(), 1.2))
         item.setSymbolBrush(line.pen.color() if line.is_main else None)
 
-    def nearest(self, position: QPointF) -> tuple[Line, int] | None:
+    def nearest(self, position: QPointF) -> tuple[CourseLine, int] | None:
         """Find the point of a main line nearest to a position of the scene, if one is near."""
         box = self.plot.getPlotItem().getViewBox()
         if not box.sceneBoundingRect().contains(position):
             return None
         width, height = box.viewPixelSize()
         here = box.mapSceneToView(position)
-        best: tuple[float, Line, int] | None = None
+        best: tuple[float, CourseLine, int] | None = None
         for line in self.drawn:
             x, y = self._places(line)
             if not line.is_main or not len(x):
@@ -130,7 +130,7 @@ class Lines:
         """Give where the points of each line are in the plot."""
         return [self._places(line) for line in self.drawn]
 
-    def mark(self, line: Line, k: int) -> None:
+    def mark(self, line: CourseLine, k: int) -> None:
         """Put a marker on one point of a line."""
         x, y = self._places(line)
         self._marker.setPen(pg.mkPen(current_theme().card, width=1.5))
@@ -142,7 +142,7 @@ class Lines:
         """Take the marker away."""
         self._marker.setData([], [])
 
-    def _places(self, line: Line) -> tuple[Array, Array]:
+    def _places(self, line: CourseLine) -> tuple[Array, Array]:
         """Give where the points of a line are in the plot, whose height may be logarithmic."""
         log = self.plot.getAxis("left").logMode
         return line.x, np.log10(line.y) if log else line.y

@@ -1,0 +1,54 @@
+"""Lists to choose from: filled without forgetting what is chosen; the splits of a run."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QComboBox
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import named
+
+ALL = -1  # in place of a split
+
+
+def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
+    """Give a combo these items; what was chosen stays chosen if it is among them."""
+    if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == items:
+        return
+    chosen = combo.currentData()
+    with QSignalBlocker(combo):
+        combo.clear()
+        for words, value in items:
+            combo.addItem(words, value)
+        combo.setCurrentIndex(max(0, combo.findData(chosen)))
+    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
+
+
+class SplitCombo(QComboBox):
+    """The splits of a run, after all of them together where a page can show that.
+
+    Parameters
+    ----------
+    name, tip : str
+    every : bool
+        Whether all splits together can be chosen.
+    """
+
+    def __init__(self, name: str, tip: str, *, every: bool = False) -> None:
+        super().__init__()
+        named(self, name, "Split")
+        plain_tooltip(self, tip)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._first: list[tuple[str, object]] = [("All", ALL)] if every else []
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one split is chosen, not all of them."""
+        return bool(self.currentData() != ALL)
+
+    def offer(self, count: int, split: int) -> None:
+        """List so many splits, and choose one of them unless all are chosen."""
+        fill_combo(self, self._first + [(f"{k + 1} of {count}", k) for k in range(count)])
+        if self.is_one and count:
+            with QSignalBlocker(self):
+                self.setCurrentIndex(self.findData(min(max(split, 0), count - 1)))

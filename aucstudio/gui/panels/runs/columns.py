@@ -1,0 +1,297 @@
+"""The columns of the run list: what each is called, shows, and is sorted by."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+from aucstudio.gui.panels.runs.facts import Facts, facts_of
+from aucstudio.gui.panels.runs.figures import RowFigures
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.cautions import trained_elsewhere_words
+from aucstudio.project.results.summary import LEVEL, Summary
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import DONE, FAILED, STOPPED
+from aucstudio.project.words import (
+    counted,
+    figure_words,
+    interval_words,
+    percent_words,
+    range_words,
+    seconds_words,
+)
+
+ELSEWHERE = "†"
+COMING = "…"
+NONE = "–"
+_MARKS = {DONE: "", STOPPED: "◐ ", FAILED: "✕ "}
+_STATES = {STOPPED: "stopped", FAILED: "failed"}
+
+
+@dataclasses.dataclass(frozen=True)
+class RowContent:
+    """All that a cell is made of.
+
+    Attributes
+    ----------
+    run : ShownRun
+    figures : RowFigures or None
+        None where they are still to come.
+    band : (float, float)
+        The range that is shown.
+    failed_to_load : bool
+        Whether there are no figures, and none will come.
+    """
+
+    run: ShownRun
+    figures: RowFigures | None
+    band: Band
+    failed_to_load: bool = False
+
+    @property
+    def facts(self) -> Facts:
+        """How the run was made."""
+        return facts_of(self.run.record)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    key, title : str
+    tip : str
+        What its head explains.
+    words : callable
+        Of a RowContent, the cell in one line.
+    order : callable
+        What rows are sorted by; None comes last.
+    sample : str
+        About the widest text, which decides its width.
+    below : callable or None
+        A second, smaller line.
+    about : callable or None
+        What a tooltip says.
+    is_figure : bool
+        Whether it needs the figures, and reads from the right.
+    """
+
+    key: str
+    title: str
+    tip: str
+    words: Callable[[RowContent], str]
+    order: Callable[[RowContent], Any]
+    sample: str
+    below: Callable[[RowContent], str] | None = None
+    about: Callable[[RowContent], str] | None = None
+    is_figure: bool = False
+
+
+def _figure(
+    value: Callable[[RowFigures], float], write: Callable[[float], str] = figure_words
+) -> tuple[Callable[[RowContent], str], Callable[[RowContent], float | None]]:
+    """Give how a figure is written and what it is sorted by."""
+
+    def words(row: RowContent) -> str:
+        if not row.run.record.splits:
+            return NONE
+        if row.figures is None:
+            return NONE if row.failed_to_load else COMING
+        return write(value(row.figures))
+
+    def order(row: RowContent) -> float | None:
+        found = math.nan if row.figures is None else value(row.figures)
+        return None if math.isnan(found) else found
+
+    return words, order
+
+
+def _spread(of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+    def below(row: RowContent) -> str:
+        half = math.nan if row.figures is None else of(row.figures).half_width
+        return "" if math.isnan(half) else f"±{half:.3f}".replace("0.", ".", 1)
+
+    return below
+
+
+def _about(name: str, of: Callable[[RowFigures], Summary]) -> Callable[[RowContent], str]:
+    def about(row: RowContent) -> str:
+        if row.figures is None or math.isnan(of(row.figures).value):
+            return ""
+        return summary_sentence(name, of(row.figures))
+
+    return about
+
+
+def summary_sentence(name: str, found: Summary) -> str:
+    """Say a figure with its interval, or why it has none, and what splits it is the mean of."""
+    told = f"{name} {figure_words(found.value)}"
+    if math.isnan(found.low):
+        told += f", no interval{f': {found.reason}' if found.reason else ''}"
+    else:
+        told += f", {percent_words(LEVEL)} interval {interval_words(found.low, found.high)}"
+    if len(found.per_split) > 1:
+        low, high = min(found.per_split), max(found.per_split)
+        told += f"; mean of {counted(len(found.per_split), 'split')}, {interval_words(low, high)}"
+    return told
+
+
+def _part_below(row: RowContent) -> str:
+    mark = f" {ELSEWHERE}" if trained_elsewhere_words(row.run.record, row.band) else ""
+    return _spread(lambda f: f.part)(row) + mark
+
+
+def _part_about(row: RowContent) -> str:
+    told = _about(f"pAUC in FPR {range_words(row.band)}", lambda f: f.part)(row)
+    elsewhere = trained_elsewhere_words(row.run.record, row.band)
+    return "\n".join(filter(None, (told, f"{ELSEWHERE} {elsewhere}" if elsewhere else "")))
+
+
+def _name(row: RowContent) -> str:
+    return _MARKS[row.run.record.status] + row.run.look.name
+
+
+def _name_about(row: RowContent) -> str:
+    record, facts = row.run.record, row.facts
+    made = f"{facts.method}, {facts.settings}, {facts.scheme}"
+    state = _STATES.get(record.status, "")
+    told = (made, record.error or state, facts.caution, row.run.look.notes)
+    return "\n".join(filter(None, told))
+
+
+def _seconds(row: RowContent) -> float | None:
+    seconds = row.run.record.fit_seconds
+    return None if math.isnan(seconds) else seconds
+
+
+def _time(row: RowContent) -> str:
+    seconds = _seconds(row)
+    return NONE if seconds is None else seconds_words(seconds)
+
+
+def _area(row: RowContent) -> str:
+    failed = not row.run.record.splits and row.run.record.status == FAILED
+    return "failed" if failed else _AUC[0](row)
+
+
+_AUC = _figure(lambda f: f.area.value)
+_PART = _figure(lambda f: f.part.value)
+_GAP = _figure(lambda f: f.gap, lambda value: figure_words(value, "+"))
+_TPR = _figure(lambda f: f.tpr)
+
+NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
+
+# In the order in which a list that grows wider shows them.
+COLUMNS = (
+    Column(
+        NAME,
+        "Run",
+        "The checked runs are drawn. A double click renames a run.",
+        _name,
+        lambda row: row.run.look.name.casefold(),
+        "AUC-RLS, tuned (12)",
+        about=_name_about,
+    ),
+    Column(
+        AREA,
+        "AUC",
+        "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
+        "interval.",
+        _area,
+        _AUC[1],
+        "0.9999",
+        below=_spread(lambda f: f.area),
+        about=_about("AUC", lambda f: f.area),
+        is_figure=True,
+    ),
+    Column(
+        PART,
+        "pAUC",
+        "Held-out partial AUC: the mean TPR over the FPR range shown, and half its 95 % interval. "
+        f"{ELSEWHERE} marks a run that was trained for another range.",
+        *_PART,
+        "0.9999",
+        below=_part_below,
+        about=_part_about,
+        is_figure=True,
+    ),
+    Column(
+        "tpr",
+        "TPR",
+        "Share of the positives that is found where the FPR range ends",
+        *_TPR,
+        "0.9999",
+        is_figure=True,
+        about=lambda row: f"At FPR {row.band[1]:g}",
+    ),
+    Column(
+        "gap",
+        "Gap",
+        "AUC on the training rows minus AUC on held-out rows: a large one tells of overfitting",
+        *_GAP,
+        "+0.0001",
+        is_figure=True,
+    ),
+    Column(
+        "scheme",
+        "Validation",
+        "How rows were held out",
+        lambda row: row.facts.scheme,
+        lambda row: row.facts.scheme,
+        "hold-out 25 % × 10",
+    ),
+    Column(
+        "settings",
+        "Settings",
+        "The settings that are not the method's defaults",
+        lambda row: row.facts.settings,
+        lambda row: row.facts.settings.casefold(),
+        "kernel = rbf, C = 1000",
+    ),
+    Column(
+        "range",
+        "Trained for",
+        "The FPR range that the method was trained for, where it takes one",
+        lambda row: row.facts.range,
+        lambda row: row.facts.range or None,
+        "0 … 0.125",
+    ),
+    Column(
+        NOTES,
+        "Notes",
+        "What you wrote down about the run. A double click edits it.",
+        lambda row: " ".join(row.run.look.notes.split()),
+        lambda row: row.run.look.notes.casefold() or None,
+        "as a start, too wide",
+        about=lambda row: row.run.look.notes,
+    ),
+    Column("time", "Time", "Time of one fit", _time, _seconds, "999 ms", is_figure=True),
+    Column(
+        "day",
+        "Day",
+        "When the run began",
+        lambda row: row.facts.day,
+        lambda row: row.facts.created and row.facts.created.timestamp(),
+        "2026-12-31 23:59",
+    ),
+    Column(
+        "method",
+        "Method",
+        "The method that was trained",
+        lambda row: row.facts.method,
+        lambda row: row.facts.method.casefold(),
+        "gradient boosting",
+    ),
+    Column(
+        "table",
+        "Table",
+        "The table that it was trained on",
+        lambda row: row.facts.table,
+        lambda row: row.facts.table.casefold(),
+        "transactions.csv",
+    ),
+)
+KEYS = tuple(column.key for column in COLUMNS)

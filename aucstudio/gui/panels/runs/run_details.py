@@ -1,0 +1,293 @@
+"""The chosen run's card: the figure that counts, what to beware of, and what it is made from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.icons import icon
+from aucstudio.gui.common.plotting import SWATCH, swatch
+from aucstudio.gui.common.widgets import Card, label, named, tell
+from aucstudio.gui.panels.runs.card_figures import (
+    CardFigures,
+    card_figures,
+    figure_lines,
+    headline_words,
+    under_headline,
+)
+from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
+from aucstudio.gui.panels.runs.facts import facts_of
+from aucstudio.gui.panels.runs.figure_table import FigureTable, Line
+from aucstudio.gui.panels.runs.figures import RunValues
+from aucstudio.gui.panels.runs.notes_edit import NotesEdit
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.split import FILE
+from aucstudio.project.results.cautions import (
+    cautions,
+    ranks_backwards,
+    remarks,
+    trained_elsewhere_words,
+)
+from aucstudio.project.runs.progress_words import search_result
+from aucstudio.project.runs.record import STOPPED
+from aucstudio.project.runs.settings_shown import shown_settings
+from aucstudio.project.runs.tuning import symbols
+from aucstudio.project.words import figure_words
+
+_SEARCHES = 5  # more splits than these would fill the card
+_SIGN = QSize(16, 16)
+_LEAST, _USUAL = 200, 420  # pixels of height
+
+
+class RunDetails(Card):
+    """What the chosen run found, and what it is made from."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("")
+        self.session = session
+        self.figures = RunValues(self, card_figures, session.plan.band)
+        self.rows.setContentsMargins(16, 12, 8, 12)
+        self._add_head()
+        self._add_body()
+        self._add_buttons()
+        self.figures.arrived.connect(lambda _records: self._show_figures())
+        session.selection_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.band_changed.connect(self._on_band)
+        self.refresh()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), _USUAL)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), _LEAST)
+
+    # ------------------------------------------------------------- parts
+
+    def _add_head(self) -> None:
+        self.rows.addWidget(label("CHOSEN RUN", "heading"))
+        self.line = label(name="run_line")
+        self.name = label("", "title", wrap=True, name="run_name")
+        row = QHBoxLayout()
+        row.addWidget(self.line, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.name, stretch=1)
+        self.rows.addLayout(row)
+
+    def _add_body(self) -> None:
+        self.figure = label("", "figure", name="run_figure")
+        self.measure = label("", "muted", name="run_measure")
+        self.sure = label("", "muted", wrap=True, name="run_interval")
+        self.error = label("", "error", wrap=True, name="run_error")
+        self.trace = named(QPushButton("Details…"), "run_trace", "Error details")
+        self.warnings = _Warnings()
+        self.table = FigureTable("run_figures")
+        self.settings = FigureTable("run_settings", wrap=True)
+        self.remarks = label("", "muted", wrap=True, name="run_remarks")
+        self.notes = NotesEdit(self.session)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.figure, alignment=Qt.AlignmentFlag.AlignBottom)
+        top.addWidget(self.measure, stretch=1, alignment=Qt.AlignmentFlag.AlignBottom)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(8)
+        column.addLayout(top)
+        for widget in (
+            self.sure,
+            self.error,
+            self.trace,
+            self.warnings,
+            self.table,
+            _rule(),
+            self.settings,
+            self.remarks,
+            self.notes,
+        ):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setObjectName("run_card_area")
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(body)
+        self.rows.addWidget(self.area, stretch=1)
+
+    def _add_buttons(self) -> None:
+        self.reuse = named(QPushButton("Use settings"), "reuse_button", "Use these settings")
+        self.export = named(QPushButton("Export model…"), "export_button", "Export model")
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, 0, 8, 0)
+        buttons.addWidget(self.reuse)
+        buttons.addWidget(self.export)
+        self.rows.addLayout(buttons)
+        self.trace.clicked.connect(self._on_trace)
+        self.reuse.clicked.connect(self._on_reuse)
+
+    # ------------------------------------------------------------- what is shown
+
+    def refresh(self) -> None:
+        """Show the chosen run."""
+        shown = self.session.run(self.session.selected)
+        self.setVisible(shown is not None)
+        self.notes.show_run(None if shown is None else shown.record.id)
+        if shown is None:
+            return
+        record = shown.record
+        self.name.setText(shown.look.name)
+        self.line.setPixmap(swatch(shown.look).pixmap(SWATCH))
+        tell(self.error, record.error, "error")
+        self.trace.setVisible(bool(record.traceback))
+        self.export.setVisible(bool(record.splits))
+        self.settings.show_lines(_settings_lines(shown))
+        tell(self.remarks, "\n".join(remarks(record)))
+        self._show_figures()
+
+    def _show_figures(self) -> None:
+        shown = self.session.run(self.session.selected)
+        if shown is None:
+            return
+        record, band = shown.record, self.session.plan.band
+        has_figures = bool(record.splits)
+        for widget in (self.figure, self.measure, self.sure, self.table):
+            widget.setVisible(has_figures)
+        found = self.figures.of(record) if has_figures else None
+        if not self.figures.is_current(record):
+            found = None  # a figure of another range would be read as one of this
+        self.warnings.show_sentences(self._cautions(shown, found))
+        if not has_figures:
+            return
+        mark = f" {ELSEWHERE}" if trained_elsewhere_words(record, band) else ""
+        lost = NONE if self.figures.is_current(record) else COMING
+        self.figure.setText(lost if found is None else figure_words(found.headline.value))
+        self.measure.setText(headline_words(band) + mark)
+        self.sure.setText("" if found is None else under_headline(found))
+        self.table.show_lines(figure_lines(record, found, band))
+
+    def _cautions(self, shown: ShownRun, found: CardFigures | None) -> list[str]:
+        record, told = shown.record, []
+        if record.status == STOPPED:
+            told.append("Stopped by hand: what was finished is kept.")
+        if record.id in self.session.unsaved:
+            told.append(f"Not saved: {self.session.unsaved[record.id]}")
+        if found is not None and ranks_backwards(found.area):
+            told.append("Ranks the wrong way round: check which class is the positive one.")
+        elsewhere = trained_elsewhere_words(record, self.session.plan.band)
+        return told + cautions(record) + ([f"{ELSEWHERE} {elsewhere}"] if elsewhere else [])
+
+    def text(self) -> str:
+        """Give all that is said, line by line."""
+        lines = [
+            " ".join(filter(None, line)) for line in self.table.lines() + self.settings.lines()
+        ]
+        head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
+        told = [*head, self.error.text(), *self.warnings.sentences, *lines, self.remarks.text()]
+        return "\n".join(told).replace("\N{NO-BREAK SPACE}", " ")
+
+    # ------------------------------------------------------------- verbs
+
+    def edit_notes(self) -> None:
+        """Let a person write down something about the chosen run."""
+        self.area.ensureWidgetVisible(self.notes)
+        self.notes.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_band(self) -> None:
+        self.figures.set_band(self.session.plan.band)
+        self._show_figures()
+
+    def _on_trace(self) -> None:
+        shown = self.session.run(self.session.selected)
+        if shown is not None:
+            prompts.show_error(self, shown.record.error, shown.record.traceback)
+
+    def _on_reuse(self) -> None:
+        if self.session.selected is not None:
+            self.session.reuse_settings(self.session.selected)
+
+
+class _Warnings(QWidget):
+    """Sentences in the colour of warnings, each with the sign."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("run_warnings")
+        self.sentences: list[str] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self._lines: list[tuple[QWidget, QLabel, QLabel]] = []
+
+    def show_sentences(self, sentences: list[str]) -> None:
+        """Show these sentences and no others."""
+        self.sentences = sentences
+        self.setVisible(bool(sentences))
+        while len(self._lines) < len(sentences):
+            self._add_line()
+        for k, (line, sign, words) in enumerate(self._lines):
+            line.setVisible(k < len(sentences))
+            if k < len(sentences):
+                sign.setPixmap(icon("warning", "warning").pixmap(_SIGN))
+                words.setText(sentences[k])
+
+    def _add_line(self) -> None:
+        line, sign = QWidget(), label()
+        words = label("", "warning", wrap=True, name=f"run_warning_{len(self._lines)}")
+        sign.setAccessibleName("Warning")
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(sign, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(words, stretch=1)
+        self._column.addWidget(line)
+        self._lines.append((line, sign, words))
+
+
+def _rule() -> QFrame:
+    made = QFrame()
+    made.setProperty("role", "rule")
+    made.setFixedHeight(1)
+    return made
+
+
+def _settings_lines(shown: ShownRun) -> list[Line]:
+    record, facts = shown.record, facts_of(shown.record)
+    experiment = record.experiment
+    method = METHODS[experiment.method]
+    lines = [Line("Method", method.title, tip=method.summary)]
+    if experiment.tuning is not None:
+        names = symbols(experiment.method)
+        found = [search_result(one, names) for one in record.searches[:_SEARCHES]]
+        lines.append(
+            Line(
+                "Tuning",
+                "\n".join([experiment.tuning.describe(), *found]),
+                tip="Settings were searched on each training part, before it was trained.",
+            )
+        )
+    helps = {name: declared.help for name, declared in declared_params(method).items()}
+    for setting in shown_settings(experiment):
+        title = (
+            setting.title if setting.short == setting.title else f"{setting.title} {setting.short}"
+        )
+        value = setting.value + (" (default)" if setting.is_default else "")
+        lines.append(Line(title, value, tip=helps.get(setting.name, "")))
+    validation = experiment.validation
+    scheme = facts.scheme if validation.scheme == FILE else validation.describe()
+    table = f"{facts.table}, {experiment.data.label} = {experiment.data.positive}"
+    return [
+        *lines,
+        Line("Validation", scheme, tip="How rows were held out: all figures are of those rows."),
+        Line("Table", table, tip=experiment.data.path),
+        Line("Made", facts.day, tip="When the run began."),
+    ]

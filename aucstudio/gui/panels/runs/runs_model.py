@@ -1,0 +1,313 @@
+"""The runs as rows of a table, which come, go and move one by one: an editor stays open."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QBrush, QColor
+
+from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.plotting import swatch
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.panels.runs.columns import COLUMNS, NAME, NOTES, RowContent
+from aucstudio.gui.panels.runs.facts import facts_of, known_facts
+from aucstudio.gui.panels.runs.figures import RowFigures, RunValues, row_figures
+from aucstudio.gui.panels.runs.order import Order, Row, Section
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.runs.record import RunRecord
+
+Index = QModelIndex | QPersistentModelIndex
+Role = Qt.ItemDataRole
+
+BELOW, CAUTION = Role.UserRole, Role.UserRole + 1
+"""A cell's second line; what puts a row's result in doubt."""
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_EDITED = _PLAIN | Qt.ItemFlag.ItemIsEditable
+_FLAGS = [
+    {NAME: _EDITED | Qt.ItemFlag.ItemIsUserCheckable, NOTES: _EDITED}.get(column.key, _PLAIN)
+    for column in COLUMNS
+]
+_MOST_STEPS = 64  # that rows come and go in, before all are laid anew
+_SORT_PAUSE = 400  # milliseconds between two sortings while figures come in
+
+
+class RunsModel(QAbstractTableModel):
+    """One row a run, in the order that was asked for, with the heads of groups between.
+
+    Attributes
+    ----------
+    moved : Signal
+        Rows came, went or moved.
+    runs : list of ShownRun
+        Those of the study, with a row or not.
+    order : Order
+    figures : RunValues
+    """
+
+    moved = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.order = Order()
+        self.changing = False
+        self.runs: list[ShownRun] = []
+        self._rows: list[Row] = []
+        self._places: dict[str, int] = {}
+        band = session.plan.band
+        self.figures = RunValues(self, row_figures, band)
+        self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
+        self._again = delayed(self, _SORT_PAUSE, self.refresh)
+        self.figures.arrived.connect(self._on_figures)
+        self._facts.arrived.connect(self._on_facts)
+        session.runs_changed.connect(self.refresh)
+        session.band_changed.connect(self._on_band)
+        self.refresh()
+
+    # ------------------------------------------------------------- rows
+
+    def refresh(self) -> None:
+        """Take the runs from the session, in the order asked for."""
+        self.runs = runs = self.session.shown_runs()
+        self._facts.ask(run.record for run in runs if known_facts(run.record) is None)
+        if self.order.needs_figures():
+            self.figures.ask(run.record for run in reversed(runs))
+        self.changing = True
+        try:
+            self._show(self.order.rows(runs, self._content))
+        finally:
+            self.changing = False
+        self.moved.emit()
+
+    def set_order(self, **changes: Any) -> None:
+        """Sort, group or filter otherwise."""
+        order = dataclasses.replace(self.order, **changes)
+        if order != self.order:
+            self.order = order
+            self.refresh()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        key = COLUMNS[column].key if 0 <= column < len(COLUMNS) else ""
+        self.set_order(column=key, descending=order == Qt.SortOrder.DescendingOrder)
+
+    def toggle(self, section: Section) -> None:
+        """Fold a group away, or open it."""
+        self.set_order(closed=self.order.closed ^ {section.key})
+
+    def row_at(self, row: int) -> Row | None:
+        """Give what stands in a row."""
+        return self._rows[row] if 0 <= row < len(self._rows) else None
+
+    def run_at(self, row: int) -> ShownRun | None:
+        """Give the run of a row; None for the head of a group."""
+        found = self.row_at(row)
+        return found if isinstance(found, ShownRun) else None
+
+    def section_at(self, row: int) -> Section | None:
+        """Give the head of a group that stands in a row; None for a run."""
+        found = self.row_at(row)
+        return found if isinstance(found, Section) else None
+
+    def row_of(self, run: str | None) -> int:
+        """Give the row of a run; -1 if it has none."""
+        return -1 if run is None else self._places.get(run, -1)
+
+    def listed(self) -> list[ShownRun]:
+        """List the runs that have a row."""
+        return [row for row in self._rows if isinstance(row, ShownRun)]
+
+    def sections(self) -> Iterator[int]:
+        """Give the rows that are heads of groups."""
+        return (k for k, row in enumerate(self._rows) if isinstance(row, Section))
+
+    # ------------------------------------------------------------- changes
+
+    def _show(self, rows: list[Row]) -> None:
+        """Take out what goes, move what stays, put in what comes, and tell what looks different."""
+        wanted = {_key(row): row for row in rows}
+        before = {_key(row): row for row in self._rows}
+        goes = list(_stretches([_key(row) not in wanted for row in self._rows]))
+        comes = list(_stretches([key not in before for key in wanted]))
+        if len(goes) + len(comes) > _MOST_STEPS:
+            self.beginResetModel()
+            self._put(rows)
+            self.endResetModel()
+            return
+        for first, last in reversed(goes):
+            self.beginRemoveRows(QModelIndex(), first, last)
+            self._put(self._rows[:first] + self._rows[last + 1 :])
+            self.endRemoveRows()
+        self._move([row for row in rows if _key(row) in before])
+        for first, last in comes:
+            self.beginInsertRows(QModelIndex(), first, last)
+            self._put(self._rows[:first] + rows[first : last + 1] + self._rows[first:])
+            self.endInsertRows()
+        self._tell([_differ(before.get(_key(row), row), row) for row in rows])
+
+    def _move(self, rows: list[Row]) -> None:
+        """Put the same rows into another order."""
+        if [_key(row) for row in rows] == [_key(row) for row in self._rows]:
+            self._put(rows)
+            return
+        self.layoutAboutToBeChanged.emit()
+        old, was = self.persistentIndexList(), self._rows
+        self._put(rows)
+        places = {_key(row): k for k, row in enumerate(rows)}
+        new = [self.index(places[_key(was[i.row()])], i.column()) for i in old]
+        self.changePersistentIndexList(old, new)
+        self.layoutChanged.emit()
+
+    def _put(self, rows: list[Row]) -> None:
+        self._rows = rows
+        self._places = {row.record.id: k for k, row in enumerate(rows) if isinstance(row, ShownRun)}
+
+    def _tell(self, changed: Sequence[bool]) -> None:
+        for first, last in _stretches(changed):
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
+
+    def _tell_records(self, records: Iterable[RunRecord]) -> None:
+        came = {record.id for record in records}
+        places = sorted(self._places[run] for run in came if run in self._places)
+        if places:
+            self.dataChanged.emit(
+                self.index(places[0], 0), self.index(places[-1], len(COLUMNS) - 1)
+            )
+
+    def _on_figures(self, records: list[RunRecord]) -> None:
+        self._tell_records(records)
+        if self.order.needs_figures() and not self._again.isActive():
+            self._again.start()
+
+    def _on_facts(self, _records: list[RunRecord]) -> None:
+        if self.order.needle and not self._again.isActive():
+            self._again.start()
+
+    def _on_band(self) -> None:
+        self.figures.set_band(self.session.plan.band)
+        self._tell([True] * len(self._rows))
+        if self.order.needs_figures():
+            self._again.start()
+
+    # ------------------------------------------------------------- Qt
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
+            return None
+        if role == Role.DisplayRole:
+            return COLUMNS[section].title
+        if role == Role.ToolTipRole:
+            return tip_text(COLUMNS[section].tip)
+        if role == Role.TextAlignmentRole:
+            return _RIGHT if COLUMNS[section].is_figure else _LEFT
+        if role == Role.InitialSortOrderRole:  # of figures the best comes first
+            side = Qt.SortOrder
+            return side.DescendingOrder if COLUMNS[section].is_figure else side.AscendingOrder
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        # A selection of thousands of rows asks this of every cell.
+        if isinstance(self.row_at(index.row()), ShownRun):
+            return _FLAGS[index.column()]
+        return Qt.ItemFlag.ItemIsEnabled if index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        section = self.section_at(index.row())
+        if section is not None:
+            return _section_data(section, index.column(), role)
+        shown = self.run_at(index.row())
+        if shown is None:
+            return None
+        key = COLUMNS[index.column()].key
+        if key == NAME and role == Role.CheckStateRole:
+            return Qt.CheckState.Checked if shown.look.visible else Qt.CheckState.Unchecked
+        if key == NAME and role == Role.DecorationRole:
+            return swatch(shown.look)
+        if key == NAME and role == CAUTION:
+            return facts_of(shown.record).caution
+        if role == Role.EditRole:
+            return shown.look.notes if key == NOTES else shown.look.name
+        return self._figure_data(shown, index.column(), role)
+
+    def _figure_data(self, shown: ShownRun, place: int, role: int) -> Any:
+        column = COLUMNS[place]
+        if role == Role.TextAlignmentRole:
+            return _RIGHT if column.is_figure else _LEFT
+        if role == Role.ForegroundRole:
+            stale = column.is_figure and not self.figures.is_current(shown.record)
+            return QBrush(QColor(current_theme().muted)) if stale else None
+        if role not in (Role.DisplayRole, Role.ToolTipRole, BELOW):
+            return None
+        content = self._content(shown, ask=column.is_figure)
+        if role == Role.ToolTipRole:
+            return tip_text((column.about or column.words)(content) or column.words(content))
+        below = column.below(content) if column.below is not None else ""
+        if role == BELOW:
+            return below
+        return " ".join(filter(None, (column.words(content), below)))
+
+    def _content(self, shown: ShownRun, *, ask: bool = False) -> RowContent:
+        values = self.figures
+        found: RowFigures | None = (values.of if ask else values.known)(shown.record)
+        lost = found is None and values.is_current(shown.record)
+        return RowContent(shown, found, self.session.plan.band, lost)
+
+    def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
+        shown = self.run_at(index.row())
+        if shown is None:
+            return False
+        run, text = shown.record.id, str(value).strip()
+        if role == Role.CheckStateRole:
+            checked = Qt.CheckState(value) == Qt.CheckState.Checked
+            self.session.set_look(run, "Show or hide run", visible=checked)
+        elif role == Role.EditRole and COLUMNS[index.column()].key == NOTES:
+            self.session.set_look(run, "Edit notes", notes=text)
+        elif role == Role.EditRole and text:
+            self.session.set_look(run, "Rename run", name=text)
+        else:
+            return False
+        return True
+
+
+def _key(row: Row) -> str:
+    # The sign keeps a group from being taken for a run.
+    return row.record.id if isinstance(row, ShownRun) else f"§{row.key}"
+
+
+def _differ(before: Row, now: Row) -> bool:
+    if isinstance(before, ShownRun) and isinstance(now, ShownRun):
+        return before.look != now.look or before.record is not now.record
+    return before != now
+
+
+def _stretches(marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Give the first and last place of each stretch that is marked."""
+    first = None
+    for k, is_marked in enumerate([*marked, False]):
+        if is_marked and first is None:
+            first = k
+        elif not is_marked and first is not None:
+            yield first, k - 1
+            first = None
+
+
+def _section_data(section: Section, column: int, role: int) -> Any:
+    if column == 0 and role == Role.DisplayRole:
+        return section.title
+    if role == Role.ForegroundRole:
+        return QBrush(QColor(current_theme().muted))
+    return None

@@ -1,0 +1,261 @@
+"""The view of the run list: which columns it has room for, its keys, and the heads of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
+
+from aucstudio.gui.common.plotting import SWATCH
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.widgets import list_rows, named
+from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, NAME
+from aucstudio.gui.panels.runs.order import GROUPS
+from aucstudio.gui.panels.runs.row_delegate import RowDelegate
+from aucstudio.gui.panels.runs.runs_model import RunsModel
+from aucstudio.gui.state.preferences import TableLook
+from aucstudio.gui.state.session import ShownRun
+
+_LEAST_NAME = 118  # pixels: check box, line and some letters
+_LEAST_ROWS = 4  # and the head
+_PADDING = 16
+_NARROWEST, _WIDEST = 24, 640
+_Trigger = QAbstractItemView.EditTrigger
+
+
+class RunsTable(QTableView):
+    """Rows of runs.
+
+    Until somebody chooses columns there are as many as fit, in the order of ``COLUMNS``; the chosen
+    ones are all there, and reached by scrolling where they have no room.
+
+    Attributes
+    ----------
+    layout_changed : Signal
+        Columns were chosen, moved, made wider, or the rows sorted.
+    check_asked, remove_asked : Signal
+        By the keyboard, for the chosen rows.
+    menu_asked : Signal(QPoint)
+        On the screen.
+    """
+
+    layout_changed = Signal()
+    check_asked = Signal()
+    remove_asked = Signal()
+    menu_asked = Signal(QPoint)
+
+    def __init__(self, model: RunsModel) -> None:
+        super().__init__()
+        named(self, "runs_table", "Runs")
+        self._model = model
+        self._chosen: list[str] | None = None
+        self._widths: dict[str, int] = {}
+        self._delegate = RowDelegate(self)
+        self.setModel(model)
+        self.setItemDelegate(self._delegate)
+        list_rows(self, self._delegate.row_height())
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(_Trigger.DoubleClicked | _Trigger.EditKeyPressed)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setIconSize(SWATCH)
+        self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
+        self._set_up_header()
+        model.moved.connect(self._span_sections)
+        self._span_sections()
+
+    def _set_up_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setSectionsMovable(True)
+        header.setFirstSectionMovable(False)
+        header.setMinimumSectionSize(_NARROWEST)
+        header.setMaximumSectionSize(_WIDEST)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_menu)
+        header.sortIndicatorChanged.connect(lambda *_: self.layout_changed.emit())
+        header.sectionMoved.connect(lambda *_: self.choose_columns(self.shown_columns()))
+        header.sectionResized.connect(self._on_resized)
+
+    # ------------------------------------------------------------- columns
+
+    def shown_columns(self) -> list[str]:
+        """List the keys of the columns that are shown, from the left."""
+        header = self.horizontalHeader()
+        order = [header.logicalIndex(place) for place in range(len(COLUMNS))]
+        return [KEYS[k] for k in order if not self.isColumnHidden(k)]
+
+    def choose_columns(self, keys: Sequence[str] | None) -> None:
+        """Show these columns, the name always; with None as many as fit."""
+        self._chosen = None if keys is None else [NAME, *(k for k in keys if k != NAME)]
+        self.fit()
+        self.layout_changed.emit()
+
+    def fill_column_menu(self, menu: QMenu) -> QMenu:
+        """Fill a menu that chooses columns."""
+        shown = self.shown_columns()
+        automatic = menu.addAction("As many as &fit")
+        automatic.setObjectName("runs_columns_automatic")
+        automatic.setCheckable(True)
+        automatic.setChecked(self._chosen is None)
+        automatic.triggered.connect(
+            lambda checked: self.choose_columns(None if checked else self.shown_columns())
+        )
+        menu.addSeparator()
+        for column in COLUMNS[1:]:
+            action = menu.addAction(column.title)
+            action.setObjectName(f"runs_column_{column.key}")
+            action.setCheckable(True)
+            action.setChecked(column.key in shown)
+            action.triggered.connect(lambda on, key=column.key: self._choose(key, on))
+        return menu
+
+    def _on_header_menu(self, at: QPoint) -> None:
+        menu = self.fill_column_menu(QMenu(self))
+        menu.setObjectName("runs_columns_menu")
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.horizontalHeader().mapToGlobal(at))
+
+    def _choose(self, key: str, shown: bool) -> None:
+        keys = [k for k in self.shown_columns() if k != key]
+        self.choose_columns([*keys, key] if shown else keys)
+
+    def fit(self) -> None:
+        """Give the columns their room; the name has what the others leave."""
+        header, bar = self.horizontalHeader(), self.verticalScrollBar().sizeHint().width()
+        # The bar has its room even where there is none: nothing jumps when it comes.
+        room = self.maximumViewportSize().width() - bar
+        keys = self._fitting(room) if self._chosen is None else self._chosen
+        with QSignalBlocker(header):  # nobody has dragged anything
+            for k, key in enumerate(KEYS):
+                self.setColumnHidden(k, key not in keys)
+            for place, key in enumerate(keys):
+                header.moveSection(header.visualIndex(KEYS.index(key)), place)
+                header.resizeSection(KEYS.index(key), self._width(key))
+            others = sum(self._width(key) for key in keys if key != NAME)
+            name = self._widths.get(NAME) if others + scaled(_LEAST_NAME) > room else None
+            header.resizeSection(0, name or max(scaled(_LEAST_NAME), room - others))
+        self.updateGeometries()
+        self.viewport().update()
+        header.viewport().update()
+
+    def _fitting(self, room: int) -> list[str]:
+        keys, left = [NAME], room - scaled(_LEAST_NAME)
+        for key in KEYS[1:]:
+            left -= self._width(key)
+            if left < 0:
+                break
+            keys.append(key)
+        return keys
+
+    def _width(self, key: str) -> int:
+        if key in self._widths:
+            return self._widths[key]
+        column, header = COLUMNS[KEYS.index(key)], self.horizontalHeader()
+        head = header.fontMetrics().horizontalAdvance(column.title)
+        return max(self.fontMetrics().horizontalAdvance(column.sample), head) + _PADDING
+
+    def _on_resized(self, place: int, _old: int, width: int) -> None:
+        if not width:  # it was hidden
+            return
+        self._widths[KEYS[place]] = width
+        if KEYS[place] != NAME:
+            self.fit()
+        self.layout_changed.emit()
+
+    def look(self) -> TableLook:
+        """Give how the list is laid out, for :meth:`take_look`."""
+        order = self._model.order
+        shown = None if self._chosen is None else tuple(self.shown_columns())
+        return TableLook(shown, dict(self._widths), order.column, order.descending, order.group)
+
+    def take_look(self, look: TableLook) -> None:
+        """Lay the list out as it was; what is not understood is left out."""
+        if look.shown is not None:
+            self._chosen = [NAME, *(k for k in look.shown if k in KEYS and k != NAME)]
+        self._widths = {
+            key: min(max(width, _NARROWEST), _WIDEST)
+            for key, width in look.widths.items()
+            if key in KEYS and width > 0
+        }
+        side = Qt.SortOrder.DescendingOrder if look.descending else Qt.SortOrder.AscendingOrder
+        column = KEYS.index(look.sorted_by) if look.sorted_by in KEYS else -1
+        with QSignalBlocker(self):  # it is known already
+            self._model.set_order(group=look.grouped_by if look.grouped_by in GROUPS else "")
+            self.horizontalHeader().setSortIndicator(column, side)
+        self.fit()
+
+    # ------------------------------------------------------------- rows
+
+    def chosen_runs(self) -> list[ShownRun]:
+        """List the runs of the chosen rows, from the top."""
+        return [run for row in self._chosen_rows() if (run := self._model.run_at(row)) is not None]
+
+    def _chosen_rows(self) -> list[int]:
+        # selectedRows() asks every cell of every row.
+        ranges = self.selectionModel().selection().toList()
+        return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
+
+    def current_run(self) -> ShownRun | None:
+        """Give the run that the keyboard is at."""
+        return self._model.run_at(self.currentIndex().row())
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether somebody is typing into a row."""
+        return self._delegate.is_editing
+
+    def rename(self) -> None:
+        """Open the editor of the present run's name."""
+        index = self.currentIndex().siblingAtColumn(0)
+        if self._model.run_at(index.row()) is not None:
+            self.setCurrentIndex(index)
+            self.edit(index)
+
+    def _span_sections(self) -> None:
+        self.clearSpans()
+        for row in self._model.sections():
+            self.setSpan(row, 0, 1, len(COLUMNS))
+
+    # ------------------------------------------------------------- Qt
+
+    def refresh_font(self) -> None:
+        """Take the height of rows from the present font."""
+        self.verticalHeader().setDefaultSectionSize(self._delegate.row_height())
+        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, plain = event.key(), not event.modifiers()
+        section = self._model.section_at(self.currentIndex().row())
+        opens = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if section is not None and key in opens:
+            self._model.toggle(section)
+        elif key == Qt.Key.Key_Space and plain:
+            self.check_asked.emit()
+        elif key == Qt.Key.Key_Delete and plain:
+            self.remove_asked.emit()
+        elif key == Qt.Key.Key_F2 and self.currentIndex().column() != KEYS.index("notes"):
+            self.rename()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        section = self._model.section_at(self.rowAt(event.position().toPoint().y()))
+        if section is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._model.toggle(section)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        at = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            # The menu key is for the chosen rows, wherever the pointer is.
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).center())
+        if self.chosen_runs():
+            self.menu_asked.emit(at)

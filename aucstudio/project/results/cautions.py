@@ -1,0 +1,58 @@
+"""What a person must know before trusting a run: said of the run, and apart from mere remarks."""
+
+from __future__ import annotations
+
+import re
+
+from aucstudio.project.results.comparison import trained_for
+from aucstudio.project.results.summary import Summary
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import STOPPED, RunRecord
+from aucstudio.project.words import counted, range_words
+
+# Records keep what a fit noted as sentences. These tell of a result that is not what was asked for.
+_GRAVE = re.compile(
+    r"widened to|same score|score alike|not reached|had settled|wrong way round|[Oo]verfitted|converge"
+    r"|too few|too narrow|add nothing|cannot be told"
+)
+_CHANCE = 0.5
+_WIDENED = re.compile(r"widened to (\[[^]]*\])")
+_CONVERGENCE = re.compile(r"not reached|had settled|converge")
+
+
+def cautions(record: RunRecord) -> list[str]:
+    """List the sentences that put a run's result in doubt: a fallback, no convergence, few rows."""
+    told = [note for note in record.notes if _GRAVE.search(note)]
+    unfinished = sum(not split.converged for split in record.splits)
+    if unfinished and record.status != STOPPED and not any(map(_CONVERGENCE.search, told)):
+        fits = counted(len(record.splits), "fit")
+        which = f"{unfinished} of {fits}" if len(record.splits) > 1 else "The fit"
+        told.append(f"{which} ended before the optimum was reached within the tolerance.")
+    return told
+
+
+def remarks(record: RunRecord) -> list[str]:
+    """List what else the fits noted."""
+    return [note for note in record.notes if not _GRAVE.search(note)]
+
+
+def caution_words(record: RunRecord) -> str:
+    """Say in a few words what the cautions are about; empty where there are none."""
+    told = cautions(record)
+    widened = next((found[1] for note in told if (found := _WIDENED.search(note))), "")
+    if widened:
+        return f"FPR range widened to {widened}"
+    return told[0] if told else ""
+
+
+def ranks_backwards(area: Summary) -> bool:
+    """Tell whether an AUC is below one half for sure: its interval lies there as a whole."""
+    return area.high < _CHANCE
+
+
+def trained_elsewhere_words(record: RunRecord, band: Band) -> str:
+    """Say that a run was trained for another FPR range than the one shown; empty if it was not."""
+    trained = trained_for(record)
+    if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
+        return ""
+    return f"Trained for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."

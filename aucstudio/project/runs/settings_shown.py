@@ -1,0 +1,109 @@
+"""The settings of an experiment as people read them: those that matter, with values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import Param, declared_params
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.tuning import candidates
+from aucstudio.project.words import range_words, setting_words
+
+RANGE = "fpr_range"
+
+
+@dataclasses.dataclass(frozen=True)
+class ShownSetting:
+    """One setting of an experiment.
+
+    Attributes
+    ----------
+    name : str
+        Of the parameter.
+    title : str
+        Its name on the form.
+    short : str
+        Its symbol, where no other setting of the method has the same; else the title.
+    value : str
+    is_default : bool
+    """
+
+    name: str
+    title: str
+    short: str
+    value: str
+    is_default: bool
+
+    def __str__(self) -> str:
+        # A setting and its value stay on one line.
+        return f"{self.short}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{self.value}"
+
+
+def shown_settings(experiment: Experiment) -> list[ShownSetting]:
+    """List the settings that mean something for an experiment and were not searched."""
+    method, params = METHODS[experiment.method], experiment.params
+    searched = set(candidates(method, params, 0)[0]) if experiment.tuning is not None else set()
+    meant = {
+        name: declared
+        for name, declared in declared_params(method).items()
+        if name in params and declared.matters(params) and name not in searched
+    }
+    seen = Counter(declared.symbol for declared in meant.values())
+    return [
+        ShownSetting(
+            name,
+            declared.label,
+            declared.symbol if declared.symbol and seen[declared.symbol] == 1 else declared.label,
+            spelled(declared, params[name]),
+            params[name] == declared.default,
+        )
+        for name, declared in meant.items()
+    ]
+
+
+def differing_settings(record: RunRecord) -> str:
+    """Say in few words what is not a method's default; the FPR range has words of its own."""
+    experiment = record.experiment
+    told = [
+        str(setting)
+        for setting in shown_settings(experiment)
+        if not setting.is_default and setting.name != RANGE
+    ]
+    if experiment.tuning is not None:
+        found = _chosen(record)
+        told.insert(0, f"tuned: {found}" if found else "tuned")
+    return ", ".join(told)
+
+
+def settings_sentence(experiment: Experiment) -> str:
+    """Name an experiment's method and its settings."""
+    title = METHODS[experiment.method].title
+    told = ", ".join(map(str, shown_settings(experiment)))
+    return f"{title}: {told}" if told else title
+
+
+def spelled(declared: Param, value: Any) -> str:
+    """Write the value of a setting for people."""
+    if value is None and declared.none:
+        return str(declared.none)
+    if declared.kind == "range":
+        return range_words(value)
+    return setting_words(value) if isinstance(value, float) else str(declared.spell(value))
+
+
+def _chosen(record: RunRecord) -> str:
+    """Say what a search chose; of several searches, one a split, each may have chosen another."""
+    if len(record.searches) != 1:
+        return ""
+    known = declared_params(METHODS[record.experiment.method])
+    chosen: Sequence[tuple[str, Any]] = list(record.searches[0].chosen.items())
+    return ", ".join(
+        f"{known[n].symbol or known[n].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+        f"{spelled(known[n], value)}"
+        for n, value in chosen
+    )

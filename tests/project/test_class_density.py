@@ -1,0 +1,24 @@
+"""Regions that hold shares of the rows of a class, against counting the rows within."""
+
+import numpy as np
+import pytest
+from pyqtgraph import arrayToQPath
+from PySide6.QtCore import QPointF
+
+from aucstudio.project.geometry.class_density import share_contours
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_a_region_holds_its_share_of_the_rows(far):
+    rng = np.random.default_rng(0)
+    places = np.vstack([rng.normal(size=(1_500, 2)), rng.normal((6.0, 0.0), 0.5, size=(1_500, 2))])
+    places[0] = far, far
+    for share, (line, connect) in zip((0.5, 0.9), share_contours(places), strict=True):
+        region = arrayToQPath(line[:, 0], line[:, 1], connect=connect)
+        held = np.mean([region.contains(QPointF(*place)) for place in places])
+        assert held == pytest.approx(share, abs=0.05)
+
+
+def test_rows_at_one_place_have_a_region_about_it():
+    for line, _ in share_contours(np.tile([2.0, -1.0], (400, 1))):
+        np.testing.assert_allclose(line, np.tile([2.0, -1.0], (len(line), 1)), atol=1e-3)

@@ -1,0 +1,128 @@
+"""Runs that would come out the same are found; runs that might not are left alone."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.cautions import (
+    caution_words,
+    cautions,
+    ranks_backwards,
+    remarks,
+    trained_elsewhere_words,
+)
+from aucstudio.project.results.summary import Summary, tpr_summary
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.record import STOPPED
+from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.runs.twins import find_twin, same_scores
+
+
+def plan(table, method="auc-rls", params=None, validation=None, band=(0.0, 0.1), tuning=None):
+    data = DataReference.to_table(table)
+    return plan_experiment(data, method, params or {}, validation or Validation(), band, tuning)
+
+
+@pytest.fixture
+def made(table):
+    return execute(plan(table), table)
+
+
+def test_the_last_of_the_same_runs_is_found(table, made):
+    other = execute(plan(table, params={"regularization": 10.0}), table)
+    later = dataclasses.replace(made, id="later")
+    assert find_twin(plan(table), [made, later, other]) is later
+    assert find_twin(plan(table), [other]) is None
+
+
+def test_the_same_table_elsewhere_is_the_same(table, made, tmp_path):
+    moved = dataclasses.replace(table, path=tmp_path / "copy.csv")
+    assert find_twin(plan(moved), [made]) is made
+
+
+def test_a_setting_that_means_nothing_and_the_range_of_figures_do_not_matter(table):
+    assert same_scores(plan(table, params={"gamma": 3.0}), plan(table))
+    assert same_scores(plan(table, band=(0.0, 0.5)), plan(table))
+    tuned = [plan(table, band=band, tuning=Tuning("pauc")) for band in ((0.0, 0.1), (0.0, 0.5))]
+    assert not same_scores(*tuned)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"params": {"regularization": 2.0}},
+        {"params": {"kernel": "rbf"}},
+        {"method": "rls"},
+        {"validation": Validation(seed=1)},
+        {"validation": Validation(scheme="folds")},
+        {"tuning": Tuning("auc")},
+    ],
+)
+def test_what_changes_the_scores_makes_another_run(table, changes):
+    assert not same_scores(plan(table, **changes), plan(table))
+
+
+def test_other_roles_make_another_run(table, made):
+    assert find_twin(plan(table.with_roles(roles={"x1": "ignore"})), [made]) is None
+
+
+def test_a_stopped_run_and_a_test_file_have_no_twin(table, table_file, made):
+    assert find_twin(plan(table), [dataclasses.replace(made, status=STOPPED)]) is None
+    on_file = plan(table, validation=Validation(scheme="file", test_file=str(table_file)))
+    assert find_twin(on_file, [dataclasses.replace(made, experiment=on_file)]) is None
+
+
+def test_settings_that_are_not_the_defaults_are_told(table, made):
+    assert differing_settings(made) == ""
+    changed = execute(plan(table, "auc-svm", {"C": 1e5, "kernel": "rbf", "gamma": 0.5}), table)
+    told = differing_settings(changed).replace("\N{NO-BREAK SPACE}", " ")
+    assert told == "Kernel = rbf, γ = 0.5, C = 100000"
+    sentence = settings_sentence(changed.experiment).replace("\N{NO-BREAK SPACE}", " ")
+    assert sentence.startswith("AUC-SVM: ")
+    tuned = execute(plan(table, tuning=Tuning("auc")), table)
+    assert differing_settings(tuned).startswith("tuned: λ")
+
+
+def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(table, made):
+    assert cautions(made) == []
+    widened = execute(plan(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)}), table)
+    (told,) = cautions(widened)
+    assert "the range was widened to [0, " in told
+    assert caution_words(widened).startswith("FPR range widened to [0, ")
+    split = dataclasses.replace(made.splits[0], converged=False, notes=("Boosting ended.",))
+    unfinished = dataclasses.replace(made, splits=(split,))
+    assert cautions(unfinished) == [
+        "The fit ended before the optimum was reached within the tolerance."
+    ]
+    assert remarks(unfinished) == ["Boosting ended."]
+    two = dataclasses.replace(made, splits=(split, made.splits[0]))
+    assert cautions(two)[0].startswith("1 of 2 fits ended before the optimum")
+    assert cautions(dataclasses.replace(unfinished, status=STOPPED)) == []
+
+
+def test_a_run_for_another_range_is_told_so(table, made):
+    narrow = execute(plan(table, "svm-pauc", {"fpr_range": (0.0, 0.3)}), table)
+    assert trained_elsewhere_words(narrow, (0.0, 0.3)) == ""
+    assert "FPR 0 … 0.3" in trained_elsewhere_words(narrow, (0.0, 0.1))
+    assert trained_elsewhere_words(made, (0.0, 0.1)) == ""
+
+
+def test_backwards_is_what_excludes_one_half():
+    assert ranks_backwards(Summary(0.2, 0.1, 0.3, (0.2,)))
+    assert not ranks_backwards(Summary(0.397, 0.267, 0.527, (0.397,)))
+    assert not ranks_backwards(Summary(0.2, np.nan, np.nan, (0.2,)))
+
+
+def test_the_rate_at_the_end_of_the_range_has_an_interval(table, made):
+    found = tpr_summary(made, 0.2)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.high - found.low > 0.05
+    folds = execute(plan(table, validation=Validation(scheme="folds")), table)
+    several = tpr_summary(folds, 0.2)
+    assert len(several.per_split) == 5
+    assert several.value == pytest.approx(np.mean(several.per_split))
