@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
+    QComboBox,
     QLabel,
     QLineEdit,
     QMenu,
@@ -109,7 +110,8 @@ class Probe(QObject):
     def item(self, name, text):
         """Where the cell with a text is in a list or a tree, and where its check box is."""
         view = find(name)
-        for index in [] if view is None else indexes(view.model()):
+        view = view.view() if isinstance(view, QComboBox) else view
+        for index in [] if view is None or not view.isVisible() else indexes(view.model()):
             if index.data() == text:
                 view.scrollTo(index)
                 area = view.visualRect(index)
