@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common import printing, prompts
@@ -50,6 +51,8 @@ class Exports(QObject):
         verbs.export_figure.triggered.connect(self._on_figure)
         verbs.export_figure_data.triggered.connect(self._on_figure_data)
         verbs.copy_figure.triggered.connect(self._on_copy)
+        verbs.copy_figure_data.triggered.connect(self._on_copy_data)
+        deck.offer_in_pictures(verbs.of_picture())
         verbs.export_report.triggered.connect(self._on_report)
         verbs.export_script.triggered.connect(self._on_script)
 
@@ -67,6 +70,7 @@ class Exports(QObject):
         verbs.export_figure.setEnabled(has_figure)
         verbs.copy_figure.setEnabled(has_figure)
         verbs.export_figure_data.setEnabled(shows_views)
+        verbs.copy_figure_data.setEnabled(shows_views)
 
     def _on_model(self) -> None:
         chosen = self._session.run(self._session.selected)
@@ -90,17 +94,29 @@ class Exports(QObject):
         dialog.open()
 
     def _on_figure_data(self) -> None:
+        view, columns = self._deck.active(), self._columns()
+        if not columns:
+            return
+        suggested = f"{view.title.lower()}.csv"
+        path = prompts.ask_save_path(
+            self._window, "Save the numbers behind the picture", suggested, "CSV (*.csv)"
+        )
+        if path:
+            self._try_to_write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
+
+    def _columns(self) -> Mapping[str, Sequence[object] | np.ndarray[Any, Any]]:
+        """Give the numbers of the active view, or say that there are none."""
         view = self._deck.active()
         columns = view.figure_data()
         if not columns:
             self._session.told.emit(f"{view.title} shows no numbers yet: run a method first")
-            return
-        suggested = f"{view.title.lower()}.csv"
-        path = prompts.ask_save_path(
-            self._window, "Save the data behind the picture", suggested, "CSV (*.csv)"
-        )
-        if path:
-            self._try_to_write(lambda: write_atomically(Path(path), columns_as_csv(columns)), path)
+        return columns
+
+    def _on_copy_data(self) -> None:
+        columns = self._columns()
+        if columns:
+            QGuiApplication.clipboard().setText(columns_as_csv(columns, "\t"))
+            self._session.told.emit("Numbers copied")
 
     def _on_copy(self) -> None:
         printing.copy_to_clipboard(printing.on_screen(self._deck.active()), _COPY_DPI)
@@ -141,13 +157,15 @@ class Exports(QObject):
             self._session.told.emit(f"Saved {path}")
 
 
-def columns_as_csv(columns: Mapping[str, Sequence[object] | np.ndarray[Any, Any]]) -> str:
+def columns_as_csv(
+    columns: Mapping[str, Sequence[object] | np.ndarray[Any, Any]], delimiter: str = ","
+) -> str:
     """Write columns as CSV with a header; numbers keep every digit they have.
 
     What is missing, NaN included, is an empty cell.
     """
     text = io.StringIO()
-    write_rows(text, [columns, *zip(*columns.values(), strict=True)])
+    write_rows(text, [columns, *zip(*columns.values(), strict=True)], delimiter)
     return text.getvalue()
 
 

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.axis_titles import fitting
+from aucstudio.gui.common.plots.axis_titles import fitting
 from aucstudio.gui.common.plotting import dress_plot, make_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView

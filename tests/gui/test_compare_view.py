@@ -266,12 +266,12 @@ def test_training_for_another_range_is_marked(view, session, qtbot):
     shown(view, qtbot)
     names = {row[0] for row in texts(view.tables.runs_model)}
     assert names == {"here", "elsewhere †"}
-    assert view.footnote.text() == (
+    assert view.footnote() == (
         "† Not trained for the FPR range shown, 0 … 0.1: elsewhere for 0 … 0.5"
     )
     session.set_band(0.0, 0.5)
     shown(view, qtbot)
-    assert "here for 0 … 0.1" in view.footnote.text()
+    assert "here for 0 … 0.1" in view.footnote()
 
 
 def test_unchecked_runs_leave(view, three, session, qtbot):

@@ -129,18 +129,18 @@ def test_hovering_a_pair_names_both_rows(session, view, record):
     view.pointing.hover(place)
     split = record.splits[0]
     scores = [split.train_scores[split.train_rows.tolist().index(row)] for row in pair]
-    words = view.pointing.hint.toPlainText()
+    words = view.pointing.readout.text()
     for row, score in zip(pair, scores, strict=True):
         assert f"row {row + 1:,}: score {score:.4g}".replace("-", "−") in words
     assert "ranked wrongly" in words
     assert_allclose(points(view.marked.hovered), [place_of(view, pair)])
     view.pointing.hover(scene_place(view, -1e6, 0.0))
     assert not len(points(view.marked.hovered))
-    assert not view.pointing.hint.isVisible()
+    assert not view.pointing.readout.isVisible()
     view.pointing.hover(place)
-    assert view.pointing.hint.isVisible()
+    assert view.pointing.readout.isVisible()
     view.pointing.leave()
-    assert not view.pointing.hint.isVisible()
+    assert not view.pointing.readout.isVisible()
     assert not len(points(view.marked.hovered))
 
 

@@ -1,6 +1,7 @@
 """The picture of difference vectors, against the scores and weights of the runs."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -429,7 +430,9 @@ def test_double_click_shows_everything_again(qtbot, session, view, table_file):
     settle(qtbot, view)
     home = view.plot.getViewBox().viewRange()
     view.plot.setRange(xRange=(0.0, 0.1), yRange=(0.0, 0.1))
-    view._on_click(type("Click", (), {"double": lambda self: True})())
+    assert view.plot.reset_button.isVisible()
+    view.plot.scene().sigMouseClicked.emit(SimpleNamespace(double=lambda: True))
+    assert not view.plot.reset_button.isVisible()
     assert_allclose(view.plot.getViewBox().viewRange(), home)
     places = points(view.cloud.dots)
     assert home[0][0] < places[:, 0].min()

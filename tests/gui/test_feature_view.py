@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QToolTip
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
@@ -277,9 +276,7 @@ def pointer(view, place):
     return view.plot.getViewBox().mapViewToScene(QPointF(*place))
 
 
-def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table_file, monkeypatch):
-    said = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _at, words, _plot: said.append(words))
+def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table_file):
     session.open_data(table_file)
     split = train(qtbot, session).splits[0]
     settle(qtbot, view)
@@ -288,7 +285,8 @@ def test_a_click_points_at_a_row_and_shows_its_cells(qtbot, session, view, table
     where = view.picture.places[place]
     scene = pointer(view, where)
     view.marks.hover(scene)
-    assert said[-1].startswith(f"Row {row + 1}:")
+    assert view.marks.readout.text().startswith(f"Row {row + 1}:")
+    assert view.marks.readout.isVisible()
     event = types.SimpleNamespace(
         double=lambda: False, button=lambda: Qt.MouseButton.LeftButton, scenePos=lambda: scene
     )

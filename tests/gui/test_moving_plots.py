@@ -9,8 +9,8 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
 
 KEPT = QGraphicsItem.CacheMode.DeviceCoordinateCache
 PLAIN = QGraphicsItem.CacheMode.NoCache

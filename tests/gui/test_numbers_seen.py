@@ -180,11 +180,3 @@ def test_a_comparison_of_nothing_keeps_its_controls_above_and_says_what_to_do(
     assert view.show_combo.geometry().top() < 40
     assert view.sentence.geometry().bottom() > 500
     assert view.sentence.text().endswith("run two methods, and they are compared here.")
-
-
-def test_nothing_is_to_be_pointed_at_where_there_is_no_curve(table_session, open_view):
-    view = open_view(RocView, table_session)
-    assert view.readout.text() == ""
-    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
-    QApplication.processEvents()
-    assert view.readout.text().startswith("Point at a curve")

@@ -124,6 +124,14 @@ def test_type_and_lines_have_their_size_in_points(view, points):
     )
 
 
+@pytest.mark.parametrize("caption", [False, True])
+def test_a_footnote_goes_with_the_picture(view, monkeypatch, caption):
+    monkeypatch.setattr(view, "footnote", lambda: "† Not trained for this range")
+    written = " ".join(texts(printing.draw(view, Sheet(caption=caption))))
+    assert "† Not trained for this range" in written
+    assert ("One plain sentence" in written) == caption
+
+
 def test_lines_lie_where_the_data_is(view):
     """The line from 0, 0 to 1, 1 goes from corner to corner of the axes."""
     root = ET.fromstring(printing.draw(view, Sheet()).svg())

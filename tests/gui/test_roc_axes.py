@@ -323,9 +323,11 @@ def test_a_run_trained_for_another_range_is_marked(view, session, records):
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC †"
     assert "† trained for another FPR range" in view.canvas.legend.notes
     assert "SVM-pAUC was trained for FPR 0 … 0.3: not the range shown." in view.sentence.text()
+    assert view.footnote() == "† SVM-pAUC was trained for FPR 0 … 0.3: not the range shown."
     session.set_band(0.0, 0.3)
     assert view.canvas.legend.rows[1].cells[0] == "SVM-pAUC"
     assert "trained" not in view.sentence.text()
+    assert view.footnote() == ""
     assert not sentences.trained_elsewhere(records["RLS"], (0.5, 0.6))
 
 
@@ -335,8 +337,9 @@ def test_the_small_print_counts_the_negatives_of_the_range(view, session, record
     session.set_band(0.0, 0.02)
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.02)
-    assert view.canvas.legend.notes[0] == f"{area.coverage()} of {negatives}"
-    assert "FPR ≤ 0.02 covers" in view.canvas.legend.notes[0]
+    assert view.canvas.legend.notes[0] == f"Decided by {area.negatives} of {negatives} negatives"
+    # Both round parts of a negative up, and say one number.
+    assert f"{area.negatives} negatives decide this band" in view.sentence.text()
 
 
 def test_pointing_at_the_legend_gives_every_scale(view, session, records):

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.plots.thinning import Line
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.faces import FACES
-from aucstudio.gui.pages.roc.thinning import Line
 
 PIXELS = 320, 240
 ROWS = 60_000

@@ -148,6 +148,7 @@ def drag(item, start, end, first=True):
             button=lambda: Qt.MouseButton.LeftButton,
             accept=lambda: None,
             isStart=lambda: first,
+            isFinish=lambda: not first,
             pos=lambda: QPointF(end, 0.5),
             buttonDownPos=lambda: QPointF(start, 0.5),
         )
@@ -244,7 +245,8 @@ def test_pointing_reads_the_nearest_vertex(view, session, records):
     assert view.canvas.marker.getData()[0][0] == fp / n
     view.plot.scene().sigMouseMoved.emit(QPointF(-5, -5))
     assert len(view.canvas.marker.getData()[0]) == 0
-    assert "Point at a curve" in view.readout.text()
+    assert view.readout.text() == ""
+    assert not view.readout.isVisible()
 
 
 def test_the_origin_calls_nobody(view, session, records):

@@ -400,12 +400,14 @@ def test_the_pointer_reads_a_candidate_and_lets_go(view, add, qtbot):
     QApplication.processEvents()
     scene = view.profile.plot.scene()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
-    assert view.readout.text() == "0.800 ± 0.014 with C = 1000 (5 folds, rank 3 of 7)"
+    assert view.hover.text() == "0.800 ± 0.014 with C = 1000 (5 folds, rank 3 of 7)"
+    assert " with C = 10 (" in view.readout.text()  # the chosen one stays
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.5, 0.9))
-    assert " with C = 10 (" in view.readout.text()
+    assert not view.hover.isVisible()
     scene.sigMouseMoved.emit(scene_place(view.profile, 3.02, 0.80))
+    assert view.hover.isVisible()
     QApplication.sendEvent(view.profile.plot.parentWidget(), QEvent(QEvent.Type.Leave))
-    assert " with C = 10 (" in view.readout.text()
+    assert not view.hover.isVisible()
 
 
 def test_a_column_is_sorted_by_a_click_and_the_choice_stays(view, add, qtbot):

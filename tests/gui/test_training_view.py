@@ -293,7 +293,8 @@ def test_pointing_reads_a_step_and_a_look(view, session, add, qtbot):
     assert "iteration 1, " in view.readout.text()
     assert f"dual gap {power_words(curve.gap[0])}" in view.readout.text()
     view._clear_readout()
-    assert view.readout.text().startswith("Above: how far the objective can still fall")
+    assert not view.readout.isVisible()
+    assert view.key.text().startswith("Above: how far the objective can still fall")
 
 
 def test_one_step_says_so(view, add, qtbot):

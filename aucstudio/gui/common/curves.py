@@ -170,15 +170,16 @@ def fit_band(low: float, high: float, old: Band) -> Band:
     return round(low, _DECIMALS), round(high, _DECIMALS)
 
 
-def vertex_words(trace: Trace, vertex: int) -> str:
-    """Say what a scorer does at a vertex of its curve."""
+def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> str:
+    """Say what a scorer does at a vertex of its curve; at a threshold of its own where given."""
     if trace.curve is None:
         spread = 0.0 if trace.spread is None else trace.spread[vertex]
         mean = f"mean TPR {trace.y[vertex]:.3f} ± {spread:.3f} (sd of {trace.splits} splits)"
         return f"FPR {trace.x[vertex]:.3f}   {mean}"
     curve = trace.curve
     tp, fp, m = int(curve.tp[vertex]), int(curve.fp[vertex]), curve.positives
-    threshold = cut_at(curve, vertex) if vertex else np.inf
+    if threshold is None:
+        threshold = cut_at(curve, vertex) if vertex else np.inf
     parts = [
         f"split {trace.split + 1}" if trace.splits > 1 else "",
         f"threshold {threshold:.4g}" if np.isfinite(threshold) else "threshold above all",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -15,13 +14,12 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QPixmap,
-    QPixmapCache,
     QTransform,
 )
-from PySide6.QtWidgets import QGraphicsItem
 
-from aucstudio.gui.common.axis_titles import TitledAxis
-from aucstudio.gui.common.quick_axis import QuickAxis
+from aucstudio.gui.common.plots.axis_titles import TitledAxis
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.quick_axis import QuickAxis
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.state.plan import RunLook
 
@@ -30,7 +28,6 @@ pg.setConfigOptions(antialias=True)
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and in heads of tables, whatever is asked for
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and how far its line keeps off
-_KEPT_KILOBYTES = 96 * 1024
 
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
@@ -107,58 +104,6 @@ class NumberAxis(TitledAxis, QuickAxis):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         texts: list[str] = super().tickStrings(values, scale, spacing)
         return [text.replace("-", "−") for text in texts]
-
-
-class Plot(pg.PlotWidget):
-    """A plot that can keep what stands still in it as pictures, while something else moves.
-
-    Qt paints the pictures of items in a third of the time that the items take in Python, and
-    without the interpreter, for which work in the background would wait.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._moving: Container[QGraphicsItem] | None = None
-        self._sorted: set[QGraphicsItem] = set()
-
-    def keep_still(self, moving: Container[QGraphicsItem]) -> None:
-        """Keep pictures of all items but these and their parts."""
-        # All of a plot's pictures have to be there at once; Qt's own limit is less than two plots.
-        QPixmapCache.setCacheLimit(_KEPT_KILOBYTES)
-        self._moving, known = moving, self._sorted
-        self._sorted = set(self.scene().items())
-        for item in () if self._sorted == known else self._sorted:
-            moves = item in moving or item.parentItem() in moving
-            _keep(item, not moves and _is_painted(item))
-
-    def let_go(self) -> None:
-        """Paint every item as itself again."""
-        if self._moving is not None:
-            self._moving, self._sorted = None, set()
-            for item in self.scene().items():
-                _keep(item, False)
-
-    def render(self, *arguments: Any) -> None:
-        # On paper a line is a line.
-        moving = self._moving
-        self.let_go()
-        super().render(*arguments)
-        if moving is not None:
-            self.keep_still(moving)
-
-
-def _keep(item: QGraphicsItem, kept: bool) -> None:
-    mode = QGraphicsItem.CacheMode
-    wanted = mode.DeviceCoordinateCache if kept else mode.NoCache
-    if item.cacheMode() != wanted:
-        item.setCacheMode(wanted)
-
-
-def _is_painted(item: QGraphicsItem) -> bool:
-    """Tell whether an item paints something itself."""
-    if item.flags() & QGraphicsItem.GraphicsItemFlag.ItemHasNoContents:
-        return False
-    return isinstance(item, pg.AxisItem) or not item.isWidget()
 
 
 def make_plot(

@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import (
@@ -31,14 +30,13 @@ from PySide6.QtGui import (
     QFontInfo,
     QFontMetricsF,
     QGuiApplication,
-    QImage,
     QPainter,
-    QResizeEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, read_drawing
+from aucstudio.gui.common.plots.paper import at_sizes
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import View
 from aucstudio.project.errors import InputError
@@ -228,7 +226,9 @@ def _record(view: View, size: QSize, title: str, caption: str) -> bytes:
     bold.setBold(True)
     room = QRectF(QPoint(), size)
     above = _write(painter, bold, title, room, Qt.AlignmentFlag.AlignTop)
-    below = _write(painter, QApplication.font(), caption, room, Qt.AlignmentFlag.AlignBottom)
+    # What a mark in the picture means goes wherever the picture goes.
+    words = "\n".join(part for part in (view.footnote(), caption) if part)
+    below = _write(painter, QApplication.font(), words, room, Qt.AlignmentFlag.AlignBottom)
     room.adjust(_EDGE, above or _EDGE, -_EDGE, -(below or _EDGE))
     with _laid_out(view, room) as places:
         for plot, place in places:
@@ -273,70 +273,16 @@ def _laid_out(view: View, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QR
     whole = _area(plots, view)
     sx, sy = room.width() / whole.width(), room.height() / whole.height()
     places = []
-    before = [(plot, plot.size(), _hold(plot)) for plot in plots]
+    for plot in plots:
+        at = plot.mapTo(view, QPoint()) - whole.topLeft()
+        place = QRectF(at.x() * sx, at.y() * sy, plot.width() * sx, plot.height() * sy)
+        places.append((plot, place.translated(room.topLeft())))
     view.setUpdatesEnabled(False)
     try:
-        for plot in plots:
-            at = plot.mapTo(view, QPoint()) - whole.topLeft()
-            place = QRectF(at.x() * sx, at.y() * sy, plot.width() * sx, plot.height() * sy)
-            places.append((plot, place.translated(room.topLeft())))
-        for plot, place in places:
-            _export_mode(plot, {"antialias": True})
-            _resize(plot, place.size().toSize())
-            # The width of an axis is known once its numbers are written.
-            _rehearse(plot)
-        yield places
+        with at_sizes([(plot, place.size().toSize()) for plot, place in places]):
+            yield places
     finally:
-        for plot, size, state in before:
-            _export_mode(plot, None)
-            _resize(plot, size)
-            _let_go(plot, state)
         view.setUpdatesEnabled(True)
-
-
-_State = tuple[list[Any], list[tuple[pg.AxisItem, int, int]]]
-
-
-def _hold(plot: pg.PlotWidget) -> _State:
-    """Keep a plot's range as it is, whatever its size; gives what :func:`_let_go` takes."""
-    state = plot.getViewBox().state
-    follows, state["autoRange"] = state["autoRange"], [False, False]
-    axes = [plot.getAxis(side) for side in ("left", "bottom")]
-    return follows, [(axis, axis.textWidth, axis.textHeight) for axis in axes]
-
-
-def _let_go(plot: pg.PlotWidget, state: _State) -> None:
-    """Let a plot follow its data again, and give its axes the room they had for their numbers."""
-    follows, axes = state
-    for axis, width, height in axes:
-        axis.textWidth, axis.textHeight = width, height
-        axis._updateWidth() if axis.orientation == "left" else axis._updateHeight()
-    plot.plotItem.layout.activate()
-    plot.getViewBox().state["autoRange"] = follows
-
-
-def _resize(plot: pg.PlotWidget, size: QSize) -> None:
-    old = plot.size()
-    plot.resize(size)
-    # A hidden widget would hear of it only when it is shown.
-    for widget in (plot, plot.viewport()):
-        QApplication.sendEvent(widget, QResizeEvent(size, old))
-    plot.plotItem.layout.activate()
-
-
-def _rehearse(plot: pg.PlotWidget) -> None:
-    image = QImage(8, 8, QImage.Format.Format_ARGB32)
-    painter = QPainter(image)
-    plot.render(painter)
-    painter.end()
-    plot.plotItem.layout.activate()
-
-
-def _export_mode(plot: pg.PlotWidget, options: dict[str, object] | None) -> None:
-    """Have markers drawn as shapes instead of pictures kept ready for the screen."""
-    for item in plot.scene().items():
-        if hasattr(item, "setExportMode"):
-            item.setExportMode(options is not None, options)
 
 
 def _exchange(old: Theme, new: Theme) -> dict[str, str]:

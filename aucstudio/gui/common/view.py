@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsItem,
     QHBoxLayout,
+    QMenu,
     QVBoxLayout,
     QWidget,
 )
 
-from aucstudio.gui.common.plotting import Plot, dress_plot
+from aucstudio.gui.common.plots.menu import plot_menu
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.session import Session, ShownRun
@@ -38,6 +42,8 @@ class View(QWidget):
     controls, body : QHBoxLayout
     sentence : Sentence
         What the picture shows: one computed sentence, and more on demand.
+    picture_verbs : sequence of QAction
+        What the window does with the picture and its numbers; offered in a plot's menu.
     """
 
     listens_to: ClassVar[Mapping[str, str]] = {
@@ -66,15 +72,30 @@ class View(QWidget):
         layout.addLayout(self.controls)
         layout.addLayout(self.body, stretch=1)
         layout.addWidget(self.sentence)
-        self._stale = True
+        self.picture_verbs: Sequence[QAction] = ()
+        self._stale = self._is_new = True
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         """Give the plot that is saved, copied and printed."""
         raise TypeError(f"{type(self).__name__} has no figure")
 
-    def plots(self) -> list[pg.PlotWidget]:
+    def plots(self) -> list[Plot]:
         """List all plots of the page."""
         return [self.figure()]
+
+    def axis_choices(self) -> Sequence[QComboBox]:
+        """List what chooses the axes of the plots, for their menu."""
+        return ()
+
+    def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
+        """Open the menu of a plot at a place of the screen."""
+        menu = plot_menu(plot, self.picture_verbs, self.axis_choices())
+        menu.popup(place)
+        return menu
+
+    def footnote(self) -> str:
+        """Say what marks in the picture mean, where that does not stand in it."""
+        return ""
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         """Give the numbers behind the picture: columns of equal length, in long form."""
@@ -99,8 +120,7 @@ class View(QWidget):
         """Have what does not move painted from pictures, as long as a run is in flight."""
         flying = self.session.live is not None
         for plot in self.plots():
-            if isinstance(plot, Plot):
-                plot.keep_still(self.moving()) if flying else plot.let_go()
+            plot.keep_still(self.moving()) if flying else plot.let_go()
 
     def busy(self) -> bool:
         """Tell whether the page still works on its picture in the background."""
@@ -125,6 +145,11 @@ class View(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._is_new:
+            # A subclass has its plots only when it is made.
+            self._is_new = False
+            for plot in self.plots():
+                plot.menu_asked.connect(partial(self.show_menu, plot))
         self._refresh_if_stale()
         self.refresh_live()
 

@@ -70,9 +70,10 @@ class Actions(QObject):
         self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
         self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
         self.export_figure_data = self._make(
-            "export_figure_data", "Save &data behind the picture…", "Ctrl+Shift+P"
+            "export_figure_data", "Save numbers behin&d the picture…", "Ctrl+Shift+P"
         )
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
+        self.copy_figure_data = self._make("copy_figure_data", "Copy &numbers", "Ctrl+Shift+N")
         self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
         self.export_script = self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E")
         self.run = self._make("run", "&Run", "Ctrl+R")
@@ -137,6 +138,7 @@ class Actions(QObject):
             *self._undo_actions(),
             None,
             self.copy_figure,
+            self.copy_figure_data,
             None,
             self.preferences,
         )
@@ -201,12 +203,21 @@ class Actions(QObject):
             *self.arrangements,
         ]
 
+    def of_picture(self) -> tuple[QAction, ...]:
+        """List what is done with a picture and the numbers behind it."""
+        return (
+            self.copy_figure,
+            self.export_figure,
+            self.copy_figure_data,
+            self.export_figure_data,
+        )
+
     def view_menu(self, parent: QWidget) -> QMenu:
         """Make the menu of a view's tab."""
         menu = QMenu(parent)
         menu.setObjectName("view_menu")
         _add(menu, *self._deck_actions(), None)
-        _add(menu, self.export_figure, self.export_figure_data, self.copy_figure)
+        _add(menu, *self.of_picture())
         return menu
 
     def _choose_theme(self, choice: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from aucstudio.gui.common.screens import on_some_screen
@@ -56,6 +57,7 @@ class Deck(QWidget):
         self._home = {page.objectName(): 0 for page in pages}
         self._active = self.pages[0].objectName()
         self._study = "AUC Studio"
+        self._picture_verbs: Sequence[QAction] = ()
         self._soon = delayed(self, 300, self.layout_changed.emit)
         self._lay_out()
         for page in self.pages:
@@ -106,6 +108,7 @@ class Deck(QWidget):
         view = page.make()
         view.setMinimumWidth(_LEAST_VIEW)
         view.let_controls_shrink()
+        view.picture_verbs = self._picture_verbs
         self.pages[self.pages.index(page)] = view
         tile = self.tile_of(page)
         if tile is not None:
@@ -113,6 +116,12 @@ class Deck(QWidget):
                 tile.exchange(page, view)
         page.deleteLater()
         return view
+
+    def offer_in_pictures(self, verbs: Sequence[QAction]) -> None:
+        """Offer what is done with a picture in the menus of all plots, made already or not."""
+        self._picture_verbs = verbs
+        for view in self.made_views():
+            view.picture_verbs = verbs
 
     def made_views(self) -> list[View]:
         """List the pages that have been made."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
@@ -125,16 +125,19 @@ class CompareView(View):
             self.pages.addWidget(page)
         self.hint = hint_label("compare_hint")
         self.hint.setText("Nothing to compare yet")
-        self.footnote = label("", "muted", name="compare_footnote", wrap=True)
+        self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
         column = QVBoxLayout()
         column.setSpacing(8)
         column.addWidget(self.hint, stretch=1)
         column.addWidget(self.pages, stretch=1)
-        column.addWidget(self.footnote)
+        column.addWidget(self.footnote_label)
         self.body.addLayout(column)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.picture.forest.plot
+
+    def footnote(self) -> str:
+        return self.footnote_label.text()
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         return {} if self.shown is None else self.picture.forest.data()
@@ -204,7 +207,7 @@ class CompareView(View):
         self.hint.setVisible(not found.runs)
         for button in (self.copy_button, self.save_button):
             button.setEnabled(bool(found.runs))
-        tell(self.footnote, saying.footnote(found, band))
+        tell(self.footnote_label, saying.footnote(found, band))
         self._fit()
 
     def _looks(self) -> list[RunLook]:

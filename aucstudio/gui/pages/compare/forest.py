@@ -95,8 +95,9 @@ class ForestPlot(QObject):
         """Show all intervals and splits."""
         areas = [run.measured(self._measure) for run in self._runs]
         known = [x for area in areas for x in (area.value, area.low, area.high, *area.per_split)]
-        self.plot.setXRange(*finite_range(np.array(known, dtype=float)), padding=0)
-        self.plot.setYRange(-0.6, len(self._runs) - 0.4, padding=0)
+        rows = -0.6, len(self._runs) - 0.4
+        self.plot.set_whole(finite_range(np.array(known, dtype=float)), rows)
+        self.plot.show_whole()
 
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Lay a band under the chosen run, and an outline around the compared one."""
@@ -196,7 +197,6 @@ class ForestPlot(QObject):
 
     def _on_click(self, event: Any) -> None:
         if event.double():
-            self.frame()
             return
         box = self.plot.getViewBox()
         row = round(box.mapSceneToView(event.scenePos()).y())

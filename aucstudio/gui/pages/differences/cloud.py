@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPen
 
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
 from aucstudio.project.geometry.differences import Density, PairCloud, ellipse
 

@@ -179,6 +179,10 @@ class DifferenceView(PlaneView):
         trace = ellipse(cloud.delta, cloud.covariance, 2.0)
         return np.vstack([picture.extra.frame, np.zeros(2), trace])
 
+    def reach(self, picture: Picture) -> Array:
+        cloud = picture.extra.cloud
+        return np.vstack([cloud.low, cloud.high, self.extent(picture)])
+
     def busy(self) -> bool:
         return super().busy() or self.panel.busy() or self.close_up.busy() or self.run_planes.busy()
 
@@ -288,7 +292,6 @@ class DifferenceView(PlaneView):
         self.pointing.leave()
 
     def _on_click(self, event: Any) -> None:
-        super()._on_click(event)
         if not event.double():
             self.pointing.click(event)
 

@@ -10,10 +10,10 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.differences.pairs import NO_PAIRS
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.project.geometry.differences import PairCloud
 

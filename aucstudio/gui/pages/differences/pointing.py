@@ -9,12 +9,12 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.pages.differences.marked import MarkedPairs
 from aucstudio.gui.pages.differences.pair_panel import PairPanel
 from aucstudio.gui.pages.differences.pairs import NO_PAIRS, PlacedPairs
 from aucstudio.gui.pages.differences.words import pair_words, row_name
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.subject import Picture, Subject, is_pair
 from aucstudio.gui.state.session import Session
 from aucstudio.project.geometry.differences import places_of
@@ -35,17 +35,14 @@ class Pointing:
         # The session's pair, if the subject has it: after a change of study it may be no pair.
         self._pair: tuple[int, int] | None = None
         self._row_words = ""
-        self.hint = pg.TextItem()
-        self.hint.setZValue(30)
-        self.hint.setVisible(False)
-        plot.addItem(self.hint, ignoreBounds=True)
+        self.readout = Readout("pair_readout", "Pair at the pointer")
         panel.stepped.connect(self.step)
         panel.closed.connect(lambda: session.point_at(pair=None))
         plot.scene().sigMouseMoved.connect(self.hover)
 
     def forget(self) -> None:
         """Have no picture to point at."""
-        self.hint.setVisible(False)
+        self.readout.show_nothing()
         self._picture = None
         self._marked.forget()
         self._panel.show_nothing()
@@ -55,7 +52,7 @@ class Pointing:
         self._picture, self._in_table = picture, subject.in_table
         pair = self._session.focus.pair
         self._pair = pair if is_pair(subject, pair) else None
-        self.hint.setVisible(False)
+        self.readout.show_nothing()
         self._mark_row(picture)
         pair, table = self._pair, self._session.table
         self._marked.choose(self._chosen(picture))
@@ -92,25 +89,16 @@ class Pointing:
         self._marked.hover(rows)
         if rows.size:
             positive, negative = (int(place) for place in rows[:, 0])
-            self._hint(position, pair_words(self._picture, positive, negative))
+            place = QPointF(self._plot.mapFromScene(position))
+            words = pair_words(self._picture, positive, negative)
+            self.readout.show_at(self._plot, place, words)
         else:
-            self.hint.setVisible(False)
-
-    def _hint(self, position: QPointF, words: str) -> None:
-        """Show words beside a place of the scene, on the side where there is room."""
-        theme, box = current_theme(), self._plot.getViewBox()
-        middle = box.sceneBoundingRect().center()
-        self.hint.setText(words, color=theme.text)
-        self.hint.fill, self.hint.border = pg.mkBrush(theme.field), pg.mkPen(theme.line)
-        right, below = position.x() > middle.x(), position.y() > middle.y()
-        self.hint.setAnchor((1.08 if right else -0.08, 1.15 if below else -0.15))
-        self.hint.setPos(box.mapSceneToView(position))
-        self.hint.setVisible(True)
+            self.readout.show_nothing()
 
     def leave(self) -> None:
         """Forget the pointer."""
         self._marked.hover(NO_PAIRS)
-        self.hint.setVisible(False)
+        self.readout.show_nothing()
 
     def click(self, event: Any) -> None:
         """Choose the pair under the pointer, if there is one."""

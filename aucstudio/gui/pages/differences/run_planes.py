@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QPen
 
 from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.differences.hyperplane import HyperplaneItems, margin_of, margin_pen
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
 from aucstudio.gui.state.background import Background

@@ -8,9 +8,9 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.features.mapping import Surface
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, split_of
 from aucstudio.gui.state.session import Session, ShownRun

@@ -8,9 +8,9 @@ import pyqtgraph as pg
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
+from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.project.geometry.class_density import SHARES, Contour
 
 Regions = tuple[list[Contour], list[Contour]]  # of the positives and of the negatives

@@ -307,7 +307,6 @@ class FeatureView(PlaneView):
             self.live_contour.follow(live, self.subject, self.picture, self.picture.extra.mean)
 
     def _on_click(self, event: Any) -> None:
-        super()._on_click(event)
         if not event.double():
             self.marks.click(event)
 

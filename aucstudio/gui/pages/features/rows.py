@@ -10,13 +10,12 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QToolTip
 
 from aucstudio.engine.roc import band_ranks
-from aucstudio.gui.common.plain import show_tip
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_marks
 from aucstudio.gui.pages.planes.subject import Picture, Subject
 from aucstudio.project.geometry.planes import Sample, thinned
@@ -76,6 +75,7 @@ class RowMarks:
         self._picture: Picture | None = None
         self.names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
+        self.readout = Readout("row_readout", "Row at the pointer")
         plot.scene().sigMouseMoved.connect(self.hover)
 
     @property
@@ -85,6 +85,7 @@ class RowMarks:
 
     def forget(self) -> None:
         """Have no rows to point at."""
+        self.readout.show_nothing()
         self._picture = None
 
     def draw(self, subject: Subject, picture: Picture, most: int, few: int) -> None:
@@ -134,10 +135,10 @@ class RowMarks:
         """Name the row under the pointer."""
         place = self._under(position)
         if place is None or self._picture is None:
-            QToolTip.hideText()
+            self.readout.show_nothing()
             return
-        at = self._plot.mapToGlobal(self._plot.mapFromScene(position))
-        show_tip(at, self._words(self._picture.sample, place), self._plot)
+        at = QPointF(self._plot.mapFromScene(position))
+        self.readout.show_at(self._plot, at, self._words(self._picture.sample, place))
 
     def click(self, event: Any) -> None:
         """Choose the row under the pointer; none where there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import ClassVar
 
-import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
@@ -101,10 +101,10 @@ class ModelView(View):
             row.addWidget(part.bar)
         row.addStretch(0)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.part.plot
 
-    def plots(self) -> list[pg.PlotWidget]:
+    def plots(self) -> list[Plot]:
         return [part.plot for part in self.parts]
 
     def figure_data(self) -> Columns:

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.plain import PlainLabel
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.experiment import Band
@@ -68,7 +68,7 @@ class Part(QWidget):
     tip: ClassVar[str]
     of_one_split: ClassVar[bool] = False
 
-    plot: pg.PlotWidget
+    plot: Plot
 
     def __init__(self) -> None:
         super().__init__()

@@ -181,7 +181,8 @@ class ShapesPart(Part):
         shown = min(len(own.levels), _MOST_LEVELS)
         self._name_levels(own.levels[:shown])
         x_range = (-0.5, shown - 0.5) if shown else finite_range(own.x, 0.02)
-        self.plot.setRange(xRange=x_range, yRange=(low, high), padding=0)
+        self.plot.set_whole(x_range, (low, high))
+        self.plot.show_whole()
         ticks = " (marks: deciles)" if len(found.deciles) else ""
         self.plot.setLabel("bottom", found.column + ticks)
         what = "Term of the score" if own.exact else f"Mean score over {ROWS} rows"

@@ -149,7 +149,9 @@ class TreePart(Part):
         for placed in self.placed.walk():
             self._draw_node(placed, room)
         seen = min(leaves, max(4, int(self.plot.height()) // _SLOT))
-        self.plot.setRange(xRange=(-0.05, depth + 1), yRange=(-0.6, seen - 0.4), padding=0)
+        across = -0.05, depth + 1.0
+        self.plot.set_whole(across, (-0.6, seen - 0.4), reach=(across, (-0.6, leaves - 0.4)))
+        self.plot.show_whole()
         self.told.emit(_sentence(self.subject, self.root, levels))
 
     def _draw_branches(self, placed: Placed) -> None:

@@ -11,18 +11,19 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QPen, QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QGraphicsItem, QVBoxLayout
 
 from aucstudio.engine.roc import equal_error_threshold
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label
 from aucstudio.gui.pages.planes.axes import axis_words
 from aucstudio.gui.pages.planes.controls import PlaneControls
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.planes.marks import add_line, add_marks, feature_words, place_line
 from aucstudio.gui.pages.planes.subject import Picture, Subject, find_subject, is_curved, live_key
 from aucstudio.gui.state.background import Background
@@ -76,8 +77,11 @@ class PlaneView(PlaneControls):
         self.plot.scene().sigMouseClicked.connect(self._on_click)
         self.retheme()
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.plot
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.plane_combo]
 
     def busy(self) -> bool:
         return self._work.busy
@@ -101,6 +105,10 @@ class PlaneView(PlaneControls):
     def follows_live(self) -> bool:
         """Tell whether a run in flight whose scores are no line here is shown itself."""
         return False
+
+    def reach(self, picture: Picture) -> Array:
+        """Give places that can be seen by zooming out, shape (k, 2)."""
+        return picture.places
 
     def draw(self, subject: Subject, picture: Picture) -> Statement:
         """Draw, and say what is seen."""
@@ -217,10 +225,13 @@ class PlaneView(PlaneControls):
     def reset_range(self) -> None:
         """Show the whole picture."""
         if self.picture is not None:
-            places = self.extent(self.picture)
-            self.plot.setRange(
-                xRange=finite_range(places[:, 0]), yRange=finite_range(places[:, 1]), padding=0.0
+            places, reach = self.extent(self.picture), self.reach(self.picture)
+            self.plot.set_whole(
+                finite_range(places[:, 0]),
+                finite_range(places[:, 1]),
+                reach=(finite_range(reach[:, 0]), finite_range(reach[:, 1])),
             )
+            self.plot.show_whole()
 
     def _fit_caption(self) -> None:
         """Leave the words out where the picture needs their room."""
@@ -228,8 +239,7 @@ class PlaneView(PlaneControls):
         self.caption.setVisible(shown)
 
     def _on_click(self, event: Any) -> None:
-        if event.double():
-            self.reset_range()
+        """Point at what was clicked."""
 
     def _on_focus(self) -> None:
         if not self.isVisible():

@@ -9,10 +9,11 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 
+from aucstudio.gui.common.plots.curve_item import ShadeItem
+from aucstudio.gui.common.plots.thinning import Line, Window
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
-from aucstudio.gui.pages.roc.curve_item import ShadeItem
 from aucstudio.gui.pages.roc.faces import FACES, Face, Points
 from aucstudio.gui.pages.roc.inset import Inset
 from aucstudio.gui.pages.roc.legend import RunLegend
@@ -20,7 +21,6 @@ from aucstudio.gui.pages.roc.line_labels import CARD
 from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.gui.pages.roc.range_item import RangeItem
 from aucstudio.gui.pages.roc.scene import Axis
-from aucstudio.gui.pages.roc.thinning import Line, Window
 from aucstudio.project.runs.experiment import Band
 
 _AIR = 0.02
@@ -90,12 +90,7 @@ class Canvas:
             ("left", face.y_title, self.up),
         ):
             self.plot.setLabel(side, title + _TITLES.get(axis.key, ""), color=current_theme().muted)
-        (left, right), (bottom, high) = (_with_air(*side, _AIR) for side in whole)
-        self.box.setLimits(
-            xMin=left, xMax=right, yMin=bottom, yMax=high,
-            minXRange=2e-3 * (right - left), maxXRange=right - left,
-            minYRange=1e-2 * (high - bottom), maxYRange=high - bottom,
-        )  # fmt: skip
+        self.plot.set_whole(*(_with_air(*side, _AIR) for side in whole), air=0.0)
         self.band_item.setVisible(face.key == "roc")
         self.band_item.show_axis(self.along, band)
         self.shade_item.setFillLevel(whole[1][0])
@@ -110,12 +105,15 @@ class Canvas:
 
     def show_whole(self) -> None:
         """Show the axes from end to end."""
-        x, y = (_with_air(*side, _AIR) for side in self.whole)
-        self.box.setRange(xRange=x, yRange=y, padding=0)
+        self.plot.show_whole()
 
     def show_part(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show these places, with some air."""
-        self.box.setRange(xRange=_with_air(*x, 0.08), yRange=_with_air(*y, 0.08), padding=0)
+        sides = []
+        for part, whole in zip((x, y), self.whole, strict=True):
+            (low, high), (least, most) = _with_air(*part, 0.08), _with_air(*whole, _AIR)
+            sides.append((max(low, least), min(high, most)))
+        self.box.setRange(xRange=sides[0], yRange=sides[1], padding=0)
 
     def shade(self, part: Points | None, colour: int) -> None:
         """Shade the area under a part of a curve, given as rates."""

@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from aucstudio.gui.common.plots.thinning import Line, Window
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.legend import note_font, paint_card
-from aucstudio.gui.pages.roc.thinning import Line, Window
 
 _AIR = 6.0  # pixels above and below the lines, which else lie on the frame
 _STEPS = 6  # of its place, along either side of the plot

@@ -12,16 +12,19 @@ import numpy as np
 import pyqtgraph as pg
 
 from aucstudio.gui.common.curves import run_curves
+from aucstudio.gui.common.plots.curve_item import CurveItem
+from aucstudio.gui.common.plots.thinning import Line, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import draw
-from aucstudio.gui.pages.roc.curve_item import CurveItem
 from aucstudio.gui.pages.roc.faces import Face, Points, Shape, Shapes
 from aucstudio.gui.pages.roc.scene import Axis
-from aucstudio.gui.pages.roc.thinning import Line, Window
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.record import RunRecord
 
 _known: WeakKeyDictionary[RunRecord, dict[str, Shapes]] = WeakKeyDictionary()
+
+
+_MANY_VERTICES = 10_000
 
 
 def shapes_of(record: RunRecord, face: Face) -> Shapes:
@@ -85,6 +88,7 @@ class Lines:
         self._plot = plot
         self._box: Any = plot.getPlotItem().getViewBox()
         self.drawn: list[Drawn] = []
+        self._is_rough = False
 
     def draw(
         self,
@@ -109,11 +113,33 @@ class Lines:
                 self.drawn.append(Drawn(run, shape, *axes, item))
         self.thin()
 
-    def thin(self) -> None:
-        """Draw each line for the window that is seen."""
+    def thin(self, *, moving: bool = False) -> None:
+        """Draw each line for the window that is seen.
+
+        Where there is much to paint, lines of a picture that moves are drawn to the pixel, with
+        rough edges: to draw them finely takes longer than a frame.
+        """
         window, pixels = self.window(), self.pixels()
+        fine = 2 * sum(pixels)
+        vertices = sum(min(len(drawn.line.x), fine) for drawn in self.drawn)
+        rough = moving and vertices > _MANY_VERTICES
+        if rough:
+            pixels = max(pixels[0] // 2, 1), max(pixels[1] // 2, 1)
         for drawn in self.drawn:
             drawn.show(window, pixels)
+        self._is_rough = rough
+        self._smooth(not rough)
+
+    def smooth(self) -> None:
+        """Draw all lines finely again."""
+        if self._is_rough:
+            self.thin()
+
+    def _smooth(self, smooth: bool) -> None:
+        for drawn in self.drawn:
+            if drawn.item.opts["antialias"] != smooth:
+                drawn.item.opts["antialias"] = smooth
+                drawn.item.update()
 
     def window(self) -> Window:
         """Left, right, bottom and top of what is seen."""

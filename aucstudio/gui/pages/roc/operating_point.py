@@ -112,11 +112,18 @@ class _Handle(pg.ScatterPlotItem):
     """The point itself; tells where it is dragged to."""
 
     dragged = Signal(float, float)
+    released = Signal()
 
     def __init__(self) -> None:
         super().__init__(size=15, antialias=True)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         plain_tooltip(self, "Operating point: drag it, click on the curve, or use the arrow keys")
+
+    def hoverEvent(self, event: Any) -> None:
+        super().hoverEvent(event)
+        if not event.isExit() and len(self.pointsAt(event.pos())):
+            # Else the edge of a range that lies under it would be dragged.
+            event.acceptDrags(Qt.MouseButton.LeftButton)
 
     def mouseDragEvent(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -124,6 +131,8 @@ class _Handle(pg.ScatterPlotItem):
             return
         event.accept()
         self.dragged.emit(event.pos().x(), event.pos().y())
+        if event.isFinish():
+            self.released.emit()
 
 
 class OperatingPanel(QWidget):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.pages.roc.axes import LINEAR, ends, place, rate_at
@@ -21,13 +21,21 @@ class RangeItem(pg.LinearRegionItem):
     ----------
     axis : Axis
         Of the FPR.
+
+    Signals
+    -------
+    released
+        A person has let go of the range or of one of its edges.
     """
+
+    released = Signal()
 
     def __init__(self, band: Band) -> None:
         super().__init__(band, bounds=(0.0, 1.0), swapMode="block")
         self.axis = LINEAR
         for line in self.lines:
             line.setCursor(Qt.CursorShape.SizeHorCursor)
+            line.sigPositionChangeFinished.connect(self.released)
 
     def band(self) -> Band:
         """Give the rates at the edges."""
@@ -66,3 +74,5 @@ class RangeItem(pg.LinearRegionItem):
         moved = event.pos().x() - event.buttonDownPos().x()
         shift = float(np.clip(moved, left - low, right - high))
         self.setRegion((low + shift, high + shift))
+        if event.isFinish():
+            self.released.emit()

@@ -8,12 +8,14 @@ import numpy as np
 
 from aucstudio.engine import inference
 from aucstudio.engine.roc.thresholds import cuts as cuts_of
-from aucstudio.gui.common.curves import area_words, band_words, run_curves, vertex_words
+from aucstudio.gui.common import curves
+from aucstudio.gui.common.curves import SCALES, RunCurves, area_words, run_curves, vertex_words
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import Markup, joined, rich
 from aucstudio.gui.pages.roc.faces import Face, Shape
 from aucstudio.gui.pages.roc.legend import LegendRow
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
+from aucstudio.gui.pages.roc.operating_point import Point
 from aucstudio.gui.pages.roc.sentences import trained_elsewhere
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL
@@ -42,6 +44,29 @@ def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
         return at
     known = vertex_words(shape.trace, vertex)
     return known if face.key == "precision" else f"{at}   {known}"
+
+
+def operating_words(point: Point) -> str:
+    """Say what is at the operating point."""
+    split = run_curves(point.run.record).every[point.split]
+    words = vertex_words(split, point.vertex, point.threshold)
+    return f"{shortened(point.run.look.name)}   {words}"
+
+
+def band_words(run: ShownRun | None, band: Band, scale: str) -> str:
+    """Say what an FPR range is, and what it is worth to a run."""
+    words = f"FPR {curves.band_words(band)}"
+    if run is None:
+        return words
+    known = run_curves(run.record)
+    area = f"{SCALES[scale]} {area_words(known.area(band, scale), scale)}"
+    return f"{shortened(run.look.name)}   {words}   {area}   {deciding_words(known, band)}"
+
+
+def deciding_words(known: RunCurves, band: Band) -> str:
+    """Say how many negatives decide a range, in the smallest split: as the sentence does."""
+    least = min(known.areas(band), key=lambda area: area.negatives)
+    return f"{least.negatives:,} of {least.of_negatives:,} negatives"
 
 
 def legend_row(face: Face, run: ShownRun, band: Band, scale: str) -> LegendRow:
@@ -73,12 +98,10 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
     """Give the small print under the legend."""
     if face.key != "roc" or not runs:
         return []
-    areas = [area for run in runs for area in run_curves(run.record).areas(band)]
-    least = min(areas, key=lambda area: area.of_negatives)
-    of = f" of {least.of_negatives:,}" if least.of_negatives > 1 else ""
+    known = min((run_curves(run.record) for run in runs), key=lambda known: known.negatives(band))
     several = any(len(run.record.splits) > 1 for run in runs)
-    coverage = f"{least.coverage()}{of}{' in a split' if several else ''}"
-    told = [] if band == (0.0, 1.0) else [coverage]
+    deciding = f"Decided by {deciding_words(known, band)}{' in a split' if several else ''}"
+    told = [] if band == (0.0, 1.0) else [deciding]
     if any(trained_elsewhere(run.record, band) for run in runs):
         told.append(f"{ELSEWHERE} trained for another FPR range")
     if confidence:
@@ -97,7 +120,7 @@ def area_table(runs: Sequence[ShownRun], band: Band) -> Markup:
     rows.append(["perfect", area_words(best, "raw"), "1.000", "1.000", ""])
     heads = ["", "raw", "normalised", "McClish", "negatives"]
     lines = [_html_row(cells) for cells in (heads, *rows)]
-    title = f"Partial AUC in FPR {band_words(band)}"
+    title = f"Partial AUC in FPR {curves.band_words(band)}"
     return rich("<b>{}</b><table cellspacing=6>{}</table>", title, joined("", lines))
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QGraphicsItem
 
 from aucstudio.gui.common import curves
-from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import View
-from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc import bands, reading, sentences
 from aucstudio.gui.pages.roc.axes import make_axes, rate_words
 from aucstudio.gui.pages.roc.canvas import Canvas
@@ -35,7 +34,6 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.work.job import Job
 
-_HINT = "Point at a curve to read threshold, rates and counts."
 _CRAMPED = "There is no room for the inset: make the page larger."
 _STILL_MILLISECONDS = 60
 
@@ -52,7 +50,8 @@ class RocView(View):
         The curves of finished runs.
     layers : Layers
         What can be drawn over the curves.
-    readout : QLabel
+    readout : Readout
+        What is at the pointer, or what a person drags.
     """
 
     listens_to: ClassVar = {
@@ -95,16 +94,10 @@ class RocView(View):
     # ------------------------------------------------------------- making
 
     def _lay_out(self) -> None:
-        self.readout = PlainLabel()
-        named(self.readout, "roc_readout", "Curve at the pointer")
-        self.readout.setProperty("role", "muted")
-        self.readout.setWordWrap(True)
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(self.readout)
-        column.addWidget(self.plot, stretch=1)
-        self.body.addLayout(column, stretch=1)
-        self.clear_readout()
+        self.readout = Readout("roc_readout", "Curve at the pointer")
+        self._pointer = 0.0, 0.0
+        self._is_dragging = False
+        self.body.addWidget(self.plot, stretch=1)
 
     def _connect(self) -> None:
         self._stands_still = delayed(self, _STILL_MILLISECONDS, self._on_still)
@@ -117,14 +110,27 @@ class RocView(View):
         canvas.box.sigRangeChanged.connect(self._on_range)
         canvas.box.sigResized.connect(self._on_resized)
         canvas.on_pointing(self.point_at, self.clear_readout)
-        self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        self.plot.restored.connect(lambda: self.range.zoom(False))
+        canvas.band_item.sigRegionChanged.connect(self._read_band)
+        canvas.band_item.released.connect(self._end_drag)
+        self.layers.point.handle.dragged.connect(self._read_operating_point)
+        self.layers.point.handle.released.connect(self._end_drag)
         self.plot.viewport().installEventFilter(self)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.plot
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         return reading.line_columns(self._face(), self.lines.drawn)
+
+    def footnote(self) -> str:
+        """Say for which ranges runs were trained that have a mark: the legend may have no room."""
+        band, runs = self.session.plan.band, self.lines.runs()
+        words = sentences.trained_words(runs, band) if self._face().key == "roc" else []
+        return f"{reading.ELSEWHERE} {words[0]}" if words else ""
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.choices.face_combo, self.choices.axis_combo]
 
     def busy(self) -> bool:
         return self._curves.busy or self.confidence.busy or self.saying.busy or self.layers.busy
@@ -314,7 +320,8 @@ class RocView(View):
         self.sentence.setText(self._told.then(self.layers.words, cramped))
 
     def _on_range(self) -> None:
-        self.lines.thin()
+        # The first step may be the only one.
+        self.lines.thin(moving=self._stands_still.isActive())
         self.canvas.thin(self.lines.window(), self.lines.pixels())
         self._show_live()
         # Cards and labels find their place again when the picture stands still.
@@ -325,15 +332,12 @@ class RocView(View):
         self._on_still()
 
     def _on_still(self) -> None:
+        self.lines.smooth()
         self._show_inset(self.session.plan.band)
         self._place_cards()
         self._tell_layers()
 
     # ------------------------------------------------------------- pointing
-
-    def _on_mouse_clicked(self, event: Any) -> None:
-        if event.double():
-            self.range.zoom(False)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Leave:
@@ -341,22 +345,44 @@ class RocView(View):
         return super().eventFilter(watched, event)
 
     def point_at(self, x: float, y: float) -> None:
-        """Read out the point of a curve nearest to a place of the plot."""
+        """Read out the point of a curve nearest to a place of the plot.
+
+        While something is dragged it is that which is read out.
+        """
+        self._pointer = x, y
+        if self._is_dragging:
+            return
         found = self.lines.nearest(x, y)
         if found is None:
             return
         drawn, vertex = found
         across, up = drawn.points
         self.canvas.mark((float(across[vertex]), float(up[vertex])), drawn.run.look.colour)
-        self.readout.setText(reading.point_words(self._face(), drawn, vertex))
+        self._read(reading.point_words(self._face(), drawn, vertex))
+
+    def _read(self, words: str) -> None:
+        self.readout.show_at(self.plot, self.plot.place_of(*self._pointer), words)
+
+    def _read_band(self) -> None:
+        """Read out the FPR range that is dragged, and what it is worth to the chosen run."""
+        self._is_dragging = True
+        drawn = next(self.lines.of(self.session.selected), None)
+        run = None if drawn is None else drawn.run
+        self.canvas.mark(None)
+        self._read(reading.band_words(run, self.session.plan.band, self.choices.area))
+
+    def _read_operating_point(self) -> None:
+        """Read out the operating point that is dragged."""
+        self._is_dragging = True
+        self.canvas.mark(None)
+        if self.layers.point.point is not None:
+            self._read(reading.operating_words(self.layers.point.point))
+
+    def _end_drag(self) -> None:
+        self._is_dragging = False
+        self.clear_readout()
 
     def clear_readout(self) -> None:
         """Read out nothing."""
         self.canvas.mark(None)
-        self.readout.setText(_HINT if self.lines.drawn else "")
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        # One line where it fits, else two; never a height that depends on what is pointed at.
-        line = self.readout.fontMetrics().lineSpacing()
-        self.readout.setFixedHeight(line + 2 if self.width() > 780 else 2 * line + 2)
+        self.readout.show_nothing()

@@ -94,7 +94,7 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
         return Statement()
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
     told = Statement(_one_run(ranked[0], band)) if len(runs) == 1 else _best_two(ranked, band)
-    flags = [*_wrong_way(runs), *_trained_words(runs, band)]
+    flags = [*_wrong_way(runs), *trained_words(runs, band)]
     return told.then(_deciding(ranked[:2], band), *flags)
 
 
@@ -183,7 +183,7 @@ def _wrong_way(runs: list[ShownRun]) -> list[str]:
     ]
 
 
-def _trained_words(runs: list[ShownRun], band: Band) -> list[str]:
+def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
     """Tell of runs that were trained for another range than the one shown."""
     found = [run for run in runs if trained_elsewhere(run.record, band)]
     if not found:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.plain import line_label
-from aucstudio.gui.common.plotting import faded, make_plot, pen
+from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.scores.axis import HeightAxis
 from aucstudio.project.results.distribution import Distribution
@@ -111,8 +111,7 @@ class ScorePlot:
             tops.append(float(tall.max()))
         floor = self.scale.floor
         top = floor + 1.05 * (max(tops) - floor)
-        self.plot.setLimits(yMin=floor, yMax=top)
-        self.plot.setYRange(floor, top, padding=0)
+        self.plot.set_whole(finite_range(distribution.edges), (floor, top), air=0.0)
         for k, rug in enumerate(self.rugs):
             scores = (distribution.positives, distribution.negatives)[k]
             scores = scores if len(scores) <= FEW_ROWS else scores[:0]

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plot_title
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
@@ -118,11 +118,13 @@ class ScoresView(View):
         over.scale_combo.currentIndexChanged.connect(self._on_scale)
         over.follow_check.toggled.connect(self.mark_stale)
         self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
-        self.plot.scene().sigMouseClicked.connect(self._on_click)
         self.worst.pointed.connect(lambda row: session.point_at(row=row))
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.plot
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.over.scale_combo]
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)
@@ -181,7 +183,7 @@ class ScoresView(View):
         if self._subject != (run.record.id, k):
             self._subject = (run.record.id, k)
             self._draw(Distribution.of(split.test_positive, split.test_scores))
-            self.plot.enableAutoRange(axis="x")
+            self.plot.show_whole()
         self._name_classes()
         self._show_parts(True)
         from_file = run.record.experiment.validation.scheme == "file"
@@ -302,7 +304,7 @@ class ScoresView(View):
         if run is not None:
             threshold = self.session.focus.threshold
             told = threshold_sentence(run.look.name, threshold, counts, self._names)
-            self.sentence.setText(Statement.of(told, band_sentence(band, self._band_ends)))
+            self.sentence.setText(told.then(band_sentence(band, self._band_ends)))
 
     # ------------------------------------------------------------- names
 
@@ -314,7 +316,3 @@ class ScoresView(View):
         words = key_words(self._names, QFontMetrics(self.font()))
         # The title is the legend: it lies outside the plot, where it covers nothing.
         plot_title(self.plot, words, color=current_theme().text, size="10pt")
-
-    def _on_click(self, event: Any) -> None:
-        if event.double():
-            self.plot.enableAutoRange(axis="x")

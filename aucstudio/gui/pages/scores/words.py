@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics
 
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plain import Markup, joined, rich
+from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.distribution import Confusion
@@ -19,7 +20,7 @@ _NAME_WIDTH = 112
 
 def threshold_sentence(
     name: str, threshold: float, counts: Confusion, names: tuple[str, str]
-) -> str:
+) -> Statement:
     """Say what a run gets wrong at a threshold."""
     positive, negative = names
     where = "its own threshold, 0," if threshold == 0 else f"threshold {number(threshold)},"
@@ -27,9 +28,9 @@ def threshold_sentence(
     missed = f"{counts.fn:,} of {m:,} {positive}"
     alarms = f"{counts.fp:,} of {n:,} {negative}"
     precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
-    return (
-        f"At {where} {name} misses {missed} and takes {alarms} for {positive}: TPR "
-        f"{counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}."
+    return Statement(
+        f"At {where} {name} misses {missed} and takes {alarms} for {positive}.",
+        f"TPR {counts.tpr:.3f}, FPR {counts.fpr:.3f}{precise}.",
     )
 
 

@@ -7,9 +7,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtWidgets import (
+    QComboBox,
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, named
@@ -57,6 +59,8 @@ class SearchView(View):
         One of the two is seen: cells for a whole grid of two settings, else points.
     subject : SearchedRun or None
     standing : Standing or None
+    readout, hover : PlainLabel, Readout
+        The chosen candidate in words, and the one at the pointer.
     chosen : int or None
         The candidate that is marked; the best until another is picked.
     """
@@ -94,6 +98,7 @@ class SearchView(View):
         self.readout.setProperty("role", "muted")
         # What it says changes all the time; the window must not.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hover = Readout("search_hover", "Candidate at the pointer")
         self.use_button = named(
             QPushButton("&Use these settings"), "use_candidate_button", "Use these settings"
         )
@@ -107,7 +112,7 @@ class SearchView(View):
         below.addWidget(self.readout, stretch=1)
         below.addWidget(self.use_button)
         picture = _Stage()
-        picture.left.connect(lambda: self._read(self.chosen))
+        picture.left.connect(self.hover.show_nothing)
         column = QVBoxLayout(picture)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -125,11 +130,14 @@ class SearchView(View):
         self.body.addWidget(self.hint, stretch=1)
         self.body.addWidget(self.splitter, stretch=1)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self._picture().plot
 
-    def plots(self) -> list[pg.PlotWidget]:
+    def plots(self) -> list[Plot]:
         return [self.profile.plot, self.heat.plot]
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.over.along_combo]
 
     # ------------------------------------------------------------- showing
 
@@ -227,7 +235,7 @@ class SearchView(View):
         framed = (subject.key, self.over.split_combo.currentData(), along[0].name)
         if framed != self._framed:
             self._framed = framed
-            picture.plot.enableAutoRange()
+            picture.plot.show_whole()
 
     def _mark(self) -> None:
         """Mark the chosen candidate in the picture and the table."""
@@ -245,12 +253,15 @@ class SearchView(View):
 
     def _read(self, candidate: int | None) -> None:
         """Read out a candidate; what is least needed comes last, where a narrow page cuts it."""
-        words = ""
-        if candidate is not None and self.standing is not None:
-            unit = "split" if self.over.is_over_splits else "fold"
-            words = readout_words(self._settings, self.standing, candidate, unit)
+        words = self._candidate_words(candidate)
         self.readout.setText(words)
         plain_tooltip(self.readout, words)
+
+    def _candidate_words(self, candidate: int | None) -> str:
+        if candidate is None or self.standing is None:
+            return ""
+        unit = "split" if self.over.is_over_splits else "fold"
+        return readout_words(self._settings, self.standing, candidate, unit)
 
     def _tell(self, subject: SearchedRun, standing: Standing) -> None:
         if subject.live is not None:
@@ -298,12 +309,16 @@ class SearchView(View):
         self.session.told.emit(f"{title} is set to {self._words(self.chosen)}")
 
     def _on_move(self, position: QPointF) -> None:
+        plot = self._picture().plot
         hovered = self._picture().candidate_at(position)
-        self._read(self.chosen if hovered is None else hovered)
+        if hovered is None:
+            self.hover.show_nothing()
+        else:
+            place = QPointF(plot.mapFromScene(position))
+            self.hover.show_at(plot, place, self._candidate_words(hovered))
 
     def _on_click(self, event: Any) -> None:
-        if event.double():
-            self._picture().plot.enableAutoRange()
+        if event.double() or event.button() != Qt.MouseButton.LeftButton:
             return
         candidate = self._picture().candidate_at(event.scenePos())
         if candidate is not None:

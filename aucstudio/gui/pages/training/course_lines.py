@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPen
 
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_symbol
 from aucstudio.gui.pages.training.course import Course
@@ -66,7 +67,7 @@ class CourseLines:
         One a line.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.drawn: list[CourseLine] = []
         self.items: list[pg.PlotDataItem] = []
         self.plot = plot
@@ -137,6 +138,11 @@ class CourseLines:
         self._marker.setBrush(line.pen.color())
         symbol = run_symbol(line.course.look.colour)
         self._marker.setData([x[k]], [y[k]], symbol=symbol)
+
+    def place(self, line: CourseLine, k: int) -> QPointF:
+        """Give where in its plot one point of a line is."""
+        x, y = self._places(line)
+        return self.plot.place_of(float(x[k]), float(y[k]))
 
     def unmark(self) -> None:
         """Take the marker away."""

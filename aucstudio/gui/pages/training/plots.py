@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.planes.legend import Legend
 from aucstudio.gui.pages.training.course import HELD, ITERATION, TRAIN, Course
 from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.stages import StageRegions
-from aucstudio.gui.pages.training.steady import SteadyBox, sides_of
 from aucstudio.gui.pages.training.words import area_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.runs.experiment import Band
@@ -64,10 +65,11 @@ class TrainingPlots(QVBoxLayout):
         self._listed: object = None
         for plot, share in zip(self.both(), (5, 6), strict=True):
             plot.getAxis("left").setWidth(_AXIS_WIDTH)
+            plot.restored.connect(self.show_all)
             self.addWidget(plot, stretch=share)
         self.retheme()
 
-    def both(self) -> tuple[pg.PlotWidget, pg.PlotWidget]:
+    def both(self) -> tuple[Plot, Plot]:
         return self.upper, self.lower
 
     def retheme(self) -> None:
@@ -87,7 +89,7 @@ class TrainingPlots(QVBoxLayout):
         """Go back to the whole picture."""
         self.unsettle()
         for plot in self.both():
-            plot.enableAutoRange()
+            plot.show_whole()
 
     def unsettle(self) -> None:
         """Let the ranges follow what has changed beside the run in flight."""

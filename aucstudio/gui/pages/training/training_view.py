@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar
 
-import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QObject, QPointF
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem, QVBoxLayout
+from PySide6.QtWidgets import QComboBox, QGraphicsItem, QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.widgets import hint_label, label
 from aucstudio.gui.pages.training.controls import TrainingControls
@@ -44,7 +45,7 @@ from aucstudio.project.work.job import Job, describe_failure
 
 # Some fifteen times a second: it looks alive, and leaves the processor to the training.
 _LIVE_MILLISECONDS = 75
-_HINT = (
+_KEY = (
     "Above: how far the objective can still fall. Below: the area under the curve, thick on "
     "held-out rows, thin on training rows; where the two part, the fit has learnt by heart."
 )
@@ -56,7 +57,7 @@ class TrainingView(TrainingControls):
     Attributes
     ----------
     plots_ : TrainingPlots
-    readout : QLabel
+    readout : Readout
     """
 
     listens_to: ClassVar = {
@@ -85,8 +86,8 @@ class TrainingView(TrainingControls):
 
     def _make_plots(self) -> None:
         self.hint = hint_label("training_hint")
-        self.readout = label(_HINT, "muted", wrap=True, name="training_readout")
-        self.readout.setAccessibleName("Course at the pointer")
+        self.key = label(_KEY, "muted", wrap=True, name="training_key")
+        self.readout = Readout("training_readout", "Course at the pointer")
         self.plots_ = TrainingPlots()
         for plot in self.plots():
             plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -94,16 +95,19 @@ class TrainingView(TrainingControls):
             plot.viewport().installEventFilter(self)
         column = QVBoxLayout()
         column.setSpacing(4)
-        column.addWidget(self.readout)
+        column.addWidget(self.key)
         column.addWidget(self.hint, stretch=1)
         column.addLayout(self.plots_, stretch=1)
         self.body.addLayout(column)
 
-    def figure(self) -> pg.PlotWidget:
+    def figure(self) -> Plot:
         return self.plots_.upper if self.plots_.upper.isVisibleTo(self) else self.plots_.lower
 
-    def plots(self) -> list[pg.PlotWidget]:
+    def plots(self) -> list[Plot]:
         return list(self.plots_.both())
+
+    def axis_choices(self) -> list[QComboBox]:
+        return [self.x_combo, self.upper_combo, self.lower_combo]
 
     def busy(self) -> bool:
         return self._background.busy
@@ -202,7 +206,7 @@ class TrainingView(TrainingControls):
         self.plots_.show_stages(self._strong_course() if steps else None, axis)
         self.plots_.settle()
         self.hint.setVisible(not steps and not areas)
-        self.readout.setVisible(steps or areas)
+        self.key.setVisible(steps or areas)
         self._tell()
 
     def _is_drawn(self) -> tuple[bool, bool]:
@@ -289,17 +293,17 @@ class TrainingView(TrainingControls):
             words = step_words(course, k)
         else:
             words = look_words(course, k, self.band())
-        self.readout.setText(f"{shortened(course.look.name)}{split}   {words}")
+        told = f"{shortened(course.look.name)}{split}   {words}"
+        self.readout.show_at(lines.plot, lines.place(line, k), told)
 
     def _clear_readout(self) -> None:
         for lines in (*self.plots_.upper_lines, *self.plots_.lower_lines):
             lines.unmark()
-        self.readout.setText(_HINT)
+        self.readout.show_nothing()
 
     def _on_click(self, event: Any) -> None:
-        """Choose the run and split under the pointer; twice: back to the whole picture."""
-        if event.double():
-            self.plots_.show_all()
+        """Choose the run and split under the pointer."""
+        if event.double() or event.button() != Qt.MouseButton.LeftButton:
             return
         found = self._under(event.scenePos())
         if found is not None and not found[1].course.is_live:
@@ -314,7 +318,4 @@ class TrainingView(TrainingControls):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # As many lines as its longest words need; never a height that depends on the pointer.
-        lines = 1 if self.width() > 780 else (2 if self.width() > 400 else 3)
-        self.readout.setFixedHeight(lines * self.readout.fontMetrics().lineSpacing() + 2)
         self.plots_.list_runs()

@@ -1,4 +1,8 @@
-"""A view box whose range grows in steps while a fit is in flight, so that its axes stand still."""
+"""A view box whose range grows in steps while a fit is in flight, so that its axes stand still.
+
+Pyqtgraph finds the range anew with every item that changes, with the same room on all sides
+(github.com/pyqtgraph/pyqtgraph/issues/2208); its mark of being up to date is private.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Titles of axes that fit: in full, in brief, without a remark, or with their middle left out."""
+"""Titles of axes that fit: in full, in brief, without a remark, or with their middle left out.
+
+Pyqtgraph writes a title that has no room over its neighbours. No upstream issue found for axes; of
+a plot's title it is github.com/pyqtgraph/pyqtgraph/issues/2624.
+"""
 
 from __future__ import annotations
 

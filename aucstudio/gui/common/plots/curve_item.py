@@ -3,6 +3,9 @@
 In each row of pixels Qt's rasteriser goes from the left end of the shape to the place it is at:
 a long curve that is flat takes the square of its width. Strips of whole columns, each clipped to
 itself, are short and do not overlap.
+
+Upstream: pens wider than a pixel are slow (github.com/pyqtgraph/pyqtgraph/issues/533); pyqtgraph's
+own way round them leaves gaps where lines are smoothed (issues/2178).
 """
 
 from __future__ import annotations
@@ -67,5 +70,6 @@ class ShadeItem(pg.PlotCurveItem):
     """The area under a line that rises, filled at once."""
 
     def _shouldUseFillPathList(self) -> bool:
-        # Pyqtgraph's pieces are quicker only where there are many edges in a row of pixels.
+        # Pyqtgraph's pieces are quicker only where there are many edges in a row of pixels
+        # (github.com/pyqtgraph/pyqtgraph/pull/2032); which it is to be cannot be said.
         return False

@@ -1,4 +1,8 @@
-"""A legend above a plot, where it covers nothing, in as many columns as fit."""
+"""A legend above a plot, where it covers nothing, in as many columns as fit.
+
+Pyqtgraph's lies in the plot, sizes itself (github.com/pyqtgraph/pyqtgraph/issues/654), and hides
+what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here other views show.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ Each device pixel is cut into half columns and half rows. Where the line crosses
 next, the segment that crosses is kept as it is; what lies between two kept vertices stays within
 a quarter of a pixel. Both coordinates of a rising line are sorted, so the crossings are found by
 bisection: the work grows with the pixels, hardly with the line.
+
+Pyqtgraph's own thinning looks at every vertex in each frame
+(github.com/pyqtgraph/pyqtgraph/pull/3337).
 """
 
 from __future__ import annotations

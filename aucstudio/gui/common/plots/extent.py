@@ -1,0 +1,102 @@
+"""What the whole picture of a plot is, and the bounds that follow from it.
+
+Pyqtgraph's own limits would hold up a range that follows its items
+(github.com/pyqtgraph/pyqtgraph/issues/276): along such an axis they are set while a person zooms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Range = tuple[float, float]
+
+SIDES = ("x", "y")
+AIR = 0.25  # of the whole picture: so far beyond it can be seen
+_CLOSEST = 1e-3  # of the whole picture: no less of it can be seen
+_NEAR = 1e-3  # of the whole picture: a range that is as near to it is the whole one
+_FREE = 1e307  # pyqtgraph's word for no limit
+
+
+class Extent:
+    """The whole of what a view box can show.
+
+    Parameters
+    ----------
+    box : ViewBox
+
+    Attributes
+    ----------
+    whole, reach : list of (float, float) or None
+        By axis: the whole picture, None where it is what the items reach; what lies outside and
+        can be seen all the same.
+    air : float
+        Share of the whole that can be seen beyond it.
+    """
+
+    def __init__(self, box: Any) -> None:
+        self._box = box
+        self.whole: list[Range | None] = [None, None]
+        self.reach: list[Range | None] = [None, None]
+        self.air = AIR
+
+    def can_move(self, axis: int) -> bool:
+        """Tell whether a person can zoom along an axis."""
+        return bool(self._box.mouseEnabled()[axis])
+
+    def is_zoomed(self) -> bool:
+        """Tell whether something else than the whole picture is shown."""
+        return any(self._is_other(axis) for axis in (0, 1) if self.can_move(axis))
+
+    def _is_other(self, axis: int) -> bool:
+        whole = self.whole[axis]
+        if whole is None:
+            return not _follows(self._box, axis)
+        near = _NEAR * (whole[1] - whole[0])
+        ends = zip(self._box.viewRange()[axis], whole, strict=True)
+        return any(abs(seen - wanted) > near for seen, wanted in ends)
+
+    def show(self) -> None:
+        """Show the whole, along both axes."""
+        self._set_free()
+        for axis, whole in enumerate(self.whole):
+            if whole is None and self.can_move(axis):
+                self._box.enableAutoRange(axis=axis)
+            elif whole is not None:
+                self._box.setRange(**{f"{SIDES[axis]}Range": whole}, padding=0)
+                self._limit(axis, whole)
+
+    def bound(self) -> None:
+        """Keep what a person does next near the whole picture.
+
+        Where the range follows the items, that is for as long as it is zoomed: limits would hold
+        it up.
+        """
+        found = self._box.childrenBounds() if None in self.whole else (None, None)
+        for axis, whole in enumerate(self.whole):
+            known = whole or found[axis]
+            if known is not None and self.can_move(axis):
+                # Whatever is seen is not to jump because a person touches it.
+                seen = () if whole else (tuple(self._box.viewRange()[axis]),)
+                self._limit(axis, tuple(known), seen)
+
+    def _limit(self, axis: int, known: Range, seen: tuple[Range, ...] = ()) -> None:
+        """Keep an axis within the whole picture, some air, and what else is to be seen."""
+        size, reach = known[1] - known[0], self.reach[axis]
+        ends = [(known[0] - self.air * size, known[1] + self.air * size), *seen]
+        ends += [reach] if reach else []
+        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+        name = SIDES[axis]
+        least = {f"min{name.upper()}Range": _CLOSEST * size}
+        self._box.setLimits(**{f"{name}Min": low, f"{name}Max": high}, **least)
+
+    def _set_free(self) -> None:
+        ends = {"xMin": -_FREE, "xMax": _FREE, "yMin": -_FREE, "yMax": _FREE}
+        self._box.setLimits(**ends, minXRange=None, minYRange=None)
+
+
+def _follows(box: Any, axis: int) -> bool:
+    """Tell whether an axis follows its items, or that of another plot which does."""
+    linked = box.linkedView(axis)
+    following: Sequence[object] = (box if linked is None else linked).autoRangeEnabled()
+    return following[axis] is not False

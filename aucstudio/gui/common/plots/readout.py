@@ -1,0 +1,83 @@
+"""What lies under the pointer, in words beside it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtWidgets import QWidget
+
+from aucstudio.gui.common.plain import PlainLabel
+from aucstudio.gui.common.widgets import named
+
+_APART = 14  # pixels between the pointer and the words
+_LINE = 40  # letters
+_BETWEEN = "   "  # what parts of the words may be put on lines of their own
+
+
+class Readout(PlainLabel):
+    """Words at the pointer, inside the plot that they are about and on the side with room.
+
+    It lies over the plot and is no part of its picture.
+
+    Parameters
+    ----------
+    name, accessible : str
+    """
+
+    def __init__(self, name: str, accessible: str) -> None:
+        super().__init__()
+        named(self, name, accessible)
+        self.setProperty("role", "readout")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._words = ""
+        self.hide()
+
+    def text(self) -> str:
+        return self._words
+
+    def show_at(self, plot: QWidget, place: QPointF, words: str) -> None:
+        """Show words beside a place of a plot."""
+        self._words = words
+        if self.parent() is not plot:
+            self.setParent(plot)
+            plot.installEventFilter(self)
+        self.setText(in_lines(words))
+        self.adjustSize()
+        self.move(self._beside(place.toPoint(), plot))
+        self.show()
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self.show_nothing()
+        return super().eventFilter(watched, event)
+
+    def show_nothing(self) -> None:
+        """Take the words away."""
+        self._words = ""
+        self.hide()
+
+    def _beside(self, place: QPoint, plot: QWidget) -> QPoint:
+        """Give the corner from which all is inside: right of a place and above it if may be."""
+        left = place.x() + _APART
+        if left + self.width() > plot.width():
+            left = place.x() - _APART - self.width()
+        top = place.y() - _APART - self.height()
+        if top < 0:
+            top = place.y() + _APART
+        return QPoint(
+            max(0, min(left, plot.width() - self.width())),
+            max(0, min(top, plot.height() - self.height())),
+        )
+
+
+def in_lines(words: str) -> str:
+    """Put parts that are set apart on lines, as many on one as it holds; the first alone."""
+    first, *rest = words.split(_BETWEEN)
+    lines = [first]
+    for k, part in enumerate(rest):
+        longer = f"{lines[-1]}{_BETWEEN}{part}"
+        if k and len(longer) <= _LINE:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return "\n".join(lines)

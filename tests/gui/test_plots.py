@@ -1,0 +1,373 @@
+"""Every plot: zoomed within bounds, always brought back, with one menu and one read-out."""
+
+import numpy as np
+import pyqtgraph as pg
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QMenu
+
+from aucstudio.gui.app import make_application
+from aucstudio.gui.common.plots.menu import plot_menu
+from aucstudio.gui.common.plots.readout import Readout, in_lines
+from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.pages.roc import lines
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.scores.scores_view import ScoresView
+from tests.gui.conftest import make_record, put
+
+LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
+NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture(autouse=True)
+def _every_move_counts():
+    """Pyqtgraph leaves out moves that follow each other within some milliseconds."""
+    before = pg.getConfigOption("mouseRateLimit")
+    pg.setConfigOption("mouseRateLimit", -1)
+    yield
+    pg.setConfigOption("mouseRateLimit", before)
+
+
+@pytest.fixture
+def plot(qtbot):
+    make_application("light")
+    made = make_plot("some_plot", "x", "y")
+    made.plot(np.linspace(0, 10, 50), np.linspace(0, 5, 50))
+    qtbot.addWidget(made)
+    made.resize(500, 400)
+    with qtbot.waitExposed(made):
+        made.show()
+    made.grab()  # a range that follows is found when it is painted
+    return made
+
+
+def shown(plot):
+    return np.array(plot.getViewBox().viewRange())
+
+
+def wheel(plot, notches, at=None):
+    at = QPointF(plot.viewport().rect().center() if at is None else at)
+    for _ in range(abs(notches)):
+        event = QWheelEvent(
+            at,
+            QPointF(plot.viewport().mapToGlobal(at.toPoint())),
+            QPoint(),
+            QPoint(0, 120 if notches > 0 else -120),
+            Qt.MouseButton.NoButton,
+            NONE,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(plot.viewport(), event)
+
+
+def mouse(plot, kind, place, button=LEFT, modifiers=NONE):
+    """Send what a mouse does; the scene leaves some of it unanswered, which QTest calls a fault."""
+    kinds = QEvent.Type
+    where = QPointF(place)
+    held = Qt.MouseButton.NoButton if kind == kinds.MouseButtonRelease else button
+    caused = Qt.MouseButton.NoButton if kind == kinds.MouseMove else button
+    port = plot.viewport()
+    event = QMouseEvent(
+        kind, where, QPointF(port.mapToGlobal(where.toPoint())), caused, held, modifiers
+    )
+    QApplication.sendEvent(port, event)
+
+
+def click(plot, button=LEFT):
+    place = plot.viewport().rect().center()
+    mouse(plot, QEvent.Type.MouseButtonPress, place, button)
+    mouse(plot, QEvent.Type.MouseButtonRelease, place, button)
+
+
+def double_click(plot):
+    click(plot)
+    place = plot.viewport().rect().center()
+    mouse(plot, QEvent.Type.MouseButtonDblClick, place)
+    mouse(plot, QEvent.Type.MouseButtonRelease, place)
+
+
+def drag(plot, start, end, modifiers=NONE):
+    mouse(plot, QEvent.Type.MouseButtonPress, start, LEFT, modifiers)
+    for share in (0.3, 0.6, 1.0):
+        mouse(plot, QEvent.Type.MouseMove, start + (end - start) * share, LEFT, modifiers)
+    mouse(plot, QEvent.Type.MouseButtonRelease, end, LEFT, modifiers)
+
+
+def at(plot, x, y):
+    return plot.place_of(x, y).toPoint()
+
+
+def test_the_wheel_stays_near_what_is_drawn(plot):
+    home = shown(plot)
+    wheel(plot, -60)
+    low, high = shown(plot).T
+    assert (low >= [-0.26 * 10 - 0.5, -0.26 * 5 - 0.5]).all()
+    assert (high <= [1.26 * 10 + 0.5, 1.26 * 5 + 0.5]).all()
+    wheel(plot, 200)
+    size = np.diff(shown(plot), axis=1).ravel()
+    assert (size >= 0.99e-3 * np.array([10, 5])).all()
+    assert (size < 0.1 * np.diff(home, axis=1).ravel()).all()
+
+
+def test_no_zoom_ends_where_nothing_is(plot):
+    corner = at(plot, 9.5, 0.3)  # far from the line
+    wheel(plot, 60, corner)
+    (left, right), (bottom, top) = shown(plot)
+    x, y = np.linspace(0, 10, 50), np.linspace(0, 5, 50)
+    assert ((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any()
+
+
+@pytest.mark.parametrize("way", ["double click", "button", "key", "menu"])
+def test_both_axes_come_back(plot, qtbot, way):
+    home = shown(plot)
+    assert not plot.reset_button.isVisible()
+    wheel(plot, 4, at(plot, 5.0, 2.5))
+    assert plot.reset_button.isVisible()
+    assert plot.is_zoomed()
+    if way == "double click":
+        double_click(plot)
+    elif way == "button":
+        qtbot.mouseClick(plot.reset_button, LEFT)
+    elif way == "key":
+        qtbot.keyClick(plot, Qt.Key.Key_0)
+    else:
+        menu = plot_menu(plot, (), ())
+        menu.findChild(QAction, "plot_reset_action").trigger()
+    plot.grab()
+    np.testing.assert_allclose(shown(plot), home, atol=0.05)
+    assert not plot.reset_button.isVisible()
+    plot.plot([0, 100], [0, 5])  # it follows what comes again
+    plot.grab()
+    assert shown(plot)[0][1] >= 100
+
+
+def test_a_whole_that_is_said_is_what_comes_back(plot):
+    plot.set_whole((0.0, 4.0), (1.0, 3.0), air=0.0)
+    np.testing.assert_allclose(shown(plot), [(0, 4), (1, 3)])
+    plot.getViewBox().setRange(xRange=(-9, 9), yRange=(-9, 9), padding=0)
+    np.testing.assert_allclose(shown(plot), [(0, 4), (1, 3)])  # never beyond
+    wheel(plot, 4, at(plot, 2.0, 1.5))
+    zoomed = shown(plot)
+    plot.set_whole((0.0, 5.0), (1.0, 3.0), air=0.0)
+    np.testing.assert_allclose(shown(plot), zoomed)  # a person's view is a person's
+    double_click(plot)
+    np.testing.assert_allclose(shown(plot), [(0, 5), (1, 3)])
+
+
+def test_shift_and_drag_draw_a_box_and_move_nothing_else(plot):
+    region = pg.LinearRegionItem((0.0, 10.0))
+    plot.addItem(region, ignoreBounds=True)
+    plot.grab()
+    drag(plot, at(plot, 2.0, 0.5), at(plot, 6.0, 4.0), SHIFT)
+    np.testing.assert_allclose(shown(plot), [(2, 6), (0.5, 4)], atol=0.1)
+    assert region.getRegion() == (0.0, 10.0)
+
+
+def test_the_menu_lets_the_next_drag_draw_a_box(plot):
+    menu = plot_menu(plot, (), ())
+    menu.findChild(QAction, "plot_box_action").trigger()
+    drag(plot, at(plot, 2.0, 0.5), at(plot, 6.0, 4.0))
+    boxed = shown(plot)
+    np.testing.assert_allclose(boxed, [(2, 6), (0.5, 4)], atol=0.1)
+    drag(plot, at(plot, 3.0, 2.0), at(plot, 4.0, 2.0))
+    np.testing.assert_allclose(np.diff(shown(plot)), np.diff(boxed))  # moved, no box again
+    assert shown(plot)[0][0] < boxed[0][0] - 0.5
+
+
+def test_a_box_is_given_up_by_escape_or_by_a_twitch(plot, qtbot):
+    home = shown(plot)
+    plot.draw_box()
+    qtbot.keyClick(plot, Qt.Key.Key_Escape)
+    drag(plot, at(plot, 2.0, 2.0), at(plot, 2.0, 2.0) + QPoint(3, 2), SHIFT)
+    np.testing.assert_allclose(shown(plot), home)
+
+
+def test_keys_zoom_and_move(plot, qtbot):
+    home = shown(plot)
+    qtbot.keyClick(plot, Qt.Key.Key_Plus)
+    zoomed = shown(plot)
+    np.testing.assert_allclose(np.diff(zoomed), np.diff(home) / 1.25)
+    qtbot.keyClick(plot, Qt.Key.Key_Right)
+    qtbot.keyClick(plot, Qt.Key.Key_Up)
+    assert (shown(plot) > zoomed).all()
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    qtbot.keyClick(plot, Qt.Key.Key_Down)
+    np.testing.assert_allclose(shown(plot), zoomed)
+    qtbot.keyClick(plot, Qt.Key.Key_Minus)
+    np.testing.assert_allclose(shown(plot), home)
+
+
+def test_a_plot_that_is_not_moved_is_not_zoomed(plot):
+    plot.setMouseEnabled(False, False)
+    plot.setXRange(2, 3)
+    before = shown(plot)
+    double_click(plot)
+    drag(plot, at(plot, 2.2, 1.0), at(plot, 2.8, 3.0), SHIFT)
+    np.testing.assert_allclose(shown(plot), before)
+    assert not plot.reset_button.isVisible()
+
+
+def test_the_menu_has_the_verbs_and_the_axes(plot, qtbot):
+    done = []
+    verb = QAction("Copy picture", plot)
+    verb.triggered.connect(lambda: done.append("copied"))
+    combo = QComboBox()
+    qtbot.addWidget(combo)
+    combo.setObjectName("axis_combo")
+    combo.addItems(["Linear", "Logarithmic"])
+    combo.show()
+    menu = plot_menu(plot, [verb], [combo])
+    verb.trigger()
+    assert done == ["copied"]
+    names = [action.text() for action in menu.actions() if not action.isSeparator()]
+    assert names[0] == "Copy picture"
+    axes = menu.findChild(QMenu, "plot_axes_menu")
+    linear, logarithmic = (a for a in axes.actions() if not a.isSeparator())
+    assert linear.isChecked()
+    logarithmic.trigger()
+    assert combo.currentText() == "Logarithmic"
+
+
+def test_a_right_click_opens_the_pages_menu_and_chooses_nothing(
+    table_session, open_view, monkeypatch
+):
+    opened = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: opened.append(menu))
+    view = open_view(RocView, table_session)
+    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
+    view.picture_verbs = [QAction("Copy picture", view)]
+    before = table_session.focus
+    click(view.plot, RIGHT)
+    (menu,) = opened
+    assert menu.actions()[0].text() == "Copy picture"
+    assert menu.findChild(QMenu, "plot_axes_menu") is not None
+    assert table_session.focus == before
+    place = view.plot.rect().center()
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(view.plot.viewport(), QContextMenuEvent(reason, place, place))
+    assert len(opened) == 2
+
+
+def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_to_end):
+    window.open_example("two-gaussians")
+    run_to_end(window)
+    for view in window.views:
+        texts = [verb.text().replace("&", "") for verb in view.picture_verbs]
+        assert texts == [
+            "Copy picture",
+            "Save picture…",
+            "Copy numbers",
+            "Save numbers behind the picture…",
+        ]
+    window.deck.show_view(window.views[0])
+    window.actions_.copy_figure_data.trigger()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    head, first = copied[0].split("\t"), copied[1].split("\t")
+    assert head[:2] == ["run", "split"]
+    assert len(head) == len(first)
+
+
+def test_scores_come_back_along_both_axes(table_session, open_view, qtbot):
+    view = open_view(ScoresView, table_session)
+    put(table_session, make_record(table_session.table, "auc-rls"), "Run")
+    qtbot.waitUntil(lambda: view.distribution is not None)
+    home = shown(view.plot)
+    wheel(view.plot, 3)
+    assert (np.abs(shown(view.plot) - home).max(axis=1) > 0).all()
+    double_click(view.plot)
+    np.testing.assert_allclose(shown(view.plot), home)
+
+
+# ------------------------------------------------------------- the read-out
+
+
+def test_the_read_out_is_never_cut(plot):
+    readout = Readout("some_readout", "Words at the pointer")
+    words = "Run   threshold 0.4   FPR 0.100   TPR 0.800   precision 0.500   F1 0.62   TP 8 of 10"
+    inside = plot.rect()
+    for place in (QPointF(1, 1), QPointF(499, 1), QPointF(1, 399), QPointF(499, 399)):
+        readout.show_at(plot, place, words)
+        assert readout.isVisible()
+        assert inside.contains(readout.geometry())
+        assert not readout.geometry().contains(place.toPoint())
+        assert readout.text() == words
+    readout.show_nothing()
+    assert not readout.isVisible()
+
+
+def test_parts_that_are_set_apart_stand_on_lines():
+    assert in_lines("Run   a 1   b 2") == "Run\na 1   b 2"
+    assert in_lines("Run") == "Run"
+    long = in_lines("Run   " + "   ".join(f"part {k} of many" for k in range(6)))
+    assert max(map(len, long.splitlines())) <= 40
+
+
+@pytest.fixture
+def roc_view(table_session, open_view, qtbot):
+    view = open_view(RocView, table_session)
+    for name, method in (("First", "auc-rls"), ("Chosen", "logistic")):
+        put(table_session, make_record(table_session.table, method), name)
+    qtbot.waitUntil(lambda: len(view.lines.drawn) == 2)
+    return view
+
+
+def test_what_is_dragged_is_what_is_read_out(roc_view, table_session):
+    view, box = roc_view, roc_view.canvas.box
+    first = next(view.lines.of(table_session.shown_runs()[0].record.id))
+    x, y = (float(values[len(values) // 2]) for values in first.points)
+    handle = view.layers.point.handle
+    handle.dragged.emit(0.4, 0.6)
+    assert view.readout.text().startswith("Chosen   threshold ")
+    view.plot.scene().sigMouseMoved.emit(box.mapViewToScene(QPointF(x, y)))
+    assert view.readout.text().startswith("Chosen   threshold ")  # not the curve that lies there
+    handle.released.emit()
+    assert not view.readout.isVisible()
+    view.plot.scene().sigMouseMoved.emit(box.mapViewToScene(QPointF(x, y)))
+    assert view.readout.isVisible()
+
+
+def test_a_range_that_is_dragged_tells_its_area(roc_view, table_session):
+    view = roc_view
+    view.canvas.band_item.setRegion((0.1, 0.4))
+    assert view.readout.text().startswith("Chosen   FPR 0.1 … 0.4   pAUC 0.")
+    assert " negatives" in view.readout.text()
+    view.canvas.band_item.released.emit()
+    assert not view.readout.isVisible()
+
+
+def test_an_operating_point_over_an_edge_of_the_range_is_what_is_dragged(roc_view, table_session):
+    view = roc_view
+    point = view.layers.point.point
+    table_session.set_band(point.fpr, point.fpr + 0.2)
+    view.grab()
+    band, before = table_session.plan.band, table_session.focus.threshold
+    start, end = at(view.plot, point.fpr, point.tpr), at(view.plot, 0.9, 0.95)
+    mouse(view.plot, QEvent.Type.MouseMove, start, Qt.MouseButton.NoButton)
+    drag(view.plot, start, end)
+    assert table_session.plan.band == band
+    assert table_session.focus.threshold != before
+
+
+def test_many_long_lines_are_smoothed_when_the_picture_stands_still(
+    roc_view, table_session, monkeypatch, qtbot
+):
+    view, box = roc_view, roc_view.canvas.box
+    smooth = [True, True]
+
+    def edges():
+        return [drawn.item.opts["antialias"] for drawn in view.lines.drawn]
+
+    qtbot.waitUntil(lambda: not view._stands_still.isActive())
+    view.plot.zoom(0.8)
+    view.plot.shift(0, 0.05)
+    assert edges() == smooth  # few vertices are smoothed in time
+    qtbot.waitUntil(lambda: not view._stands_still.isActive())
+    monkeypatch.setattr(lines, "_MANY_VERTICES", 10)
+    view.plot.shift(0, 0.05)
+    assert edges() == smooth  # one step alone
+    view.plot.shift(0, 0.05)
+    assert edges() == [False, False]
+    qtbot.waitUntil(lambda: edges() == smooth)
+    assert box.viewRange() != [[-0.02, 1.02], [-0.02, 1.02]]
