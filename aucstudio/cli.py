@@ -103,7 +103,9 @@ def _methods(options: argparse.Namespace) -> int:
     width = max(len(method["id"]) for method in described)
     for method in described:
         key = method["id"]
-        _print(f"{key:<{width}}  {METHODS[key].title}: {METHODS[key].summary}")
+        words = f"{METHODS[key].title}, {METHODS[key].in_words}: {METHODS[key].summary}"
+        _print(f"{key:<{width}}  {words}")
+        _print(f"{'':<{width}}    Trains for {method['trains_for']}. {method['use_when']}")
         for setting in method["parameters"]:
             _print(f"{'':<{width}}    {setting['name']} = {setting['default']}: {setting['help']}")
     return DONE

@@ -139,14 +139,6 @@ METHODS: Mapping[str, type[AUCClassifier]] = _Methods()
 
 def describe_methods() -> list[dict[str, Any]]:
     """Give every method and its settings as plain data."""
-    return [
-        {
-            "id": key,
-            "title": method.title,
-            "family": method.family,
-            "source": method.source,
-            "summary": method.summary,
-            "parameters": [declared.as_json() for declared in declared_params(method).values()],
-        }
-        for key, method in METHODS.items()
-    ]
+    from aucstudio.engine.catalogue import describe
+
+    return [describe(method) for method in METHODS.values()]

@@ -106,6 +106,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     key, title, family, source, summary : str
         Class attributes: identity of the method, where it comes from, what it does.
+    in_words, use_when : str
+        Class attributes: the title for who does not know the name; one or two sentences on when
+        the method is the one to take.
+    trains_for : str
+        Class attribute: a key of :data:`aucstudio.engine.catalogue.AIMS`.
+    shape : str
+        Class attribute: what a scorer is made of, where it takes no kernel.
     interruptible : bool
         Class attribute: whether a stop is seen within 0.2 s; False where one library call does
         everything.
@@ -144,6 +151,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     family: ClassVar[str]
     source: ClassVar[str]
     summary: ClassVar[str]
+    in_words: ClassVar[str]
+    use_when: ClassVar[str]
+    trains_for: ClassVar[str] = "AUC"
+    shape: ClassVar[str] = "linear"
     interruptible: ClassVar[bool] = True
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False

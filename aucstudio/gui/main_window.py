@@ -303,6 +303,8 @@ class MainWindow(QMainWindow):
 
     def _run(self, *, tuned: bool, again: bool = False) -> None:
         try:
+            self.validation_panel.check()
+            self.method_panel.check()
             same = None if again else self.session.planned_twin(tuned=tuned)
             if same is not None:
                 self.actions_.show_runs.setChecked(True)

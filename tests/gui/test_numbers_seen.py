@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea, QTableView
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.dialogs.columns_model import NUMBERS
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.line_labels import CARD, LineLabels
@@ -153,10 +154,14 @@ def test_the_card_counts_in_words_and_tells_each_thing_once(session, tmp_path, q
 def test_heads_of_figures_stand_over_them(table_session, qtbot):
     dialog = ColumnsDialog(table_session.table)
     qtbot.addWidget(dialog)
-    grid = dialog.findChild(QTableWidget, "columns_table")
-    for column in range(2, 4):
-        for item in (grid.horizontalHeaderItem(column), grid.item(0, column)):
-            assert item.textAlignment() & Qt.AlignmentFlag.AlignRight
+    model = dialog.findChild(QTableView, "columns_table").model()
+    role = Qt.ItemDataRole.TextAlignmentRole
+    for column in NUMBERS:
+        for side in (
+            model.headerData(column, Qt.Orientation.Horizontal, role),
+            model.index(0, column).data(role),
+        ):
+            assert side & Qt.AlignmentFlag.AlignRight
 
 
 def test_the_start_page_is_not_scrolled_where_all_of_it_is_seen(qtbot):

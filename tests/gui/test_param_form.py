@@ -76,7 +76,7 @@ def test_a_bad_value_does_not_hide_behind_a_kernel(form, qtbot):
     form.editors["gamma"].setText("wide")
     form.editors["kernel"].setValue("linear")
     form.editors["kernel"].edited.emit()
-    assert form.value()["gamma"] == "scale"
+    assert form.value()["gamma"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,28 @@ def test_gamma_shows_its_sigma(form, qtbot):
     form.show()
     form.setValue({"kernel": "rbf", "gamma": 0.5})
     assert "σ = 1" in form.findChild(object, "hint_gamma").text()
+
+
+def test_a_value_that_is_held_already_changes_neither_text_nor_cursor(form, qtbot):
+    form.set_method(METHODS["auc-svm"])
+    field = form.editors["C"]
+    field.clear()
+    qtbot.keyClicks(field, "1e1")
+    field.setCursorPosition(1)
+    form.setValue({"C": 10.0})
+    assert (field.text(), field.cursorPosition()) == ("1e1", 1)
+    form.setValue({"C": 20.0})
+    assert field.text() == "20"
+
+
+def test_a_bad_text_stays_until_another_value_comes_or_it_is_put_away(form, qtbot):
+    form.set_method(METHODS["auc-svm"])
+    field = form.editors["C"]
+    qtbot.keyClicks(field, "e")
+    bad = field.text()
+    form.setValue({"C": 10.0})
+    assert field.text() == bad
+    assert form.findChild(object, "hint_C").text()
+    form.revert()
+    assert field.text() == "10"
+    assert not form.findChild(object, "hint_C").text()

@@ -298,23 +298,25 @@ def test_of_many_runs_only_the_chosen_one_has_a_band(view, session, records, qtb
     assert len(view.confidence._items) == 1
 
 
-def test_the_range_can_be_what_the_method_trains_for(view, session, records):
+def test_the_range_is_what_the_method_trains_for_unless_it_is_unlinked(view, session, records):
     action = view.choices.train_action
     assert not action.isEnabled()
     assert "whole ROC curve" in action.toolTip()
     session.edit(dataclasses.replace(session.plan, method="svm-pauc"), "Choose method")
     assert action.isEnabled()
-    assert action.isChecked()  # both are 0 … 0.1 from the first
+    assert action.isChecked()
     session.set_band(0.05, 0.2)
-    assert not action.isChecked()
+    assert action.isChecked()
+    assert session.plan.settings("svm-pauc") == {"fpr_range": (0.05, 0.2)}
     action.trigger()
-    assert session.plan.params["svm-pauc"] == {"fpr_range": (0.05, 0.2)}
-    assert action.isChecked()
-    session.undo_stack.undo()
-    assert session.plan.params.get("svm-pauc", {}) == {}
+    session.set_band(0.0, 0.3)
     assert not action.isChecked()
-    session.set_band(0.0, 0.1)
-    assert action.isChecked()
+    assert "0.05 … 0.2" in action.toolTip()
+    assert session.plan.settings("svm-pauc") == {"fpr_range": (0.05, 0.2)}
+    action.trigger()
+    assert session.plan.settings("svm-pauc") == {"fpr_range": (0.0, 0.3)}
+    session.undo_stack.undo()
+    assert not action.isChecked()
 
 
 def test_a_run_trained_for_another_range_is_marked(view, session, records):

@@ -170,7 +170,12 @@ def test_a_million_rows_in_groups_are_drawn_in_seconds():
 @pytest.mark.parametrize(
     ("codes", "positive", "validation", "words"),
     [
-        ([0, 0, 1, 1], [1, 0, 0, 0], Validation(test_size=0.5), "smaller class has 1 rows"),
+        (
+            [0, 0, 1, 1],
+            [1, 0, 0, 0],
+            Validation(test_size=0.5),
+            "smaller class has 1 row,",
+        ),
         ([0, 0, 0, 1, 1], [1, 1, 0, 0, 0], Validation(), "within 1 of the 2 groups"),
         ([0, 0, 0, 0], [1, 1, 0, 0], Validation(), "within 1 of the 1 groups"),
         (

@@ -65,5 +65,5 @@ def test_a_part_of_one_row_is_refused_in_our_words(rows, share):
 @pytest.mark.parametrize("validation", [Validation(), Validation(scheme="folds", folds=3)])
 def test_too_few_of_a_class_is_refused(validation):
     positive = np.arange(40) == 7
-    with pytest.raises(InputError, match="smaller class has 1 rows"):
+    with pytest.raises(InputError, match="smaller class has 1 row, and no split"):
         draw_splits(positive, validation)

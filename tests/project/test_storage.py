@@ -65,6 +65,21 @@ def test_the_course_of_training_comes_back(project, plan, table):
             assert y.scores.dtype == np.float32
 
 
+def test_a_range_that_was_widened_is_a_warning_that_comes_back(project, plan, table):
+    record = execute(plan("svm-pauc", {"fpr_range": (0.0, 1.0)}, scheme="folds", folds=3), table)
+    assert [split.trained_range for split in record.splits] == [(0.0, 1.0)] * 3
+    assert record.warnings == ()
+    wider = dataclasses.replace(record.splits[1], trained_range=(0.0, 0.4))
+    splits = (record.splits[0], wider, record.splits[2])
+    project.add_run(dataclasses.replace(record, splits=splits))
+    (after,) = ProjectFile.open(project.path).runs()
+    assert after.splits[1].trained_range == (0.0, 0.4)
+    assert after.warnings == (
+        "Trained for FPR 0 … 0.4 in 1 of 3 splits: nothing could be learnt from FPR 0 … 1 alone",
+    )
+    assert execute(plan("auc-rls"), table).splits[0].trained_range is None
+
+
 def test_the_same_experiment_twice_is_two_runs(project, plan, table):
     record = execute(plan(), table)
     ids = [project.add_run(record).id for _ in range(3)]

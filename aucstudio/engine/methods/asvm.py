@@ -78,7 +78,7 @@ class ASVM(KernelSettings, AUCClassifier):
     """
 
     key: ClassVar[str] = "asvm"
-    title: ClassVar[str] = "ASVM (in style)"
+    title: ClassVar[str] = "ASVM"
     family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; "
@@ -86,6 +86,12 @@ class ASVM(KernelSettings, AUCClassifier):
     )
     summary: ClassVar[str] = (
         "Keeps the negatives away from a core of confident positives, for low false positive rates."
+    )
+    in_words: ClassVar[str] = "Asymmetric SVM"
+    trains_for: ClassVar[str] = "low FPR"
+    use_when: ClassVar[str] = (
+        "When false alarms are dear and one low false-positive rate is the target. It follows "
+        "the paper in style, not in every detail."
     )
 
     C: float = cost(

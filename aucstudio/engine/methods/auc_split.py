@@ -63,6 +63,11 @@ class AUCSplit(AUCClassifier):
         "Learning decision trees using the area under the ROC curve"
     )
     summary: ClassVar[str] = "One decision tree that chooses each split by its AUC."
+    in_words: ClassVar[str] = "Decision tree split by AUC"
+    shape: ClassVar[str] = "one tree"
+    use_when: ClassVar[str] = (
+        "When one tree that can be read aloud is wanted more than the best ranking."
+    )
     takes_gaps: ClassVar[bool] = True
 
     min_samples_leaf: int = param(

@@ -72,6 +72,9 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
     summary: ClassVar[str] = (
         "Separates the classes with a wide margin; trained for accuracy, the usual yardstick."
     )
+    in_words: ClassVar[str] = "Support vector machine"
+    trains_for: ClassVar[str] = "accuracy"
+    use_when: ClassVar[str] = "The usual yardstick: what training for the AUC has to beat."
 
     interruptible: ClassVar[bool] = False
 
@@ -156,6 +159,11 @@ class Logistic(BaselineSettings, AUCClassifier):
         "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"
     )
     summary: ClassVar[str] = "Models the log-odds as a weighted sum of the features."
+    in_words: ClassVar[str] = "Log-odds as a weighted sum"
+    trains_for: ClassVar[str] = "probabilities"
+    use_when: ClassVar[str] = (
+        "The first yardstick on any table: quick, linear, and often hard to beat."
+    )
 
     max_iter: int = param(
         1000,

@@ -55,6 +55,12 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         "scikit-learn's HistGradientBoostingClassifier"
     )
     summary: ClassVar[str] = "Adds many small decision trees; often the one to beat on tables."
+    in_words: ClassVar[str] = "Boosted trees"
+    trains_for: ClassVar[str] = "probabilities"
+    shape: ClassVar[str] = "trees"
+    use_when: ClassVar[str] = (
+        "The yardstick for bent and mixed features and for missing values; wants some hundred rows."
+    )
     takes_gaps: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
 

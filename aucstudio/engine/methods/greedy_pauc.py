@@ -70,6 +70,11 @@ class GreedyPAUC(AUCClassifier):
     summary: ClassVar[str] = (
         "Merges features two at a time, each time as is best for the partial AUC itself."
     )
+    in_words: ClassVar[str] = "Features merged two by two"
+    trains_for: ClassVar[str] = "pAUC"
+    use_when: ClassVar[str] = (
+        "Few features, each of which ranks by itself: weights that are easy to explain."
+    )
 
     fpr_range: tuple[float, float] = counted_range()
     strategy: str = param(

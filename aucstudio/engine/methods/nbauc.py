@@ -165,6 +165,10 @@ class NBAUC(GaussianFeatures):
         "RankSVM with a Gaussian kernel seen from some hundred landmarks: curved borders for "
         "many rows."
     )
+    in_words: ClassVar[str] = "Kernel ranking machine on landmarks"
+    use_when: ClassVar[str] = (
+        "Curved borders on many rows: a few hundred landmarks stand for the whole kernel."
+    )
 
     n_landmarks: int = param(
         400,
@@ -251,6 +255,10 @@ class RFAUC(GaussianFeatures):
     )
     summary: ClassVar[str] = (
         "RankSVM with a Gaussian kernel drawn as random waves: the plain rival of NBAUC."
+    )
+    in_words: ClassVar[str] = "Kernel ranking machine on random waves"
+    use_when: ClassVar[str] = (
+        "To compare with NBAUC, which mostly needs fewer features for the same ranking."
     )
 
     n_components: int = param(

@@ -134,6 +134,10 @@ class NSAUC(_HingeDescent):
         "Learns from one random pair after another, on features of a Gaussian kernel; the mean "
         "of all steps ranks. For tables of many rows."
     )
+    in_words: ClassVar[str] = "Random pairs with a mean of steps"
+    use_when: ClassVar[str] = (
+        "Very many rows and curved borders; the result depends a little on the seed."
+    )
     adds_up: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
@@ -193,6 +197,8 @@ class NSVMSGD2(_HingeDescent):
         "Learns from one random pair after another, on features of a Gaussian kernel, without "
         "taking a mean: the yardstick for NSAUC."
     )
+    in_words: ClassVar[str] = "Random pairs without a mean"
+    use_when: ClassVar[str] = "To compare with NSAUC; its result depends more on the seed."
     averaged: ClassVar[bool] = False
 
     loss: str = param(

@@ -51,6 +51,11 @@ class NOAM(StochasticClassifier):
         "Takes the rows one after another and compares each with a small sample of the other "
         "class, on features of a Gaussian kernel."
     )
+    in_words: ClassVar[str] = "Rows one after another, with a buffer"
+    use_when: ClassVar[str] = (
+        "To study online learning: each row is looked at once. Other methods rank better "
+        "where rows can be read again."
+    )
 
     n_epochs: int = param(
         1,
@@ -133,6 +138,11 @@ class NSOLAM(StochasticClassifier):
     summary: ClassVar[str] = (
         "Learns the square loss of all pairs from one row after another, without a buffer, on "
         "features of a Gaussian kernel."
+    )
+    in_words: ClassVar[str] = "Rows one after another, without a buffer"
+    use_when: ClassVar[str] = (
+        "To study online learning with the least memory. Other methods rank better where rows "
+        "can be read again."
     )
 
     zeta: float = param(

@@ -294,6 +294,11 @@ class AUCSVM(PairSVM):
         "paper on structure-embedded AUC-SVM"
     )
     summary: ClassVar[str] = "Largest margin between positives and negatives, pair by pair."
+    in_words: ClassVar[str] = "Pair SVM"
+    use_when: ClassVar[str] = (
+        "Small and medium tables where a few hard pairs should decide. Pair each positive "
+        "with its nearest negatives where there are many rows."
+    )
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -326,6 +331,10 @@ class ROCSVM(PairSVM):
     source: ClassVar[str] = "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
     summary: ClassVar[str] = (
         "AUC-SVM with a margin of choice; only the ratio of cost to margin changes a ranking."
+    )
+    in_words: ClassVar[str] = "Pair SVM, margin of choice"
+    use_when: ClassVar[str] = (
+        "As AUC-SVM, to try margins as published; on most tables AUC-SVM ranks alike."
     )
 
     margin: float = param(

@@ -183,6 +183,12 @@ class SVMpAUC(RangeSVM):
         "Maximises the area under the part of the ROC curve between two false positive rates, "
         "by a convex bound over all orderings."
     )
+    in_words: ClassVar[str] = "SVM for an FPR range"
+    trains_for: ClassVar[str] = "pAUC"
+    use_when: ClassVar[str] = (
+        "When only a part of the false-positive rates can be afforded, such as FPR below 0.1: "
+        "it trains for exactly that part."
+    )
 
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return StructuralRisk(positive, alpha, beta)

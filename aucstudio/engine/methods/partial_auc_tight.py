@@ -183,6 +183,12 @@ class SVMpAUCTight(RangeSVM):
         "Like SVM-pAUC, by a bound that lies closer to the partial AUC: negatives outside the "
         "range cost nothing."
     )
+    in_words: ClassVar[str] = "SVM for an FPR range, tight bound"
+    trains_for: ClassVar[str] = "pAUC"
+    use_when: ClassVar[str] = (
+        "As SVM-pAUC, for narrow ranges or ranges that do not begin at 0; slower and "
+        "sometimes better there."
+    )
 
     surrogate: str = param(
         "convex",

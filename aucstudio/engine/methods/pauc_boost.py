@@ -78,6 +78,13 @@ class PAUCBoost(AUCClassifier):
         "Adds up one smooth curve per feature, each round where it most raises the area under "
         "the part of the ROC curve between two false positive rates."
     )
+    in_words: ClassVar[str] = "Boosted curves for an FPR range"
+    trains_for: ClassVar[str] = "pAUC"
+    shape: ClassVar[str] = "a curve per feature"
+    use_when: ClassVar[str] = (
+        "When single features bend (too low and too high are both bad) and a range of false- "
+        "positive rates counts; shows one curve per feature."
+    )
     takes_gaps: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()

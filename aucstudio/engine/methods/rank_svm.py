@@ -227,6 +227,11 @@ class RankSVM(PairNewton):
         "Squared margin violations of all positive–negative pairs, linear; a few Newton steps, "
         "however many pairs."
     )
+    in_words: ClassVar[str] = "Linear ranking machine"
+    use_when: ClassVar[str] = (
+        "The linear method for many rows, up to millions: its time hardly grows with the "
+        "number of pairs."
+    )
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", range(-2, 5)
@@ -282,6 +287,10 @@ class KernelRankSVM(KernelSettings, PairNewton):
     source: ClassVar[str] = "Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM"
     summary: ClassVar[str] = (
         "RankSVM with the whole kernel matrix: curved borders, exact, for up to 10,000 rows."
+    )
+    in_words: ClassVar[str] = "Kernel ranking machine, exact"
+    use_when: ClassVar[str] = (
+        "Curved borders on up to some thousand rows, where an approximation is not wanted."
     )
 
     kernel: str = param(

@@ -62,6 +62,12 @@ class RankBoost(AUCClassifier):
         "Adds up many yes-or-no questions, each about one threshold of one feature; later ones "
         "attend to the pairs that are still ranked wrongly."
     )
+    in_words: ClassVar[str] = "Boosted thresholds"
+    shape: ClassVar[str] = "thresholds"
+    use_when: ClassVar[str] = (
+        "Features on odd scales, outliers or missing values: it asks only whether a feature "
+        "exceeds a threshold."
+    )
     takes_gaps: ClassVar[bool] = True
 
     n_rounds: int = param(

@@ -66,6 +66,10 @@ class SAUCSVM(PairSVM):
     summary: ClassVar[str] = (
         "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."
     )
+    in_words: ClassVar[str] = "Pair SVM with class spread"
+    use_when: ClassVar[str] = (
+        "Few rows or few sampled pairs: it also uses how far the rows of each class scatter."
+    )
 
     structure: float = param(
         1.0,

@@ -66,6 +66,11 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
         "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
     )
     summary: ClassVar[str] = "SVM with squared slack; said to maximise the AUC along the way."
+    in_words: ClassVar[str] = "SVM with squared slack"
+    trains_for: ClassVar[str] = "accuracy"
+    use_when: ClassVar[str] = (
+        "A second yardstick, said to rank well although it trains for accuracy."
+    )
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""

@@ -52,6 +52,8 @@ class SVMAUC(StructuralSVM):
     summary: ClassVar[str] = (
         "The margin between all positives and negatives by cutting planes: many rows, no pairs."
     )
+    in_words: ClassVar[str] = "SVM on whole rankings"
+    use_when: ClassVar[str] = "The pair SVM for tables whose pairs are too many to list."
 
     def _solve(self, search: Search) -> Fit:
         found = search.minimise("pair hinge", PairHinge(search.positive))

@@ -21,7 +21,8 @@ from aucstudio.project.words import figure_words
 Array = NDArray[np.float64]
 
 SCALES = {"normalized": "pAUC", "raw": "pAUC, raw", "mcclish": "pAUC, McClish"}
-_MIN_WIDTH = 0.001
+MIN_WIDTH = 0.001
+"""The narrowest band."""
 _DECIMALS = 4
 _REMEMBERED = 16  # bands
 _MOST_AT_ONCE = 50_000  # rows whose curves are computed where they are shown
@@ -159,14 +160,14 @@ def fit_band(low: float, high: float, old: Band) -> Band:
     Where it became too narrow, the edge that moved away from ``old`` gives way.
     """
     low, high = (round(min(max(edge, 0.0), 1.0), _DECIMALS) for edge in (low, high))
-    if high - low >= _MIN_WIDTH - 1e-9:
+    if high - low >= MIN_WIDTH - 1e-9:
         return low, high
     if low != old[0]:
-        low = max(high - _MIN_WIDTH, 0.0)
-        high = max(high, _MIN_WIDTH)
+        low = max(high - MIN_WIDTH, 0.0)
+        high = max(high, MIN_WIDTH)
     else:
-        high = min(low + _MIN_WIDTH, 1.0)
-        low = min(low, 1.0 - _MIN_WIDTH)
+        high = min(low + MIN_WIDTH, 1.0)
+        low = min(low, 1.0 - MIN_WIDTH)
     return round(low, _DECIMALS), round(high, _DECIMALS)
 
 

@@ -2,124 +2,221 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from functools import partial
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHeaderView,
-    QTableWidget,
-    QTableWidgetItem,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary
-from aucstudio.project.data.table import Column, Table
+from aucstudio.gui.common.widgets import (
+    dialog_buttons,
+    label,
+    list_rows,
+    named,
+    primary,
+    tell,
+)
+from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
+from aucstudio.project.data.table import Table
 
-_ROLES = {"number": ["number", "ignore"], "text": ["category", "ignore"]}
-_EXAMPLES = 3
-_ROLE_WIDTH = 136
-_MOST_NOTES = 8  # in sight: why a column is ignored stands on its name, too
-_NUMBERS = (2, 3)  # columns of figures
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_SIZE, _MARGIN = QSize(880, 600), 40
+_ROW_HEIGHT = 28
+_WIDEST = ("a name of 24 characters..", "Category", "Number", "you, now", "100,000", "100,000", "")
+_AIR, _ARROW = 24, 12  # pixels
+_MOST_NOTES = 4  # in sight: why a column is ignored stands on its name, too
+_GIVEN = {
+    "number": ("&Number", "Learnt from as a number"),
+    "category": ("Cate&gory", "Learnt from as one of several levels"),
+    "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
+    "ignore": ("&Ignore", "Not learnt from"),
+}
 
 
 class ColumnsDialog(QDialog):
-    """Lists the columns; ``roles`` gives what was chosen."""
+    """Lists the columns; ``roles`` gives what was chosen.
+
+    Signals
+    -------
+    chosen(dict)
+        The roles that were changed, by column, when the list is accepted.
+    """
+
+    chosen = Signal(dict)
 
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(f"Columns of {table.path.name}")
         self.setObjectName("columns_dialog")
-        self.resize(760, 520)
-        self._combos: dict[str, QComboBox] = {}
-        self._before: dict[str, str] = {}
-        found = table.as_inspection()
-        facts = (
-            f"{table.rows:,} rows; {found['format'].upper()}, {found['encoding']}, delimiter "
-            f"{_spelled(found['delimiter'])}, decimal “{found['decimal']}”, "
-            f"{'with' if found['header'] else 'without'} a header row"
-        )
-        grid = self._make_grid(table)
-        buttons = dialog_buttons(
+        self._columns = ColumnsModel(table)
+        self.search = named(QLineEdit(), "columns_search", "Search columns")
+        self.search.setPlaceholderText("Search by name, role, kind or reason")
+        self.search.setClearButtonEnabled(True)
+        self.grid = self._make_grid()
+        self.buttons = {role: self._make_button(role) for role in _GIVEN}
+        self.told = label("", "muted", wrap=True, name="columns_told")
+        self._lay_out(table)
+        self.search.textChanged.connect(self._on_search)
+        self.grid.horizontalHeader().sortIndicatorChanged.connect(self._on_sort)
+        self.grid.selectionModel().selectionChanged.connect(self._on_selected)
+        self._columns.modelReset.connect(self._on_selected)
+        self._on_selected()
+        self.resize(_SIZE if parent is None else _within(parent.window().size()))
+
+    def _make_grid(self) -> QTableView:
+        grid = named(QTableView(), "columns_table", "Columns")
+        grid.setModel(self._columns)
+        list_rows(grid, _ROW_HEIGHT)
+        grid.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        header = grid.horizontalHeader()
+        # Widths that fit their contents would be asked of every row before the list is shown.
+        grid.ensurePolished()
+        room = grid.fontMetrics().horizontalAdvance
+        for place, (head, widest) in enumerate(zip(HEADS, _WIDEST, strict=True)):
+            header.resizeSection(place, max(room(head) + _ARROW, room(widest)) + _AIR)
+        header.setStretchLastSection(True)
+        # A selection of its own, and an empty one: the header asks at each painting of every cell
+        # whether its column is selected whole.
+        header.setSelectionModel(QItemSelectionModel(self._columns, header))
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
+        header.setSectionsClickable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        return grid
+
+    def _make_button(self, role: str) -> QPushButton:
+        words, tip = _GIVEN[role]
+        made = named(QPushButton(words), f"role_{role}_button", f"Make the selection {role}")
+        plain_tooltip(made, tip)
+        made.setAutoDefault(False)
+        made.clicked.connect(partial(self._on_role, role))
+        return made
+
+    def _lay_out(self, table: Table) -> None:
+        giving = QHBoxLayout()
+        giving.setSpacing(8)
+        giving.addWidget(label("Use the selected columns as"))
+        for button in self.buttons.values():
+            giving.addWidget(button)
+        giving.addStretch(1)
+        ends = dialog_buttons(
             QDialogButtonBox.StandardButton.Ok,
             QDialogButtonBox.StandardButton.Cancel,
             name="columns",
         )
-        primary(buttons.button(QDialogButtonBox.StandardButton.Ok))
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        primary(ends.button(QDialogButtonBox.StandardButton.Ok))
+        ends.accepted.connect(self.accept)
+        ends.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
-        layout.addWidget(label(facts, "muted", wrap=True))
-        layout.addWidget(grid, stretch=1)
+        layout.addWidget(label(_facts(table), "muted", wrap=True))
+        layout.addWidget(self.search)
+        layout.addWidget(self.grid, stretch=1)
+        layout.addLayout(giving)
+        layout.addWidget(self.told)
         notes = list(table.notes)
         if len(notes) > _MOST_NOTES + 1:
-            notes[_MOST_NOTES:] = [f"… and {len(notes) - _MOST_NOTES} more notes"]
+            notes[_MOST_NOTES:] = [f"… and {len(notes) - _MOST_NOTES:,} more notes"]
         if notes:
             layout.addWidget(label("\n".join(notes), "muted", wrap=True))
-        layout.addWidget(buttons)
-
-    def _make_grid(self, table: Table) -> QTableWidget:
-        grid = named(QTableWidget(len(table.columns), 5), "columns_table", "Columns")
-        for place, title in enumerate(("Column", "Role", "Distinct", "Gaps", "First values")):
-            head = QTableWidgetItem(title)
-            head.setTextAlignment(_RIGHT if place in _NUMBERS else _LEFT)
-            grid.setHorizontalHeaderItem(place, head)
-        grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        grid.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        grid.verticalHeader().hide()
-        grid.verticalHeader().setDefaultSectionSize(36)
-        for row, column in enumerate(table.columns):
-            self._fill_row(grid, row, column)
-        header = grid.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(1, _ROLE_WIDTH)
-        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        return grid
-
-    def _fill_row(self, grid: QTableWidget, row: int, column: Column) -> None:
-        name = QTableWidgetItem(column.name)
-        plain_tooltip(name, column.why or column.name)
-        grid.setItem(row, 0, name)
-        if column.role == "label":
-            grid.setItem(row, 1, QTableWidgetItem("label"))
-        else:
-            combo = named(QComboBox(), f"role_{row}", f"Role of column {column.name}")
-            combo.addItems(_ROLES[column.kind])
-            combo.setCurrentText(column.role)
-            grid.setCellWidget(row, 1, combo)
-            self._combos[column.name], self._before[column.name] = combo, column.role
-        for place, number in zip(_NUMBERS, (column.distinct, column.missing), strict=True):
-            item = QTableWidgetItem(f"{number:,}")
-            item.setTextAlignment(_RIGHT)
-            grid.setItem(row, place, item)
-        grid.setItem(row, 4, QTableWidgetItem(_examples(column)))
+        layout.addWidget(ends)
 
     def roles(self) -> dict[str, str]:
         """Give the roles that were changed, by column."""
-        return {
-            name: combo.currentText()
-            for name, combo in self._combos.items()
-            if combo.currentText() != self._before[name]
-        }
+        return self._columns.chosen()
+
+    def accept(self) -> None:
+        self.chosen.emit(self.roles())
+        super().accept()
+
+    def _selected(self) -> list[int]:
+        """Give the columns of the table whose rows are selected."""
+        selection = self.grid.selectionModel().selection()
+        parts = [selection.at(k) for k in range(selection.count())]
+        rows = {row for part in parts for row in range(part.top(), part.bottom() + 1)}
+        return self._columns.columns_at(sorted(rows))
+
+    def _on_role(self, role: str) -> None:
+        refused = self._columns.give(self._selected(), role)
+        self._on_selected()
+        if refused:
+            one = f"{refused:,} column{'s' if refused > 1 else ''}"
+            why = "hold text, or the label," if refused > 1 else "holds text, or the label,"
+            why = why if role == "number" else ("are the label" if refused > 1 else "is the label")
+            tell(self.told, f"{one} {why} and cannot be {_NAMES[role]}", "error")
+
+    def _on_search(self, text: str) -> None:
+        self._keep_selection(partial(self._columns.search, text))
+
+    def _on_sort(self, column: int, order: Qt.SortOrder) -> None:
+        self._keep_selection(partial(self._columns.sort, column, order))
+
+    def _keep_selection(self, arrange: partial[None]) -> None:
+        """Arrange the list anew; columns that were selected stay so while they are in it."""
+        before = self._selected()
+        arrange()
+        chosen = QItemSelection()
+        for first, last in _stretches(self._columns.rows_of(before)):
+            chosen.select(self._columns.index(first, 0), self._columns.index(last, len(HEADS) - 1))
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.grid.selectionModel().select(chosen, how)
+
+    def _on_selected(self) -> None:
+        selected = self._selected()
+        for role, button in self.buttons.items():
+            button.setEnabled(any(self._columns.can_be(column, role) for column in selected))
+        shown, changed = self._columns.rowCount(), len(self.roles())
+        parts = [
+            f"{shown:,} column{'' if shown == 1 else 's'} shown",
+            f"{len(selected):,} selected",
+        ]
+        parts += [f"{changed:,} to be changed"] if changed else []
+        tell(self.told, " · ".join(parts))
 
 
-def _examples(column: Column) -> str:
-    shown = []
-    for value in column.values[:_EXAMPLES]:
-        if column.kind == "number":
-            shown.append("" if value != value else f"{value:.6g}")
+_NAMES = {
+    "number": "a number",
+    "category": "a category",
+    "group": "a group",
+    "ignore": "ignored: choose another label in the Data card first",
+}
+
+
+def _stretches(rows: list[int]) -> list[tuple[int, int]]:
+    """Join rows that follow each other, so that selecting a thousand is one step."""
+    found: list[tuple[int, int]] = []
+    for row in rows:
+        if found and row == found[-1][1] + 1:
+            found[-1] = (found[-1][0], row)
         else:
-            shown.append("" if value is None else str(value))
-    return ", ".join(text or "·" for text in shown)
+            found.append((row, row))
+    return found
+
+
+def _facts(table: Table) -> str:
+    rows = f"{table.rows:,} rows, {len(table.columns):,} columns; {table.format.upper()}"
+    if table.format != "csv":
+        return rows
+    dialect = table.dialect
+    return (
+        f"{rows}, {dialect.encoding}, delimiter {_spelled(dialect.delimiter)}, decimal "
+        f"“{dialect.decimal}”, {'with' if dialect.header else 'without'} a header row"
+    )
 
 
 def _spelled(delimiter: str) -> str:
     return "tab" if delimiter == "\t" else f"“{delimiter}”"
+
+
+def _within(size: QSize) -> QSize:
+    return _SIZE.boundedTo(size - QSize(_MARGIN, _MARGIN))

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 
 from aucstudio import __version__
 from aucstudio.engine import METHODS
+from aucstudio.engine.catalogue import AIMS, FAMILIES, shape_words
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.gui.common.widgets import named
 from aucstudio.project.resources import resource_path
@@ -33,7 +34,12 @@ def _method_page(key: str) -> str:
     method = METHODS[key]
     rows = [_setting_row(declared) for declared in declared_params(method).values()]
     head = ["| Setting | Symbol | Values | Default | |", "|---|---|---|---|---|"]
-    text = [f"## {method.title}", method.summary, f"*{method.family}; {method.source}*"]
+    text = [
+        f"## {method.title}",
+        f"**{method.in_words}.** {method.summary}",
+        f"Trains for {AIMS[method.trains_for]}; {shape_words(method)}. {method.use_when}",
+        f"*{FAMILIES[method.family]}; {method.source}*",
+    ]
     return "\n\n".join([*text, "\n".join([*head, *rows])])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -21,6 +22,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.panels.param_form import narrow_combo
 from aucstudio.gui.state.session import Session
+from aucstudio.project.data.split import Validation, few_rows_caution, require_enough
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
@@ -45,6 +47,7 @@ class DataPanel(Card):
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
         self.notes = label("", "muted", wrap=True, name="data_notes")
+        self.caution = label("", wrap=True, name="data_caution")
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = named(QPushButton("Open…"), "open_button", "Open")
         self.columns_button = named(
@@ -56,7 +59,7 @@ class DataPanel(Card):
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         session.table_changed.connect(self.refresh)
-        session.plan_changed.connect(self._tell_facts)
+        session.plan_changed.connect(self._on_plan)
         self.refresh()
 
     def _lay_out(self) -> None:
@@ -75,6 +78,7 @@ class DataPanel(Card):
         for widget in (self.title, self.facts):
             self.rows.addWidget(widget)
         self.rows.addLayout(form)
+        self.rows.addWidget(self.caution)
         self.rows.addWidget(self.notes)
         self.rows.addWidget(self.problem)
         self.rows.addLayout(buttons)
@@ -93,20 +97,26 @@ class DataPanel(Card):
         if table is None:
             self.title.setText("No table yet")
             tell(self.facts, "A CSV or TSV file with one row a case and a two-class column.")
-            tell(self.notes, "")
-            tell(self.problem, "")
+            for told in (self.notes, self.caution, self.problem):
+                tell(told, "")
             return
         self.title.setText(table.path.name)
         plain_tooltip(self.title, str(table.path))
-        self._tell_facts()
+        self._tell_facts(table)
         self._fill_label(table)
         self._fill_positive(table)
         tell(self.notes, "\n".join(_notes(table)))
         tell(self.problem, _problem(table), "error")
 
-    def _tell_facts(self) -> None:
-        if (table := self.session.table) is not None:
-            tell(self.facts, _facts(table, METHODS[self.session.plan.method].takes_gaps))
+    def _on_plan(self) -> None:
+        if self.session.table is not None:
+            self._tell_facts(self.session.table)
+
+    def _tell_facts(self, table: Table) -> None:
+        """Tell what there is, and whether the scheme chosen can do with it, before it is tried."""
+        plan = self.session.plan
+        tell(self.facts, _facts(table, METHODS[plan.method].takes_gaps))
+        tell(self.caution, *_caution(table, plan.validation))
 
     def _fill_label(self, table: Table) -> None:
         self.label_combo.clear()
@@ -149,14 +159,16 @@ class DataPanel(Card):
 
     def _on_columns(self) -> None:
         table = self.session.table
-        if table is None:
-            return
-        dialog = ColumnsDialog(table, self)
-        if dialog.exec():
-            self._change_roles(dialog.roles())
-        dialog.deleteLater()
+        if table is not None:
+            dialog = ColumnsDialog(table, self)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.chosen.connect(partial(self._change_roles, table))
+            dialog.open()
 
-    def _change_roles(self, roles: dict[str, str]) -> None:
+    def _change_roles(self, table: Table, roles: dict[str, str]) -> None:
+        if table is not self.session.table:
+            tell(self.problem, "The table has changed meanwhile: its columns stay as they are")
+            return
         try:
             self.session.set_roles(roles=roles)
         except InputError as error:
@@ -198,6 +210,20 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return str(error)
     return ""
+
+
+def _caution(table: Table, validation: Validation) -> tuple[str, str]:
+    """Say what so few rows of a class mean for the scheme, and how grave that is."""
+    if table.positive is None or _problem(table):
+        return "", ""
+    positives = table.classes[table.positive]
+    negatives = sum(table.classes.values()) - positives
+    try:
+        require_enough(min(positives, negatives), validation)
+    except InputError as error:
+        sentence = str(error)
+        return sentence[:1].upper() + sentence[1:] + ".", "error"
+    return few_rows_caution(positives, negatives, validation), ""
 
 
 def _percent(count: int, total: int) -> str:

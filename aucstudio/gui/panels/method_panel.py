@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QToolButton
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction, QStandardItemModel
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.params import declared_params
-from aucstudio.gui.common import prompts
+from aucstudio.engine.catalogue import FAMILIES
+from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
     Card,
+    ElidedCombo,
     enable_item,
     field_label,
     fields_grid,
@@ -22,8 +24,11 @@ from aucstudio.gui.common.widgets import (
     tell,
     unbroken,
 )
-from aucstudio.gui.panels.param_form import ParamForm, narrow_combo, swallow_wheel
+from aucstudio.gui.dialogs.method_chooser import MethodChooser
+from aucstudio.gui.panels.param_form import ParamForm, narrow_combo
 from aucstudio.gui.state.session import Session
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.choosing import Outlook, outlooks, start_here
 from aucstudio.project.runs.estimate import training_size
 from aucstudio.project.runs.tuning import AUC, LEAVE_PAIR_OUT, PAUC
 from aucstudio.project.words import cost_words
@@ -34,22 +39,22 @@ _METRICS = {
     LEAVE_PAIR_OUT: "Leave-pair-out AUC",
 }
 
+_MOST_RECENT = 5
+_SCROLL_BAR = 24  # pixels beside a list's texts
+
 
 class MethodPanel(Card):
     """Edits the plan's method and its settings."""
 
     def __init__(self, session: Session, run_action: QAction, tune_action: QAction) -> None:
-        super().__init__("3  Method")
-        self.session = session
-        self.combo = named(QComboBox(), "method_combo", "Method")
-        for key, method in METHODS.items():
-            self.combo.addItem(method.title, key)
-            self.combo.setItemData(
-                self.combo.count() - 1, tip_text(method.summary), Qt.ItemDataRole.ToolTipRole
-            )
-        swallow_wheel(self.combo)
-        self.about = named(QToolButton(), "method_about", "About the method")
-        self.about.setText("?")
+        super().__init__("")
+        self.session, self._run_action = session, run_action
+        self.combo = _method_combo()
+        self.choose = named(QPushButton("Choose…"), "choose_methods_button", "Choose methods")
+        plain_tooltip(
+            self.choose,
+            "All methods with what each is for and takes here, where to start, and several at once",
+        )
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
         self.cost = label("", "muted", wrap=True, name="method_cost")
@@ -67,9 +72,10 @@ class MethodPanel(Card):
         self.run.setProperty("primary", True)
         self._lay_out()
         self._shown_method = ""
-        self.combo.activated.connect(self._on_method)
-        self.about.clicked.connect(self._on_about)
-        self.form.valueChanged.connect(self._on_values)
+        self.combo.currentIndexChanged.connect(self._on_method)
+        self.choose.clicked.connect(self._on_choose)
+        self.form.valueChanged.connect(self._on_value)
+        self.form.linkChanged.connect(self._on_link)
         self.reset.clicked.connect(self._on_reset)
         self.run.clicked.connect(run_action.trigger)
         run_action.enabledChanged.connect(self.run.setEnabled)
@@ -78,12 +84,13 @@ class MethodPanel(Card):
         self.tune_by.activated.connect(self._on_metric)
         session.plan_changed.connect(self.refresh)
         session.table_changed.connect(self.refresh)
+        session.band_changed.connect(self._show_settings)
         self.refresh()
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
-        top.addWidget(self.combo, stretch=1)
-        top.addWidget(self.about)
+        top.addWidget(label("3  METHOD", "heading"), stretch=1)
+        top.addWidget(self.choose)
         buttons = QHBoxLayout()
         buttons.addWidget(self.reset)
         buttons.addStretch(1)
@@ -95,6 +102,7 @@ class MethodPanel(Card):
         tuning.addWidget(words, 0, 0)
         tuning.addWidget(self.tune_by, 0, 1)
         self.rows.addLayout(top)
+        self.rows.addWidget(self.combo)
         self.rows.addWidget(self.summary)
         self.rows.addWidget(self.form)
         self.rows.addLayout(tuning)
@@ -106,17 +114,33 @@ class MethodPanel(Card):
         """Show the plan's method and settings."""
         plan = self.session.plan
         method = METHODS[plan.method]
-        self.combo.setCurrentIndex(list(METHODS).index(plan.method))
-        plain_tooltip(self.combo, method.summary)
+        with QSignalBlocker(self.combo):
+            self.combo.setCurrentIndex(self.combo.findData(plan.method))
+        plain_tooltip(self.combo, f"{method.in_words}: {method.use_when}")
         self.summary.setText(method.summary)
         if self._shown_method != plan.method:
             self.form.set_method(method)
             self._shown_method = plan.method
-        self.form.setValue(plan.params.get(plan.method, {}))
+        self._show_settings()
         self.tune_by.setCurrentIndex(list(_METRICS).index(plan.tune_by))
         enable_item(self.tune_by, LEAVE_PAIR_OUT, method.leaves_pairs_out)
         tell(self.cost, unbroken(self._cost()))
         tell(self.problem, "")
+
+    def _show_settings(self) -> None:
+        """Show what the form sets, which the study's range may be a part of."""
+        plan = self.session.plan
+        self.form.setValue(plan.settings(plan.method))
+        self.form.show_link(plan.is_linked(plan.method), plan.band)
+
+    def check(self) -> None:
+        """Refuse to go on with a text in the form that no setting can hold.
+
+        Raises
+        ------
+        InvalidSetting
+        """
+        self.form.value()
 
     def _cost(self) -> str:
         """Say how much the training part of one split is, and what a fit on it takes."""
@@ -124,7 +148,7 @@ class MethodPanel(Card):
         if table is None or table.positive is None:
             return ""
         size = training_size(plan.validation, table, table.positive)
-        method = METHODS[plan.method](**plan.params.get(plan.method, {}))
+        method = METHODS[plan.method](**plan.settings(plan.method))
         fits = plan.validation.splits
         each = f"{fits} fits, each on " if fits > 1 else ""
         rows, pairs = size[0] + size[1], size[0] * size[1]
@@ -136,34 +160,83 @@ class MethodPanel(Card):
             tell(self.problem, sentence, "error")
 
     def _on_method(self) -> None:
-        plan = dataclasses.replace(self.session.plan, method=self.combo.currentData())
-        self.session.edit(plan, "Choose method")
+        key = self.combo.currentData()
+        if key is None:  # the title of a family
+            self.refresh()
+        else:
+            self.session.edit(dataclasses.replace(self.session.plan, method=key), "Choose method")
 
     def _on_metric(self) -> None:
         plan = dataclasses.replace(self.session.plan, tune_by=self.tune_by.currentData())
         self.session.edit(plan, "Tune by another measure")
 
-    def _on_values(self) -> None:
+    def _on_value(self, name: str) -> None:
         plan = self.session.plan
-        declared = declared_params(METHODS[plan.method])
-        changed = {
-            name: value
-            for name, value in self.form.value().items()
-            if value != declared[name].default
-        }
-        params = {**plan.params, plan.method: changed}
-        self.session.edit(
-            dataclasses.replace(plan, params=params), "Change settings", f"settings {plan.method}"
-        )
+        declared = declared_params(METHODS[plan.method])[name]
+        changed = plan.with_setting(plan.method, name, self.form.editors[name].value())
+        self.session.edit(changed, f"Change {declared.label}", f"setting {plan.method} {name}")
+
+    def _on_link(self, linked: bool) -> None:
+        plan = self.session.plan
+        words = "Train for the range judged" if linked else "Train for a range of its own"
+        self.session.edit(plan.with_link(plan.method, linked), words)
 
     def _on_reset(self) -> None:
         plan = self.session.plan
         params = {**plan.params, plan.method: {}}
         self.session.edit(dataclasses.replace(plan, params=params), "Default settings")
+        self.form.revert()
 
-    def _on_about(self) -> None:
-        method = METHODS[self.session.plan.method]
-        lines = [method.summary, "", f"Source: {method.source}", ""]
-        for declared in declared_params(method).values():
-            lines.append(f"{declared.label} {declared.symbol}: {declared.help}")
-        prompts.show_text(self, method.title, "\n".join(lines))
+    # ------------------------------------------------------------- the chooser
+
+    def _on_choose(self) -> None:
+        session = self.session
+        plan, table = session.plan, session.table
+        found: dict[str, Outlook] = {}
+        reasons: dict[str, str] = {}
+        if table is not None and table.positive is not None:
+            found = outlooks(table, plan.validation, plan.settings)
+            reasons = start_here(table, plan.validation, plan.band, found)
+        made = [run.record.experiment.method for run in reversed(session.shown_runs())]
+        recent = list(dict.fromkeys(made))[:_MOST_RECENT]
+        chooser = MethodChooser(
+            plan.method, found, reasons, recent, self._run_action.isEnabled(), self
+        )
+        chooser.chosen.connect(self._on_chosen)
+        chooser.runs_asked.connect(partial(self._on_runs_asked, chooser))
+        chooser.open()
+
+    def _on_chosen(self, key: str) -> None:
+        self.combo.setCurrentIndex(self.combo.findData(key))
+
+    def _on_runs_asked(self, chooser: MethodChooser, methods: list[str], tuned: bool) -> None:
+        try:
+            if self.session.plan.method in methods:
+                self.check()
+            self.session.run_methods(methods, tuned=tuned)
+        except (InputError, InvalidSetting) as error:
+            chooser.show_problem(str(error))
+        else:
+            chooser.accept()
+
+
+def _method_combo() -> ElidedCombo:
+    """Make the list of methods, each under the title of its family."""
+    combo = narrow_combo("method_combo", "Method")
+    model = combo.model()
+    assert isinstance(model, QStandardItemModel)
+    for family, title in FAMILIES.items():
+        combo.addItem(title)
+        head = model.item(combo.count() - 1)
+        head.setFlags(Qt.ItemFlag.NoItemFlags)
+        for key, method in METHODS.items():
+            if method.family == family:
+                combo.addItem(f"{method.title} · {method.in_words}", key)
+                combo.setItemData(
+                    combo.count() - 1,
+                    tip_text(f"{method.summary}\n{method.use_when}"),
+                    Qt.ItemDataRole.ToolTipRole,
+                )
+    # The list may be wider than the column that the field stands in.
+    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + _SCROLL_BAR)
+    return combo

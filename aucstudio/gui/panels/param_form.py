@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -11,8 +13,11 @@ from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
+from aucstudio.gui.state.plan import RANGE
+from aucstudio.project.runs.experiment import Band
 
 
 class ChoiceEditor(QComboBox):
@@ -57,16 +62,21 @@ class SwitchEditor(QCheckBox):
 
 
 class TextEditor(QLineEdit):
-    """A number, a range, a word: whatever the declaration can read; arrows step it."""
+    """A number, a range, a word: whatever the declaration can read; arrows step it.
+
+    What is typed stays as it was typed: another text comes only with another value.
+    """
 
     edited = Signal()
 
     def __init__(self, declared: Param) -> None:
         super().__init__()
         self._declared = declared
+        self._held: Any = declared.default
+        self._show(declared.default)
         if declared.none:
             self.setPlaceholderText(declared.none)
-        self.textEdited.connect(lambda _text: self.edited.emit())
+        self.textEdited.connect(self._on_typed)
 
     def value(self) -> Any:
         """Read the field.
@@ -77,11 +87,47 @@ class TextEditor(QLineEdit):
         """
         return self._declared.parse(self.text())
 
+    @property
+    def held(self) -> Any:
+        """The last value that could be read."""
+        return self._held
+
     def setValue(self, value: Any) -> None:
+        try:
+            shown = self.value()
+        except InvalidSetting:
+            shown = self._held  # which an unfinished text stands for
+        self._held = value
+        if shown != value:
+            self._show(value)
+
+    def revert(self) -> None:
+        """Show the last value that could be read, in place of a text that cannot be."""
+        if not self._reads(self._held):
+            self._show(self._held)
+
+    def mark(self, *, valid: bool) -> None:
+        """Show whether the text can be read."""
+        if bool(self.property("invalid")) == valid:
+            self.setProperty("invalid", not valid)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def _reads(self, value: Any) -> bool:
+        try:
+            return bool(self.value() == value)
+        except InvalidSetting:
+            return False
+
+    def _show(self, value: Any) -> None:
         text = "" if value is None else self._declared.spell(value)
-        if text != self.text():
-            self.setText(text)
-            self.setCursorPosition(0)  # of a long number the first digits are seen
+        self.setText(text.replace(",", ", "))
+        self.setCursorPosition(0)  # of a long number the first digits are seen
+
+    def _on_typed(self) -> None:
+        with contextlib.suppress(InvalidSetting):
+            self._held = self.value()
+        self.edited.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -135,11 +181,14 @@ class ParamForm(QWidget):
 
     Signals
     -------
-    valueChanged
-        Some setting was changed by hand and the whole form can be read.
+    valueChanged(str)
+        The setting of that name was changed by hand, to a value that can be read.
+    linkChanged(bool)
+        The method is to train for the range of the study, or for one of its own.
     """
 
-    valueChanged = Signal()  # noqa: N815  (as Qt names it)
+    valueChanged = Signal(str)  # noqa: N815  (as Qt names it)
+    linkChanged = Signal(bool)  # noqa: N815
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -147,8 +196,10 @@ class ParamForm(QWidget):
         self.setLayout(self._grid)
         self._declared: dict[str, Param] = {}
         self.editors: dict[str, Any] = {}
+        self.link: QCheckBox | None = None
         self._labels: dict[str, QLabel] = {}
         self._hints: dict[str, QLabel] = {}
+        self._band: Band = (0.0, 1.0)
 
     def set_method(self, method: type) -> None:
         """Show another method's settings, at their defaults."""
@@ -161,9 +212,10 @@ class ParamForm(QWidget):
         self.editors.clear()
         self._labels.clear()
         self._hints.clear()
+        self.link = None
         self._declared = declared_params(method)
         for row, declared in enumerate(self._declared.values()):
-            self._add_row(2 * row, declared)
+            self._add_row(3 * row, declared)
         self._show_what_matters()
 
     def _add_row(self, row: int, declared: Param) -> None:
@@ -178,12 +230,17 @@ class ParamForm(QWidget):
         plain_tooltip(name, tip)
         name.setBuddy(editor)
         editor.setValue(declared.default)
-        editor.edited.connect(self._on_edited)
+        editor.edited.connect(partial(self._on_edited, declared.name))
         hint = label("", "muted", wrap=True, name=f"hint_{declared.name}")
         hint.hide()
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(editor, row, 1)
-        self._grid.addWidget(hint, row + 1, 1)
+        if declared.name == RANGE:
+            self.link = _link_check()
+            self.link.clicked.connect(self.linkChanged)
+            self._grid.addWidget(self.link, row + 1, 0, 1, 2)
+            self.link.show()
+        self._grid.addWidget(hint, row + 2, 1)
         self.editors[declared.name] = editor
         self._labels[declared.name] = name
         self._hints[declared.name] = hint
@@ -199,9 +256,26 @@ class ParamForm(QWidget):
         return {name: editor.value() for name, editor in self.editors.items()}
 
     def setValue(self, values: Mapping[str, Any]) -> None:
-        """Show settings; those not given show their default."""
+        """Show settings; those not given show their default.
+
+        A field whose value is the same keeps its text and its cursor.
+        """
         for name, editor in self.editors.items():
             editor.setValue(values.get(name, self._declared[name].default))
+        self._show_what_matters()
+
+    def show_link(self, linked: bool, band: Band) -> None:
+        """Show whether the method trains for the range that runs are judged in, and which it is."""
+        self._band = band
+        if self.link is not None:
+            self.link.setChecked(linked)
+            self._mark(RANGE)
+
+    def revert(self) -> None:
+        """Put away texts that cannot be read: the last value that could be takes their place."""
+        for editor in self.editors.values():
+            if isinstance(editor, TextEditor):
+                editor.revert()
         self._show_what_matters()
 
     def show_error(self, setting: str, sentence: str) -> bool:
@@ -212,35 +286,24 @@ class ParamForm(QWidget):
         tell(hint, sentence, "error")
         return True
 
-    def _on_edited(self) -> None:
+    def _on_edited(self, name: str) -> None:
         self._show_what_matters()
-        if self._all_readable():
-            self.valueChanged.emit()
+        with contextlib.suppress(InvalidSetting):
+            self.editors[name].value()
+            self.valueChanged.emit(name)
 
-    def _all_readable(self) -> bool:
-        readable = True
-        for name, editor in self.editors.items():
-            if editor.isHidden():
-                continue
-            try:
-                editor.value()
-            except InvalidSetting:
-                readable = False
-                self._mark(name, valid=False)
-            else:
-                self._mark(name, valid=True)
-        return readable
-
-    def _mark(self, name: str, *, valid: bool) -> None:
+    def _mark(self, name: str) -> None:
+        """Tell beside a field what is wrong with it, or what its value amounts to."""
         editor = self.editors[name]
-        if bool(editor.property("invalid")) == valid:
-            editor.setProperty("invalid", not valid)
-            editor.style().unpolish(editor)
-            editor.style().polish(editor)
-        if valid:
-            tell(self._hints[name], self._remark(name), "muted")
+        try:
+            editor.value()
+        except InvalidSetting:
+            words, role = f"Must be {self._declared[name].allowed()}", "error"
         else:
-            tell(self._hints[name], "Must be " + self._declared[name].allowed(), "error")
+            words, role = self._remark(name), "muted"
+        if isinstance(editor, TextEditor):
+            editor.mark(valid=role != "error")
+        tell(self._hints[name], words, role)
 
     def _remark(self, name: str) -> str:
         """Say what a value amounts to, where that helps: sigma beside gamma."""
@@ -249,6 +312,8 @@ class ParamForm(QWidget):
             return f"σ = {1.0 / math.sqrt(2.0 * value):.3g} in units of the scaled features"
         if name == "gamma" and value == "scale":
             return "1 / (features × variance)"
+        if self.link is not None and name == RANGE and not self.link.isChecked():
+            return f"A range of its own; runs are judged in {band_words(self._band)}"
         return ""
 
     def _kernel(self) -> Any:
@@ -260,7 +325,7 @@ class ParamForm(QWidget):
             try:
                 values[name] = editor.value()
             except InvalidSetting:
-                values[name] = self._declared[name].default
+                values[name] = editor.held
         return values
 
     def _show_what_matters(self) -> None:
@@ -269,11 +334,28 @@ class ParamForm(QWidget):
             matters = declared.matters(values)
             self._labels[name].setVisible(matters)
             self.editors[name].setVisible(matters)
-            if not matters:
+            if matters:
+                self._mark(name)
+            else:
                 # What is hidden must not keep a bad value that cannot be seen.
-                self.editors[name].setValue(values[name])
+                if isinstance(self.editors[name], TextEditor):
+                    self.editors[name].revert()
                 self._hints[name].hide()
-        self._all_readable()
+
+
+def _link_check() -> QCheckBox:
+    """Make the choice between the range that runs are judged in and one of the method's own."""
+    made = named(
+        QCheckBox("Follow the range of Validation"),
+        "link_fpr_range",
+        "Train for the FPR range that runs are judged in",
+    )
+    plain_tooltip(
+        made,
+        "On: the method trains for the FPR range of the Validation card, wherever that is moved.\n"
+        "Off: it trains for a range of its own.",
+    )
+    return made
 
 
 def _said(declared: Param) -> str:

@@ -9,7 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.curves import MIN_WIDTH
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
@@ -21,7 +23,7 @@ from aucstudio.gui.common.widgets import (
     named,
     tell,
 )
-from aucstudio.gui.panels.param_form import narrow_combo, swallow_wheel
+from aucstudio.gui.panels.param_form import TextEditor, narrow_combo, swallow_wheel
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
@@ -32,6 +34,16 @@ _SCHEMES = {
     FILE: "Test file",
     LEAVE_PAIR_OUT: "Leave-pair-out",
 }
+_TIPS = {
+    "scheme": "Which rows are kept from training, to judge the scorer by",
+    "test_size": "Share of the rows that are held out; both classes keep their shares",
+    "folds": "Parts that the rows are dealt into; each is held out once",
+    "repeats": "How often the rows are drawn anew: more repeats, steadier figures",
+    "seed": "Where the drawing begins: the same seed holds out the same rows",
+    "band": "The false-positive rates that count: the partial area is read in them, and methods "
+    "that train for a range train for this one",
+}
+_BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR range")
 
 
 class ValidationPanel(Card):
@@ -47,9 +59,12 @@ class ValidationPanel(Card):
         self.folds = _spin("folds_spin", "Folds", 2, 100)
         self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
         self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
+        self.band = named(TextEditor(_BAND), "judged_range", "FPR range that counts")
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.together = label("", "muted", wrap=True, name="groups_note")
+        self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
+        self.band_problem.hide()
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self.problem.hide()
         self._labels: dict[str, QLabel] = {}
@@ -60,6 +75,8 @@ class ValidationPanel(Card):
         self.repeats.valueChanged.connect(lambda v: self._change(repeats=v))
         self.seed.valueChanged.connect(lambda v: self._change(seed=v))
         self.choose.clicked.connect(self._on_choose)
+        self.band.edited.connect(self._on_band)
+        session.band_changed.connect(self._show_band)
         session.plan_changed.connect(self.refresh)
         session.table_changed.connect(self.refresh)
         self.refresh()
@@ -79,12 +96,17 @@ class ValidationPanel(Card):
             ("file", "File", self._file),
             ("repeats", "Repeats", self.repeats),
             ("seed", "Seed", self.seed),
+            ("band", "FPR range", self.band),
         )
         for row, (key, text, field) in enumerate(rows):
             self._labels[key] = field_label(text)
             grid.addWidget(self._labels[key], row, 0)
             grid.addWidget(field, row, 1)
             self._labels[key].setBuddy(field)
+            if key in _TIPS:
+                plain_tooltip(self._labels[key], _TIPS[key])
+                plain_tooltip(field, _TIPS[key])
+        grid.addWidget(self.band_problem, len(rows), 1)
         self.rows.addLayout(grid)
         self.rows.addWidget(self.together)
         self.rows.addWidget(self.problem)
@@ -110,7 +132,39 @@ class ValidationPanel(Card):
         self.file_name.setText(name)
         plain_tooltip(self.file_name, plan.test_file)
         self._show_what_matters(plan)
+        self._show_band()
         tell(self.problem, "")
+
+    def _show_band(self) -> None:
+        self.band.setValue(self.session.plan.band)
+        self._mark_band()
+
+    def _mark_band(self) -> bool:
+        """Tell whether the range can be read, and say so if it cannot."""
+        try:
+            self.check()
+        except InvalidSetting as error:
+            self.band.mark(valid=False)
+            tell(self.band_problem, str(error), "error")
+            return False
+        self.band.mark(valid=True)
+        tell(self.band_problem, "")
+        return True
+
+    def check(self) -> None:
+        """Refuse to go on with a text in the card that is no range.
+
+        Raises
+        ------
+        InvalidSetting
+        """
+        low, high = self.band.value()
+        if high - low < MIN_WIDTH - 1e-9:
+            raise InvalidSetting(_BAND.name, f"{_BAND.name} must be at least {MIN_WIDTH:g} wide")
+
+    def _on_band(self) -> None:
+        if self._mark_band():
+            self.session.set_band(*self.band.value())
 
     def _show_what_matters(self, plan: Validation) -> None:
         drawn = plan.scheme in (HOLD_OUT, FOLDS)

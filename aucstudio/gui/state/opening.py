@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
-from aucstudio.gui.state.plan import Plan
+from aucstudio.gui.state.plan import Plan, linked_settings
 from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
@@ -63,7 +63,10 @@ class Opened:
         if self.experiments is None:
             return Study(fresh, self.table)
         first = self.experiments.experiments[0]
-        params = {run.method: dict(run.params) for run in reversed(self.experiments.experiments)}
+        params = {
+            run.method: linked_settings(run.params, first.band)
+            for run in reversed(self.experiments.experiments)
+        }
         plan = dataclasses.replace(
             fresh,
             validation=first.validation,

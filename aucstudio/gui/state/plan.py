@@ -7,11 +7,19 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import declared_params
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import PAUC
+
+RANGE = "fpr_range"
+"""The setting of methods that train for a range of false-positive rates."""
+
+_LINKS = "linked"  # says in a document that ranges which are not given follow the band
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +55,8 @@ class Plan:
     validation : Validation
     method : str
     params : mapping of method id to its settings
-        Only what differs from the defaults.
+        Only what differs from the defaults. A method that trains for an FPR range trains for
+        the band, unless a range of its own stands here.
     band : (float, float)
     tune_by : str
         Key into :data:`aucstudio.project.runs.tuning.METRICS`.
@@ -88,11 +97,41 @@ class Plan:
     def set_as(self, record: RunRecord) -> Plan:
         """Give the plan with the form set to what a run was made with."""
         experiment = record.experiment
-        method = experiment.method
-        params = {**self.params, method: dict(record.params)}
+        settings = linked_settings(record.params, self.band)
         return dataclasses.replace(
-            self, validation=experiment.validation, method=method, params=params
+            self,
+            validation=experiment.validation,
+            method=experiment.method,
+            params={**self.params, experiment.method: settings},
         )
+
+    # ------------------------------------------------------------- settings
+
+    def settings(self, method: str) -> dict[str, Any]:
+        """Give what a run of a method is to be made with, where it is not the default."""
+        linked = {RANGE: self.band} if RANGE in declared_params(METHODS[method]) else {}
+        return {**linked, **self.params.get(method, {})}
+
+    def is_linked(self, method: str) -> bool:
+        """Tell whether a method trains for the range that the study is judged in."""
+        takes_range = RANGE in declared_params(METHODS[method])
+        return takes_range and RANGE not in self.params.get(method, {})
+
+    def with_setting(self, method: str, name: str, value: Any) -> Plan:
+        """Give the plan with one setting changed; a range of its own unlinks the method."""
+        settings = {**self.params.get(method, {}), name: value}
+        if name != RANGE and value == declared_params(METHODS[method])[name].default:
+            del settings[name]
+        return dataclasses.replace(self, params={**self.params, method: settings})
+
+    def with_link(self, method: str, linked: bool) -> Plan:
+        """Give the plan with a method that trains for the band, or for a range of its own."""
+        if not linked:
+            return self.with_setting(method, RANGE, self.band)
+        settings = {k: v for k, v in self.params.get(method, {}).items() if k != RANGE}
+        return dataclasses.replace(self, params={**self.params, method: settings})
+
+    # ------------------------------------------------------------- looks
 
     def free_look(self, wanted: str, waiting: Iterable[RunLook] = ()) -> RunLook:
         """Give a look whose name and colour neither a listed nor a waiting run has."""
@@ -120,6 +159,7 @@ class Plan:
             method: {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
             for method, values in self.params.items()
         }
+        document[_LINKS] = True
         return document
 
     @classmethod
@@ -128,14 +168,37 @@ class Plan:
             method: {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
             for method, values in document["params"].items()
         }
+        band = (float(document["band"][0]), float(document["band"][1]))
+        if not document.get(_LINKS):
+            params = _unlinked(params, document["method"], band)
         return cls(
             Validation.from_json(document["validation"]),
             document["method"],
             params,
-            (float(document["band"][0]), float(document["band"][1])),
+            band,
             {run: RunLook(**look) for run, look in document["looks"].items()},
             document.get("tune_by", PAUC),
             document.get("layout", {}),
             Stakes(**document.get("stakes", {})),
             Target(**document.get("target", {})),
         )
+
+
+def linked_settings(settings: Mapping[str, Any], band: Band) -> dict[str, Any]:
+    """Give settings without the range to train for where that is the band: it then follows it."""
+    kept = dict(settings)
+    if RANGE in kept and tuple(kept[RANGE]) == tuple(band):
+        del kept[RANGE]
+    return kept
+
+
+def _unlinked(
+    params: Mapping[str, Mapping[str, Any]], chosen: str, band: Band
+) -> dict[str, dict[str, Any]]:
+    """Read settings of earlier programs, where a range that is not given was the default one."""
+    found: dict[str, dict[str, Any]] = {}
+    for method in dict.fromkeys((*params, chosen)):
+        declared = declared_params(METHODS[method]).get(RANGE) if method in METHODS else None
+        usual = {} if declared is None else {RANGE: declared.default}
+        found[method] = linked_settings({**usual, **params.get(method, {})}, band)
+    return {method: settings for method, settings in found.items() if settings or method in params}

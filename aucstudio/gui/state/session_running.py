@@ -62,22 +62,28 @@ class SessionRunning(SessionEditing):
     # ------------------------------------------------------------- asking for runs
 
     def run_planned(self, *, tuned: bool = False) -> None:
-        """Start, or queue, a run of what the form says.
+        """Start, or queue, a run of what the form says; see :meth:`run_methods`."""
+        self.run_methods([self.plan.method], tuned=tuned)
+
+    def run_methods(self, methods: Sequence[str], *, tuned: bool = False) -> None:
+        """Start, or queue, a run of each method on the same splits, with the plan's settings.
 
         Parameters
         ----------
+        methods : sequence of str
+            Their ids.
         tuned : bool
             Whether settings are searched first, by the plan's measure.
 
         Raises
         ------
         InputError, InvalidSetting
-            If it cannot be run; nothing is started.
+            If one of them cannot be run; nothing is started.
         """
-        self._queue([self.planned(tuned=tuned)])
+        self._queue([self.planned(method, tuned=tuned) for method in methods])
 
-    def planned(self, *, tuned: bool = False) -> Experiment:
-        """Give the experiment that the form says.
+    def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
+        """Give the experiment that the form asks for, of the chosen method or of another.
 
         Raises
         ------
@@ -86,11 +92,11 @@ class SessionRunning(SessionEditing):
         """
         if self.table is None:
             raise InputError("open a table first", setting="data")
-        data = DataReference.to_table(self.table)
-        plan, method = self.plan, self.plan.method
+        data, plan = DataReference.to_table(self.table), self.plan
+        method = method or plan.method
         tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
         experiment = plan_experiment(
-            data, method, plan.params.get(method, {}), plan.validation, plan.band, tuning
+            data, method, plan.settings(method), plan.validation, plan.band, tuning
         )
         check_size(experiment, self.table)
         check_groups(plan.validation, self.table)

@@ -148,7 +148,7 @@ def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:
     if not records:
         return plan
     last = records[-1]
-    return dataclasses.replace(plan.set_as(last), band=last.experiment.band)
+    return dataclasses.replace(plan, band=last.experiment.band).set_as(last)
 
 
 def _with_all_looks(plan: Plan, records: list[RunRecord]) -> Plan:

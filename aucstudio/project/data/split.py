@@ -19,6 +19,7 @@ Rows = NDArray[np.intp]
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 SCHEMES = (HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT)
 # Seeds of the repeats count on from the first, and are numbers of 32 bits.
+_FEW_TO_JUDGE, _FEW_TO_LEARN = 10, 5
 _BOUNDS = {"folds": (2, 1_000_000), "repeats": (1, 100_000), "seed": (0, 4_294_000_000)}
 
 
@@ -155,11 +156,11 @@ def draw_splits(
     everything = np.arange(len(positive))
     if validation.scheme == FILE:
         return [Split(0, 0, everything, np.empty(0, dtype=np.intp))]
+    require_enough(int(min(positive.sum(), (~positive).sum())), validation)
     if validation.scheme == LEAVE_PAIR_OUT:
         if groups is not None:
             raise pairs_break_groups(groups.words)
         return [Split(0, 0, everything, everything)]
-    _require_enough(positive, validation)
     if groups is not None:
         require_groups(positive, validation, groups)
     if validation.scheme == FOLDS:
@@ -232,7 +233,7 @@ def require_groups(positive: Mask, validation: Validation, groups: Groups) -> No
         raise InputError(
             f"rows of one {groups.words} are kept together, and one of the classes lies within "
             f"{fewest} of the {groups.count:,} groups; {validation.describe()} needs at least "
-            f"{needed}: choose {'fewer folds' if needed > 2 else 'a test file'}, or give "
+            f"{needed}: choose {'fewer folds' if fewest > 1 else 'a test file'}, or give "
             f"{groups.words} another role",
             setting=_setting(validation),
         )
@@ -248,14 +249,22 @@ def pairs_break_groups(words: str, setting: str = "validation") -> InputError:
     )
 
 
-def _require_enough(positive: Mask, validation: Validation) -> None:
-    fewest, needed = int(min(positive.sum(), (~positive).sum())), _needed(validation)
-    if fewest < needed:
+def require_enough(fewest: int, validation: Validation) -> None:
+    """Raise InputError if so few rows of the smaller class are not enough for a scheme."""
+    needed = _needed(validation)
+    if fewest >= needed:
+        return
+    if fewest < 2:
         raise InputError(
-            f"the smaller class has {fewest} rows; {validation.describe()} needs at least "
-            f"{needed}: choose fewer folds, or a test file",
+            f"the smaller class has {fewest} row{'' if fewest else 's'}, and no split can hold one "
+            "in training and one in test: add rows of that class, or choose a test file",
             setting=_setting(validation),
         )
+    raise InputError(
+        f"the smaller class has {fewest} rows; {validation.describe()} needs at least {needed}: "
+        f"choose fewer folds, {fewest} at most, or a test file",
+        setting=_setting(validation),
+    )
 
 
 def _require_both_parts(positive: Mask, validation: Validation) -> None:
@@ -264,18 +273,19 @@ def _require_both_parts(positive: Mask, validation: Validation) -> None:
     if min(held, len(positive) - held) < 2:
         raise InputError(
             f"{validation.describe()} divides {len(positive)} rows into {len(positive) - held} to "
-            f"train on and {held} to test on, and each part needs both classes: choose another "
-            "test size",
+            f"train on and {held} to test on, and each part needs both classes: "
+            + ("choose another test size" if len(positive) > 3 else "add rows"),
             setting="test_size",
         )
 
 
 def _needed(validation: Validation) -> int:
-    return validation.folds if validation.scheme == FOLDS else 2
+    needed = {FOLDS: validation.folds, FILE: 1}
+    return needed.get(validation.scheme, 2)
 
 
 def _setting(validation: Validation) -> str:
-    return "folds" if validation.scheme == FOLDS else "test_size"
+    return {FOLDS: "folds", HOLD_OUT: "test_size"}.get(validation.scheme, "validation")
 
 
 def _checked(splits: list[Split], positive: Mask) -> list[Split]:
@@ -283,7 +293,32 @@ def _checked(splits: list[Split], positive: Mask) -> list[Split]:
         for rows, part in ((split.train, "training"), (split.test, "test")):
             if positive[rows].all() or not positive[rows].any():
                 raise InputError(
-                    f"the {part} part would hold one class only: choose another test size",
+                    f"the {part} part would hold one class only: choose a "
+                    f"{'larger' if part == 'test' else 'smaller'} test part",
                     setting="test_size",
                 )
     return splits
+
+
+def few_rows_caution(positives: int, negatives: int, validation: Validation) -> str:
+    """Say what so few rows of a class, which a scheme can divide, let figures be worth.
+
+    Returns
+    -------
+    str
+        A sentence; empty where there are rows enough.
+    """
+    fewest = min(positives, negatives)
+    rows = "positive" if positives <= negatives else "negative"
+    some = f"Only {fewest} {rows}{'' if fewest == 1 else 's'}"
+    if validation.scheme == FILE:
+        return f"{some} to learn from." if fewest < _FEW_TO_LEARN else ""
+    held = round(validation.test_size * fewest)
+    if validation.scheme == HOLD_OUT and validation.repeats == 1 and held < _FEW_TO_JUDGE:
+        return (
+            f"{some}, about {max(1, held)} of them in the test part: intervals will be wide. "
+            "Cross-validation judges by all of them."
+        )
+    if fewest < _FEW_TO_JUDGE:
+        return f"{some}: intervals will be wide, and methods hard to tell apart."
+    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,11 +88,14 @@ class TableInfo(abc.ABC):
         """Names of the columns that methods learn from."""
         return tuple(column.name for column in self.features)
 
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        return {column.name: place for place, column in enumerate(self.columns)}
+
     def column(self, name: str) -> ColumnInfo:
         """Give the column of that name; InputError if there is none."""
-        for column in self.columns:
-            if column.name == name:
-                return column
+        if (place := self._places.get(name)) is not None:
+            return self.columns[place]
         names = [column.name for column in self.columns]
         raise InputError(
             f"{self.path} has no column {name!r}; it has {listed(names)}" + suggestion(name, names),

@@ -230,6 +230,8 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
         }
     if record.notes:
         document["notes"] = list(record.notes)
+    if record.warnings:
+        document["warnings"] = list(record.warnings)
     if record.error:
         document["error"] = record.error
     return document

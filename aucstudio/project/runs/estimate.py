@@ -36,7 +36,7 @@ def check_size(experiment: Experiment, table: Table) -> None:
         With what it would take and what to use instead.
     """
     (cost, candidate), memory = largest_fit(experiment, table), machine_memory()
-    if cost.bytes > _MOST_OF_MEMORY * memory:
+    if cost.bytes > largest_memory(memory):
         which = f" of the search ({settings_words(candidate)})" if candidate else ""
         raise InvalidSetting(
             cost.setting,
@@ -64,7 +64,7 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     together = sorted(fits, reverse=True)[:processes]
     taken = sum(together) + len(together) * NUMBER * table.rows * len(table.columns)
     memory = machine_memory()
-    if taken > _MOST_OF_MEMORY * memory:
+    if taken > largest_memory(memory):
         raise InputError(
             f"{len(together)} runs at once would take about {bytes_words(taken)} of memory, and "
             f"this machine has {bytes_words(memory)}: run fewer at once",
@@ -116,6 +116,11 @@ def training_size(validation: Validation, table: Table, positive: str) -> tuple[
         for column in table.features
     )
     return max(1, round(share * positives)), max(1, round(share * negatives)), features
+
+
+def largest_memory(memory: float) -> float:
+    """Give the bytes that runs may take of a machine's memory."""
+    return _MOST_OF_MEMORY * memory
 
 
 def machine_memory() -> float:

@@ -350,6 +350,7 @@ def _result(
             ),
         ),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
+        trained_range=getattr(method, "fpr_range_used_", None),
     )
 
 

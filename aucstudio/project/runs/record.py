@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import platform
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
@@ -72,6 +73,9 @@ class SplitResult:
     notes : tuple of str
     trajectory : Trajectory or None
         Scores on the way; None in records of earlier programs.
+    trained_range : (float, float) or None
+        The FPR range that the method trained for in the end, which may be wider than the one it
+        was set to; None where it takes none, and in records of earlier programs.
     """
 
     repeat: int
@@ -92,6 +96,7 @@ class SplitResult:
     support_pairs: NDArray[np.int64]
     notes: tuple[str, ...]
     trajectory: Trajectory | None
+    trained_range: tuple[float, float] | None = None
 
     @classmethod
     def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:
@@ -211,6 +216,20 @@ class RunRecord:
     def notes(self) -> tuple[str, ...]:
         """Each sentence the fits left, once."""
         return tuple(dict.fromkeys(note for split in self.splits for note in split.notes))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not done as asked, in sentences: a range that had to be widened."""
+        asked = self.params.get("fpr_range")
+        used = [split.trained_range for split in self.splits]
+        wider = Counter(one for one in used if one is not None and one != tuple(asked or one))
+        several = f" in {{}} of {len(used)} splits" if len(used) > 1 else ""
+        return tuple(
+            f"Trained for FPR {low:g} … {high:g}{several.format(count)}: nothing could be learnt "
+            f"from FPR {asked[0]:g} … {asked[1]:g} alone"
+            for (low, high), count in wider.items()
+            if asked is not None
+        )
 
     def header(self) -> dict[str, Any]:
         """Give what is not an array as plain data."""

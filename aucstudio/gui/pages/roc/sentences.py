@@ -7,14 +7,13 @@ import math
 import numpy as np
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.params import declared_params
 from aucstudio.gui.common.curves import band_words, run_curves
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.pages.roc.faces import Face
 from aucstudio.gui.pages.roc.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.cautions import ranks_backwards
-from aucstudio.project.results.comparison import PAUC, compare_runs
+from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for
 from aucstudio.project.results.summary import Summary, pauc_summary, same_rows
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -24,18 +23,9 @@ FEW_NEGATIVES = 20
 _MOST_NAMES = 2
 
 
-def trained_range(record: RunRecord) -> Band | None:
-    """Give the FPR range that a run was trained for, where its method takes one."""
-    declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
-    if declared is None:
-        return None
-    low, high = record.params.get("fpr_range", declared.default)
-    return float(low), float(high)
-
-
 def trained_elsewhere(record: RunRecord, band: Band) -> bool:
     """Tell whether a run was trained for another FPR range than this one."""
-    trained = trained_range(record)
+    trained = trained_for(record)
     return trained is not None and bool(np.abs(np.subtract(trained, band)).max() > 1e-9)
 
 
@@ -188,7 +178,7 @@ def trained_words(runs: list[ShownRun], band: Band) -> list[str]:
     found = [run for run in runs if trained_elsewhere(run.record, band)]
     if not found:
         return []
-    trained = {run.look.name: trained_range(run.record) for run in found[:_MOST_NAMES]}
+    trained = {run.look.name: trained_for(run.record) for run in found[:_MOST_NAMES]}
     words = [f"{name} was trained for FPR {band_words(b)}" for name, b in trained.items() if b]
     more = len(found) - len(trained)
     rest = f", {more} more for other ranges" if more else ""

@@ -47,6 +47,7 @@ from aucstudio.gui.pages.search.words import (
     splits_sentence,
     untuned_words,
 )
+from aucstudio.gui.state.plan import linked_settings
 from aucstudio.gui.state.session import Session, ShownRun
 
 
@@ -300,7 +301,8 @@ class SearchView(View):
         plan, experiment = self.session.plan, self.subject.experiment
         candidate = self.standing.search.candidates[self.chosen]
         # The candidate was judged beside the run's other settings: they go with it.
-        params = {**plan.params, experiment.method: {**experiment.params, **candidate}}
+        settings = linked_settings({**experiment.params, **candidate}, plan.band)
+        params = {**plan.params, experiment.method: settings}
         self.session.edit(
             dataclasses.replace(plan, method=experiment.method, params=params),
             "Use settings of a candidate",

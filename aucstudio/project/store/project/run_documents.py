@@ -38,6 +38,7 @@ class SplitDocument(msgspec.Struct):
     notes: list[Text]
     n_train: Count | None = None
     n_test: Count | None = None
+    trained_range: tuple[float, float] | None = None
     parts: dict[str, str] | None = None
 
 

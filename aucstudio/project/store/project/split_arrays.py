@@ -40,6 +40,7 @@ _VALUES = (
     "notes",
     "n_train",
     "n_test",
+    "trained_range",
 )
 REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
 """Parts without which a split is not whole."""

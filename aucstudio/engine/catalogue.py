@@ -1,0 +1,54 @@
+"""How methods are sorted and told apart: families, what each trains for, what its scorer is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.params import declared_params
+
+FAMILIES = {
+    "least squares": "Least squares, solved at once",
+    "pair SVMs": "Support vector machines on pairs",
+    "partial AUC": "For part of the ROC curve",
+    "RankSVM": "Ranking machines for many rows",
+    "stochastic": "Step by step, for very many rows",
+    "boosting and trees": "Boosting and trees",
+    "baselines": "What most people use, to compare with",
+}
+"""Every family, in the order of a list, and its title in words."""
+
+AIMS = {
+    "AUC": "the area under the whole ROC curve",
+    "pAUC": "the area under the ROC curve in a range of false-positive rates",
+    "low FPR": "the ranking at one low false-positive rate",
+    "accuracy": "few errors of classification",
+    "labels": "the labels themselves, as numbers",
+    "probabilities": "the probability of the positive class",
+}
+"""What methods train for, and what that means."""
+
+
+def shape_words(method: type[AUCClassifier]) -> str:
+    """Say what a scorer of the method is made of: ``linear or kernel``."""
+    declared = declared_params(method)
+    if "kernel" in declared:
+        return "linear or kernel" if "linear" in declared["kernel"].choices else "kernel"
+    return "kernel" if "gamma" in declared else method.shape
+
+
+def describe(method: type[AUCClassifier]) -> dict[str, Any]:
+    """Give a method and its settings as plain data."""
+    return {
+        "id": method.key,
+        "title": method.title,
+        "in_words": method.in_words,
+        "family": method.family,
+        "source": method.source,
+        "summary": method.summary,
+        "trains_for": method.trains_for,
+        "scorer": shape_words(method),
+        "takes_missing": method.takes_gaps,
+        "use_when": method.use_when,
+        "parameters": [declared.as_json() for declared in declared_params(method).values()],
+    }

@@ -1,0 +1,198 @@
+"""What is typed into the form of the whole window, where the panel echoes every edit."""
+
+import dataclasses
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
+
+from aucstudio.gui.state.plan import RANGE, Plan
+from tests.gui.conftest import choose
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def form(window, table_file):
+    window.open_data(table_file)
+    return window.method_panel.form
+
+
+def field_of(window, method, name, qtbot):
+    """Choose a method and empty one of its fields, as by hand."""
+    choose(window.method_panel.combo, method)
+    field = window.findChild(QLineEdit, f"param_{name}")
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
+    return field
+
+
+def test_a_range_is_taken_as_it_is_typed(window, form, qtbot):
+    field = field_of(window, "svm-pauc", RANGE, qtbot)
+    for k, letter in enumerate("0, 0.25", start=1):
+        qtbot.keyClicks(field, letter)
+        assert field.text() == "0, 0.25"[:k]
+        assert field.cursorPosition() == k
+    assert window.session.plan.settings("svm-pauc")[RANGE] == (0.0, 0.25)
+
+
+def test_a_power_is_taken_as_it_is_typed_and_kept_so(window, form, qtbot):
+    field = field_of(window, "auc-svm", "C", qtbot)
+    qtbot.keyClicks(field, "1e10")
+    assert field.text() == "1e10"
+    assert window.session.plan.params["auc-svm"]["C"] == 1e10
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+    assert field.text() == "1e10"
+
+
+def test_letters_in_the_middle_go_where_the_cursor_is(window, form, qtbot):
+    field = field_of(window, "auc-svm", "C", qtbot)
+    qtbot.keyClicks(field, "1250")
+    for _ in range(2):
+        qtbot.keyClick(field, Qt.Key.Key_Left)
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    assert (field.text(), field.cursorPosition()) == ("150", 1)
+    qtbot.keyClicks(field, "7.")
+    assert (field.text(), field.cursorPosition()) == ("17.50", 3)
+    assert window.session.plan.params["auc-svm"]["C"] == 17.5
+
+
+def test_an_unfinished_text_outlives_what_changes_elsewhere_and_is_not_run(window, form, qtbot):
+    field = field_of(window, "auc-svm", "C", qtbot)
+    qtbot.keyClicks(field, "5e")
+    window.validation_panel.repeats.setValue(3)
+    assert field.text() == "5e"
+    assert window.session.plan.params["auc-svm"]["C"] == 5.0
+    window.actions_.run.trigger()
+    assert not window.session.busy
+    assert not window.session.queue
+    hint = form.findChild(QLabel, "hint_C")
+    assert hint.isVisibleTo(form)
+    assert "greater than 0" in hint.text()
+    qtbot.mouseClick(window.method_panel.reset, Qt.MouseButton.LeftButton)
+    assert field.text() == "10"
+
+
+def test_undo_and_the_settings_of_a_run_come_into_the_field(window, form, qtbot, run_to_end):
+    field = field_of(window, "auc-svm", "C", qtbot)
+    qtbot.keyClicks(field, "25")
+    run_to_end(window)
+    (run,) = window.session.shown_runs()
+    field.selectAll()
+    qtbot.keyClicks(field, "4")
+    assert window.session.plan.params["auc-svm"]["C"] == 4.0
+    window.session.reuse_settings(run.record.id)
+    assert field.text() == "25"
+    window.session.undo_stack.undo()
+    assert field.text() == "4"
+
+
+def test_each_setting_is_a_step_of_its_own(window, form, qtbot):
+    field = field_of(window, "sauc-svm", "C", qtbot)
+    qtbot.keyClicks(field, "25")
+    other = window.findChild(QLineEdit, "param_structure")
+    other.selectAll()
+    qtbot.keyClicks(other, "30")
+    stack = window.session.undo_stack
+    stack.undo()
+    assert window.session.plan.params["sauc-svm"] == {"C": 25.0}
+    assert (field.text(), other.text()) == ("25", "1")
+    stack.undo()
+    assert field.text() == "10"
+
+
+def test_the_method_trains_for_the_range_that_is_judged_until_it_is_unlinked(
+    window, form, qtbot, run_to_end
+):
+    choose(window.method_panel.combo, "svm-pauc")
+    link = window.findChild(QCheckBox, "link_fpr_range")
+    field = window.findChild(QLineEdit, f"param_{RANGE}")
+    assert link.isVisibleTo(form)
+    assert link.isChecked()
+    window.session.set_band(0.0, 0.3)
+    assert field.text() == "0, 0.3"
+    run_to_end(window)
+    assert window.session.shown_runs()[-1].record.params[RANGE] == (0.0, 0.3)
+    link.click()
+    window.session.set_band(0.1, 0.5)
+    assert field.text() == "0, 0.3"
+    assert "0.1 … 0.5" in form.findChild(QLabel, f"hint_{RANGE}").text()
+    run_to_end(window)
+    assert window.session.shown_runs()[-1].record.params[RANGE] == (0.0, 0.3)
+    link.click()
+    assert field.text() == "0.1, 0.5"
+
+
+def test_another_range_that_is_typed_unlinks_and_says_so(window, form, qtbot):
+    field = field_of(window, "svm-pauc", RANGE, qtbot)
+    qtbot.keyClicks(field, "0, 0.05")
+    link = window.findChild(QCheckBox, "link_fpr_range")
+    assert not link.isChecked()
+    assert window.session.plan.band == (0.0, 0.1)
+    assert "0 … 0.1" in form.findChild(QLabel, f"hint_{RANGE}").text()
+    window.session.undo_stack.undo()
+    assert link.isChecked()
+    assert field.text() == "0, 0.1"
+
+
+def test_the_range_of_the_card_is_the_band_of_the_picture(window, form, qtbot):
+    field = window.validation_panel.band
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "0.1, 0.4")
+    assert field.text() == "0.1, 0.4"
+    assert window.session.plan.band == (0.1, 0.4)
+    assert window.views[0].choices.band_low.value() == 0.1
+    window.views[0].choices.band_high.setValue(0.6)
+    assert field.text() == "0.1, 0.6"
+    field.selectAll()
+    qtbot.keyClicks(field, "0.4, 0.4")
+    assert window.session.plan.band == (0.1, 0.6)
+    window.actions_.run.trigger()
+    assert not window.session.busy
+    assert window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
+    qtbot.keySequence(field, QKeySequence("Ctrl+A"))
+    qtbot.keyClicks(field, "0, 0.2")
+    assert not window.validation_panel.band_problem.isVisibleTo(window.validation_panel)
+
+
+# ----------------------------------------------------------------- plans
+
+
+def as_an_earlier_program(plan):
+    document = plan.as_json()
+    del document["linked"]
+    return document
+
+
+def test_a_plan_remembers_its_links():
+    plan = Plan(method="svm-pauc", band=(0.0, 0.3))
+    assert Plan.from_json(plan.as_json()).is_linked("svm-pauc")
+    own = plan.with_link("svm-pauc", False)
+    assert not Plan.from_json(own.as_json()).is_linked("svm-pauc")
+    assert own.settings("svm-pauc") == {RANGE: (0.0, 0.3)}
+
+
+@pytest.mark.parametrize(
+    ("band", "own", "linked", "trained"),
+    [
+        ((0.0, 0.1), None, True, (0.0, 0.1)),
+        ((0.0, 0.3), None, False, (0.0, 0.1)),
+        ((0.0, 0.3), (0.0, 0.3), True, (0.0, 0.3)),
+        ((0.0, 0.3), (0.1, 0.2), False, (0.1, 0.2)),
+    ],
+)
+def test_a_plan_of_an_earlier_program_trains_for_what_it_did(band, own, linked, trained):
+    params = {"svm-pauc": {} if own is None else {RANGE: own}}
+    document = as_an_earlier_program(Plan(method="svm-pauc", params=params, band=band))
+    plan = Plan.from_json(document)
+    assert plan.is_linked("svm-pauc") == linked
+    assert plan.settings("svm-pauc")[RANGE] == trained
+
+
+def test_methods_without_a_range_have_no_link():
+    plan = dataclasses.replace(Plan(), band=(0.0, 0.3))
+    assert not plan.is_linked("auc-rls")
+    assert plan.settings("auc-rls") == {}

@@ -1,0 +1,140 @@
+"""The chooser of methods: what it lists, finds and recommends; several methods at once."""
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.catalogue import AIMS, FAMILIES, describe, shape_words
+from aucstudio.gui.dialogs.method_chooser import MethodChooser
+from aucstudio.gui.panels.method_panel import MethodPanel
+from tests.gui.conftest import PATIENCE, choose
+
+
+@pytest.fixture
+def panel(table_session, qtbot):
+    """The card; held until the chooser has gone that is its child."""
+    session = table_session
+    made = MethodPanel(session, QAction(session), QAction(session))
+    qtbot.addWidget(made)
+    yield made
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def chooser(panel, qtbot):
+    panel.choose.click()
+    return panel.findChild(MethodChooser)
+
+
+def rows(chooser):
+    return [row.data(0, Qt.ItemDataRole.UserRole) for row in chooser._rows]
+
+
+def groups(chooser):
+    tree = chooser.tree
+    return [tree.topLevelItem(k).text(0) for k in range(tree.topLevelItemCount())]
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_every_method_says_in_words_what_it_is_and_when_to_take_it(key):
+    told = describe(METHODS[key])
+    assert told["family"] in FAMILIES
+    assert told["trains_for"] in AIMS
+    assert told["in_words"] != told["title"]
+    assert told["use_when"].endswith((".", "!"))
+    assert told["scorer"] == shape_words(METHODS[key])
+
+
+def test_all_methods_stand_in_their_families_below_where_to_start(chooser):
+    assert groups(chooser)[0] == "Start here"
+    assert groups(chooser)[-len(FAMILIES) :] == list(FAMILIES.values())
+    assert set(rows(chooser)) == set(METHODS)
+    assert chooser.current() == "auc-rls"
+    assert chooser.title.text() == "Least squares on pairs (AUC-RLS)"
+    assert METHODS["auc-rls"].use_when in chooser.words.text()
+
+
+def test_the_search_finds_words_of_names_families_and_uses(chooser, qtbot):
+    qtbot.keyClicks(chooser.search, "range fpr")
+    assert "svm-pauc" in rows(chooser)
+    assert "rls" not in rows(chooser)
+    assert "Start here" not in groups(chooser)
+    chooser.search.clear()
+    qtbot.keyClicks(chooser.search, "NBAUC")
+    assert chooser.current() in rows(chooser)
+    chooser.search.setText("no such method anywhere")
+    assert rows(chooser) == []
+    assert not chooser.choose.isEnabled()
+    assert not chooser.run.isEnabled()
+
+
+def test_keys_alone_choose_a_method(panel, chooser, qtbot, table_session):
+    qtbot.keyClicks(chooser.search, "boosted trees")
+    qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
+    assert table_session.plan.method == "gradient-boosting"
+    assert panel.combo.currentData() == "gradient-boosting"
+    assert not chooser.isVisible()
+
+
+def test_what_is_ticked_is_run_on_the_same_splits(panel, chooser, qtbot, table_session):
+    wanted = ["auc-rls", "rls", "logistic"]
+    for row, key in zip(chooser._rows, rows(chooser), strict=True):
+        if key in wanted:
+            row.setCheckState(0, Qt.CheckState.Checked)
+    assert chooser.run.text() == "Run 3 methods"
+    assert chooser.tune.text() == "Tune 3 methods"
+    chooser.run.click()
+    qtbot.waitUntil(lambda: not table_session.busy, timeout=PATIENCE)
+    records = [run.record for run in table_session.shown_runs()]
+    assert [record.experiment.method for record in records] == wanted
+    assert len({record.experiment.validation for record in records}) == 1
+    first = records[0].splits[0].test_rows
+    assert all((record.splits[0].test_rows == first).all() for record in records)
+    panel.choose.click()
+    again = panel.findChildren(MethodChooser)[-1]
+    assert groups(again)[1] == "Recently used"
+    assert rows(again).count("logistic") >= 2
+
+
+def test_a_tick_shows_wherever_the_method_stands(chooser):
+    key = Qt.ItemDataRole.UserRole
+    first, *others = [row for row in chooser._rows if row.data(0, key) == "auc-rls"]
+    assert others
+    first.setCheckState(0, Qt.CheckState.Checked)
+    assert all(row.checkState(0) == Qt.CheckState.Checked for row in others)
+    assert chooser.asked() == ["auc-rls"]
+
+
+def test_nothing_is_started_where_one_of_them_cannot_be(panel, chooser, table_session, monkeypatch):
+    chooser.ticked = {"auc-rls", "auc-svm"}
+    monkeypatch.setattr("aucstudio.engine.methods.pair_svm.MAX_DENSE_PAIRS", 100)
+    table_session.put_plan(table_session.plan.with_setting("auc-svm", "kernel", "rbf"))
+    chooser.run.click()
+    assert "pairs would take about" in chooser.problem.text()
+    assert not table_session.busy
+    assert not table_session.queue
+
+
+def test_what_is_too_large_cannot_be_ticked_and_says_why(panel, table_session, monkeypatch):
+    monkeypatch.setattr("aucstudio.project.runs.choosing.machine_memory", lambda: 2e6)
+    panel.choose.click()
+    chooser = panel.findChild(MethodChooser)
+    found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}
+    row = found["nbauc"]
+    assert not row.flags() & Qt.ItemFlag.ItemIsUserCheckable
+    assert "Too large for this computer" in row.toolTip(5)
+    chooser.tree.setCurrentItem(row)
+    assert not chooser.run.isEnabled()
+
+
+def test_the_list_of_the_field_has_families_that_cannot_be_chosen(panel, table_session):
+    combo, model = panel.combo, panel.combo.model()
+    heads = [k for k in range(combo.count()) if combo.itemData(k) is None]
+    assert [combo.itemText(k) for k in heads] == list(FAMILIES.values())
+    assert not any(model.item(k).isEnabled() for k in heads)
+    choose(combo, "svm-pauc")
+    assert table_session.plan.method == "svm-pauc"
+    combo.setCurrentIndex(heads[0])
+    assert combo.currentData() == "svm-pauc"
