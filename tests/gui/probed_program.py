@@ -7,10 +7,9 @@ name, then what it is about; the answer is a line on standard output.
 import json
 import sys
 
-from PySide6.QtCore import QAbstractItemModel, QObject, QPoint, QPointF, QSocketNotifier, Qt, QTimer
+from PySide6.QtCore import QObject, QPoint, QPointF, QSocketNotifier, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QApplication,
     QComboBox,
     QLabel,
@@ -78,7 +77,7 @@ class Probe(QObject):
         window = main_window()
         panel = window.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
-        rows = texts(find("runs_table").model())
+        rows = [str(index.data()) for index in cells(find("runs_table"))]
         return {"runs": rows, "card": [one.text() for one in labels]}
 
     def widget(self, name):
@@ -111,7 +110,7 @@ class Probe(QObject):
         """Where the cell with a text is in a list or a tree, and where its check box is."""
         view = find(name)
         view = view.view() if isinstance(view, QComboBox) else view
-        for index in [] if view is None or not view.isVisible() else indexes(view.model()):
+        for index in [] if view is None or not view.isVisible() else cells(view):
             if index.data() == text:
                 view.scrollTo(index)
                 area = view.visualRect(index)
@@ -173,19 +172,15 @@ def is_settled(window):
     return not any(page._stale or page.busy() for page in pages)
 
 
-def indexes(model, parent=None):
-    """Every cell of a model, depth first."""
-    parents = () if parent is None else (parent,)
-    for row in range(model.rowCount(*parents)):
-        for column in range(model.columnCount(*parents)):
-            index = model.index(row, column, *parents)
+def cells(view, parent=None):
+    """Every cell of a list, a table or a tree, depth first."""
+    model, within = view.model(), () if parent is None else (parent,)
+    for row in range(model.rowCount(*within)):
+        for column in range(model.columnCount(*within)):
+            index = model.index(row, column, *within)
             yield index
-            if model.hasChildren(index):
-                yield from indexes(model, index)
-
-
-def texts(model):
-    return [index.data() for index in indexes(model)]
+            if column == 0 and isinstance(view, QTreeView):
+                yield from cells(view, index)
 
 
 def main():

@@ -79,10 +79,13 @@ def program(environment, folder, *arguments):
     environment = environment | {"AUCSTUDIO_HOME": str(folder / "home"), "PYTHONPATH": paths}
     command = [sys.executable, HERE / "probed_program.py", *arguments]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with started(command, env=environment, **pipes) as process:
-        hand = Hand(process, environment, folder)
-        hand.until("window", "main_window")
-        yield hand
+    with (folder / "said.txt").open("w+") as complaints:
+        with started(command, env=environment, stderr=complaints, **pipes) as process:
+            hand = Hand(process, environment, folder)
+            hand.until("window", "main_window")
+            yield hand
+        complaints.seek(0)
+        assert complaints.read() == ""
 
 
 class Hand:

@@ -9,7 +9,7 @@ from aucstudio.project.store.model_file import load_model
 from tests.conftest import write_table
 from tests.gui import real_desk
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow]
 
 PAGES = (
     "ROC",
