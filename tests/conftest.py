@@ -86,3 +86,10 @@ def ended_owner(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Owner, "this", classmethod(lambda cls: gone))
         yield patch.undo
+
+
+def pytest_collection_modifyitems(items):
+    """Give slow tests a longer limit than the one of ``pyproject.toml``."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(900))

@@ -21,7 +21,6 @@ FORBIDDEN = {
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
-    "garbage",
     "scratch",
     "resources",
     "words",

@@ -7,8 +7,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 
-from sklearn.exceptions import ConvergenceWarning
-
 _filters = contextlib.ExitStack()
 _lock = threading.Lock()
 _quiet_fits = 0
@@ -21,6 +19,8 @@ def without_convergence_warnings() -> Iterator[None]:
     Warning filters belong to the whole process, so that fits which overlap in several threads
     must share one change of them: the first makes it, the last takes it back.
     """
+    from sklearn.exceptions import ConvergenceWarning
+
     global _quiet_fits
     with _lock:
         if _quiet_fits == 0:

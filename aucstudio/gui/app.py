@@ -10,13 +10,14 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.state.garbage import Collector
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.timers import ticking
 from aucstudio.gui.windows import the_windows
@@ -71,7 +72,10 @@ def create_window(path: str | Path | None = None, place: Place | None = None) ->
 def run_application(path: str | None = None, *, sample: bool = False) -> int:
     """Open the window and run until it is closed; gives the exit status."""
     application = make_application()
+    collector = Collector(application)
     window = MainWindow(the_processes())
+    window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    window.destroyed.connect(collector.collect_all)
     application.styleHints().colorSchemeChanged.connect(lambda _scheme: _follow_desktop())
     _show_uncaught_errors()
 

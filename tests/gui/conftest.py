@@ -1,6 +1,7 @@
 """A window, or a session alone, that is closed whatever the test does; prompts are answered."""
 
 import dataclasses
+import gc
 
 import numpy as np
 import pytest
@@ -16,8 +17,25 @@ from aucstudio.project.data.split import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
+from tests.gui.leftovers import Leftovers
 
 PATIENCE = 30_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_is_collected_in_the_end():
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_over(request, qapp):
+    """Fail a test that leaves windows, objects of Qt's, threads or processes behind."""
+    before = Leftovers()
+    yield
+    request.node.funcargs.clear()  # they would be held until it has been reported
+    if left := before.found():
+        pytest.fail(f"left over: {', '.join(left)}", pytrace=False)
 
 
 class Answers:
@@ -71,6 +89,7 @@ def session(qtbot):
     made = Session()
     yield made
     made.close()
+    made.deleteLater()
 
 
 @pytest.fixture

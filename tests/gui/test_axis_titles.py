@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.axis_titles import fitting
@@ -82,8 +82,11 @@ def test_the_fullest_form_that_fits_is_taken(qapp, full, forms):
 
 def test_the_axes_of_training_have_titles_that_fit(qtbot):
     make_application("light")
-    plots = TrainingPlots()
+    plots, holder = TrainingPlots(), QWidget()
+    qtbot.addWidget(holder)
+    holder.setLayout(plots)
     upper = plots.upper
+    upper.setParent(None)  # alone
     qtbot.addWidget(upper)
     upper.setLabel("left", "Distance to optimum")
     upper.resize(300, 130)

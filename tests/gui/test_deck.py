@@ -194,7 +194,8 @@ def test_the_layout_is_saved_with_the_project_and_is_no_edit(opened, tmp_path, a
     again.show()
     assert tabs(again, "view_tabs_beside") == ["difference_view"]
     assert not again.sides.setup.isVisible()
-    assert again.runs_panel.isVisible()
+    left = again.sides.left
+    assert left.isTabVisible(left.indexOf(again.runs_panel))
     scores = again.deck.windows["scores_view"]
     assert scores.geometry() == QRect(60, 50, 660, 600)
     assert view(again, "scores_view").isVisible()

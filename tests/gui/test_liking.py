@@ -9,6 +9,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.theme import current_theme, set_text_size
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import FigureRules, preferences
 
 
@@ -121,3 +122,20 @@ def test_each_kind_of_file_is_asked_for_where_the_last_one_was(qapp, tmp_path, m
     prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
     prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
     assert asked == ["", str(tmp_path), "model.aucmodel", str(tmp_path / "model.aucmodel")]
+
+
+def test_the_roc_page_keeps_face_axes_and_layers(session, qtbot):
+    first = RocView(session)
+    qtbot.addWidget(first)
+    choices = first.choices
+    choices.axis_combo.setCurrentIndex(1)
+    choices.axis_combo.activated.emit(1)
+    switch = next(a for a in choices.show_menu.actions() if a.objectName() == "inset_action")
+    switch.trigger()
+    choices.choose(area="mcclish")
+    again = RocView(session)
+    qtbot.addWidget(again)
+    assert again.choices.axis == choices.axis == choices.axis_combo.itemData(1)
+    assert again.choices.area == "mcclish"
+    assert again.choices.inset_action.isChecked() == switch.isChecked()
+    assert preferences().now.roc.layers == {"inset_action": switch.isChecked()}

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 import xml.etree.ElementTree as ET
 import zlib
@@ -325,14 +324,6 @@ def test_the_dialog_saves_what_is_set_and_remembers_it(dialog, view, session, an
     kept = again.sheet()
     assert kept == Sheet(170.0, 110.0, 9.0, 1.0, caption=True)
     again.deleteLater()
-
-
-def test_settings_that_cannot_be_read_are_the_defaults(view):
-    path = printing._kept()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for text in ("{", "[]", json.dumps({"width": "wide", "font": None})):
-        path.write_text(text, encoding="utf-8")
-        assert printing.last_sheet() == Sheet()
 
 
 def test_a_size_of_ones_own_is_named_so(dialog):

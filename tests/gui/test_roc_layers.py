@@ -207,9 +207,10 @@ def test_on_an_average_the_point_keeps_the_split_s_rate(session, plot, scene):
     assert (negatives >= lower).mean() > 0.25
 
 
-def test_nothing_is_drawn_without_a_run_or_on_another_face(session, plot, scene):
+def test_nothing_is_drawn_without_a_run_or_on_another_face(qtbot, session, plot, scene):
     add(session)
     layers = [kind(plot, session) for kind in (OperatingPointLayer, CostLayer, IsometricLayer)]
+    qtbot.addWidget(layers[1].panel)
     for layer in layers:
         layer.enabled = True
         layer.show(dataclasses.replace(scene(), face="cost"))
@@ -226,10 +227,11 @@ def test_nothing_is_drawn_without_a_run_or_on_another_face(session, plot, scene)
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("prior", "miss"), [(0.3, 1.0), (0.02, 40.0), (1e-6, 1.0), (0.5, 0.05)])
-def test_the_best_point_is_the_cheapest_vertex(session, plot, scene, kind, prior, miss):
+def test_the_best_point_is_the_cheapest_vertex(qtbot, session, plot, scene, kind, prior, miss):
     split = add(session).splits[0]
     session.weigh(prior=prior, miss=miss)
     layer = CostLayer(plot, session)
+    qtbot.addWidget(layer.panel)
     layer.enabled = True
     layer.show(scene(kind))
     curve = roc.roc_curve(split.test_positive, split.test_scores)
@@ -244,10 +246,11 @@ def test_the_best_point_is_the_cheapest_vertex(session, plot, scene, kind, prior
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_line_touches_the_hull_from_above(session, plot, scene, kind):
+def test_the_line_touches_the_hull_from_above(qtbot, session, plot, scene, kind):
     add(session)
     session.weigh(prior=0.2, miss=2.0)
     layer = CostLayer(plot, session)
+    qtbot.addWidget(layer.panel)
     layer.enabled = True
     shown = scene(kind)
     layer.show(shown)
@@ -272,9 +275,10 @@ def test_the_hull_of_an_average_lies_on_and_above_it(session):
     assert set(zip(x.tolist(), y.tolist(), strict=True)) <= on
 
 
-def test_prior_and_cost_are_read_and_shown(session, plot, scene):
+def test_prior_and_cost_are_read_and_shown(qtbot, session, plot, scene):
     record = add(session)
     layer = CostLayer(plot, session)
+    qtbot.addWidget(layer.panel)
     layer.enabled = True
     session.stakes_changed.connect(lambda: layer.show(scene()))
     layer.show(scene())
@@ -311,6 +315,7 @@ def test_the_slider_is_even_in_the_logarithm(prior):
 def test_the_best_threshold_gets_an_interval(session, plot, scene, qtbot):
     add(session)
     layer = CostLayer(plot, session)
+    qtbot.addWidget(layer.panel)
     layer.enabled = True
     layer.show(scene())
     qtbot.waitUntil(lambda: not layer.busy)

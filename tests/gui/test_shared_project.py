@@ -31,6 +31,7 @@ def other(qtbot):
     made = Session()
     yield made
     made.close()
+    made.deleteLater()
 
 
 def damage(path, position, name):

@@ -80,7 +80,7 @@ def test_a_table_brings_the_workplace_and_one_page(starting, qtbot, table_file):
     qtbot.waitUntil(lambda: starting.session.table is not None, timeout=PATIENCE)
     qtbot.waitUntil(lambda: starting.deck.isVisible(), timeout=PATIENCE)
     assert [view.objectName() for view in starting.deck.made_views()] == ["roc_view"]
-    assert starting.findChild(QComboBox, "method_combo").isVisible()
+    qtbot.waitUntil(lambda: starting.findChild(QComboBox, "method_combo").isVisible())
     assert starting.findChild(QTableView, "runs_table") is not None
     assert starting.data_panel.isVisible()
 

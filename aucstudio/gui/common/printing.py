@@ -6,11 +6,11 @@ import atexit
 import contextlib
 import dataclasses
 import functools
-import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pyqtgraph as pg
 from PySide6.QtCore import (
     QBuffer,
@@ -39,9 +39,9 @@ from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, read_drawing
 from aucstudio.gui.common.plots.paper import at_sizes
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import View
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.workspace import home
 
 POINTS_PER_INCH = 72.0
 PRESETS: tuple[tuple[str, float, float], ...] = (
@@ -85,6 +85,9 @@ class Sheet:
     dpi: int = 300
     title: str = ""
     caption: bool = False
+
+
+_RULES = [field.name for field in dataclasses.fields(Sheet) if field.name != "title"]
 
 
 def draw(view: View, sheet: Sheet) -> Drawing:
@@ -179,29 +182,14 @@ def _let_go_at_exit() -> None:
 
 def last_sheet() -> Sheet:
     """Give the settings that were last used; the defaults where there are none."""
-    try:
-        kept = json.loads(_kept().read_text(encoding="utf-8"))
-        known = {
-            field.name: kept[field.name]
-            for field in dataclasses.fields(Sheet)
-            if field.name in kept and type(kept[field.name]) is type(field.default)
-        }
-        return Sheet(**known)
-    except (OSError, ValueError, TypeError):
-        return Sheet()
+    rules = preferences().now.figure
+    return Sheet(**{name: getattr(rules, name) for name in _RULES})
 
 
 def remember_sheet(sheet: Sheet) -> None:
-    """Keep the settings for the next time; what cannot be kept is not worth a complaint."""
-    with contextlib.suppress(OSError, InputError):
-        home().mkdir(parents=True, exist_ok=True)
-        # A title belongs to one picture.
-        kept = dataclasses.replace(sheet, title="")
-        write_atomically(_kept(), json.dumps(dataclasses.asdict(kept)))
-
-
-def _kept() -> Path:
-    return home() / "figure.json"
+    """Keep the settings for the next time, but the title: that belongs to one picture."""
+    rules = {name: getattr(sheet, name) for name in _RULES}
+    preferences().put(figure=msgspec.structs.replace(preferences().now.figure, **rules))
 
 
 # ----------------------------------------------------------------- drawing

@@ -155,3 +155,4 @@ def _ask(box: QMessageBox, name: str) -> None:
     box.setObjectName(name)
     name_buttons(box, name)
     box.exec()
+    box.deleteLater()

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
 from aucstudio.gui.common.plain import tip_text
@@ -29,8 +29,10 @@ class Row:
 class SheetModel(QAbstractTableModel):
     """Rows of text; the first and, where it has words, the last column read from the left."""
 
-    def __init__(self, heads: Sequence[str], tips: dict[int, str], words: Sequence[int]) -> None:
-        super().__init__()
+    def __init__(
+        self, heads: Sequence[str], tips: dict[int, str], words: Sequence[int], parent: QObject
+    ) -> None:
+        super().__init__(parent)
         self.heads, self.tips, self._words = tuple(heads), tips, frozenset(words)
         self.rows: list[Row] = []
 

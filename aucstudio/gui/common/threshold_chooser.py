@@ -152,8 +152,10 @@ class ThresholdChooser(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addLayout(self._grid)
-        for widget in (self.problem, self.effect if self._small else self.card, self.remarks):
+        for widget in (self.problem, self.effect, self.card, self.remarks):
             layout.addWidget(widget)
+        self.effect.setVisible(self._small)
+        self.card.setVisible(not self._small)
         layout.addWidget(self.everywhere, alignment=Qt.AlignmentFlag.AlignLeft)
         self.everywhere.setVisible(not self._small)
 

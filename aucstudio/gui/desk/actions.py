@@ -74,7 +74,7 @@ class Actions(QObject):
         )
         self.copy_figure = self._make("copy_figure", "&Copy picture", "Ctrl+Shift+C")
         self.copy_figure_data = self._make("copy_figure_data", "Copy &numbers", "Ctrl+Shift+N")
-        self.export_report = self._make("export_report", "Save &report…", "Ctrl+Shift+R")
+        self.export_report = self._make("export_report", "Sa&ve report…", "Ctrl+Shift+R")
         self.export_script = self._make("export_script", "Save as experim&ent…", "Ctrl+Shift+E")
         self.run = self._make("run", "&Run", "Ctrl+R")
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")

@@ -28,7 +28,7 @@ class ScoreReport(QWidget):
         super().__init__()
         self.figure = label("", "figure", name="score_auc")
         self.sentence = label("", wrap=True, name="score_sentence")
-        self.model = SheetModel(_HEADS, {}, words=(0, 2))
+        self.model = SheetModel(_HEADS, {}, (0, 2), self)
         self.view = named(QTableView(), "score_report", "What the model met in the table")
         self.view.setModel(self.model)
         list_rows(self.view, _HEIGHT)

@@ -105,3 +105,4 @@ def run_beside(job: Job[Any, Any]) -> None:
     timer.start()
     loop.exec()
     timer.stop()
+    loop.deleteLater()

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.errors import InputError
-from aucstudio.project.garbage import without_collection
 
 Answer = TypeVar("Answer")
 
@@ -175,8 +174,7 @@ class CellStore:
 
     def _run(self, work: Callable[[], Answer]) -> Answer:
         """Work on another thread, so that progress can be told and a stop be heard here."""
-        # DuckDB's own Python makes many objects on the other thread.
-        with without_collection(), concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(work)
             try:
                 while not concurrent.futures.wait([future], 0.05).done:

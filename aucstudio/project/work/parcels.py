@@ -8,8 +8,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from aucstudio.project.garbage import without_collection
-
 _WINDOW = 20_000
 
 
@@ -37,9 +35,7 @@ def receive(stream: IO[bytes]) -> Any:
         rest, sizes = pickle.load(stream)  # noqa: S301  (of this very program)
     except pickle.UnpicklingError as error:
         raise EOFError from error  # it broke off
-    buffers = [_read(stream, size) for size in sizes]
-    with without_collection():
-        return pickle.loads(rest, buffers=buffers)  # noqa: S301
+    return pickle.loads(rest, buffers=[_read(stream, size) for size in sizes])  # noqa: S301
 
 
 class _Pickler(pickle.Pickler):

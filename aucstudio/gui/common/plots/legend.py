@@ -40,6 +40,7 @@ class Legend(pg.LegendItem):
         super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
         self._plot = plot
         self._entries: Entries = []
+        self._samples: list[pg.PlotDataItem] = []
         self._shown: tuple[Entries, int, int] = ([], 0, 0)
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -89,11 +90,20 @@ class Legend(pg.LegendItem):
 
     def _list(self, told: Entries, width: int) -> None:
         super().clear()
+        for sample in self._samples:
+            self.scene().removeItem(sample)
+        self._samples = []
         for words, drawn in told:
-            sample = pg.PlotDataItem(pen=drawn) if isinstance(drawn, QPen) else drawn
-            self.addItem(sample, rich("{}", elided(words, _LETTERS, len)))
+            shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
+            self.addItem(shown, rich("{}", elided(words, _LETTERS, len)))
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
             if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
                 break
+
+    def _sample(self, drawn: QPen) -> pg.PlotDataItem:
+        made = pg.PlotDataItem(pen=drawn)
+        made.setParentItem(self)  # with no place of its own it would be left to the collector
+        self._samples.append(made)
+        return made

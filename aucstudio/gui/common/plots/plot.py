@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton
+from PySide6.QtWidgets import QGraphicsItem, QRubberBand, QToolButton, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.extent import AIR, SIDES, Extent, Range
@@ -72,6 +72,11 @@ class Plot(pg.PlotWidget):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        # pyqtgraph gives its menu and what watches it no parent: they would outlive the plot as
+        # windows of their own, in cycles that the collector ends in any order, on any thread.
+        item = self.getPlotItem()
+        item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
+        item.stateGroup.setParent(self)
         self._stillness = Stillness()
         self._box: Any = self.getPlotItem().getViewBox()
         self._extent = Extent(self._box)
@@ -87,6 +92,10 @@ class Plot(pg.PlotWidget):
         self._box.sigRangeChanged.connect(self._offer_reset)
         self._box.sigStateChanged.connect(self._offer_reset)
         self.scene().sigMouseClicked.connect(self._on_click)
+
+    def close(self) -> bool:
+        # pyqtgraph's own takes the picture out of its scene, and leaves it to the collector.
+        return QWidget.close(self)
 
     def setObjectName(self, name: str) -> None:
         super().setObjectName(name)

@@ -45,7 +45,7 @@ class PicturePage(QSplitter):
             self.forest.plot, "Click: choose a run. Ctrl+click: compare it with the chosen"
         )
         self.forest.clicked.connect(self.run_clicked)
-        self.matrix = PairMatrix()
+        self.matrix = PairMatrix(self)
         self.table = named(MatrixTable(self.matrix), "compare_matrix", "Matrix of pairs")
         self.table.selectionModel().currentChanged.connect(self._on_cell)
         self.heading = label("", "muted", name="compare_matrix_heading", wrap=True)
@@ -122,8 +122,8 @@ class TablesPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._found = Comparison([], [])
-        self.runs_model = SheetModel(sheets.RUN_HEADS, sheets.RUN_TIPS, (0,))
-        self.pairs_model = SheetModel(sheets.PAIR_HEADS, sheets.PAIR_TIPS, (0, 1, 6))
+        self.runs_model = SheetModel(sheets.RUN_HEADS, sheets.RUN_TIPS, (0,), self)
+        self.pairs_model = SheetModel(sheets.PAIR_HEADS, sheets.PAIR_TIPS, (0, 1, 6), self)
         self.runs_table = named(
             sheets.make_table(self.runs_model, 0), "compare_runs_table", "Checked runs"
         )

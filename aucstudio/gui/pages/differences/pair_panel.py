@@ -57,7 +57,9 @@ class PairPanel(QWidget):
         self._work = Background(self, self._land)
         self.heading = label("", "title", name="pair_heading")
         self.told = label("", "muted", name="pair_words", wrap=True)
-        self.model = SheetModel(("Column", "", "", "Difference (sd)", "To the lead"), _TIPS, (0,))
+        self.model = SheetModel(
+            ("Column", "", "", "Difference (sd)", "To the lead"), _TIPS, (0,), self
+        )
         self.table = named(QTableView(), "pair_table", "Columns of the two rows")
         self._dress_table()
         layout = QVBoxLayout(self)

@@ -75,7 +75,6 @@ class ShapesPart(Part):
         super().__init__()
         self.plot = make_plot("model_curves_plot", "Column", "Score")
         self.box.addWidget(self.plot)
-        self.marks = pg.ScatterPlotItem(symbol="|", size=10)
         self.found: ScoreCurves | None = None
         self._spans: tuple[tuple[Any, ...], dict[str, float]] = ((), {})
         self._work = Background(self, self._land)
@@ -175,9 +174,9 @@ class ShapesPart(Part):
         y = np.concatenate([curve.y for curve in found.curves])
         low, high = finite_range(y)
         if len(found.deciles):
-            self.marks.setData(found.deciles, np.full(len(found.deciles), low))
-            self.marks.setPen(pen(theme.muted, 1.5))
-            self.plot.addItem(self.marks)
+            marks = pg.ScatterPlotItem(symbol="|", size=10, pen=pen(theme.muted, 1.5))
+            marks.setData(found.deciles, np.full(len(found.deciles), low))
+            self.plot.addItem(marks)
         shown = min(len(own.levels), _MOST_LEVELS)
         self._name_levels(own.levels[:shown])
         x_range = (-0.5, shown - 0.5) if shown else finite_range(own.x, 0.02)

@@ -26,6 +26,7 @@ from aucstudio.gui.pages.roc.layers import Layers
 from aucstudio.gui.pages.roc.legend import LegendRow
 from aucstudio.gui.pages.roc.lines import Lines
 from aucstudio.gui.pages.roc.range_control import RangeControl
+from aucstudio.gui.pages.roc.remembering import remember_choices
 from aucstudio.gui.pages.roc.saying import Saying
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.pages.roc.training_range import TrainingRange
@@ -88,6 +89,7 @@ class RocView(View):
         self.body.addWidget(self.layers.side)
         self.body.setSpacing(16)
         self._connect()
+        remember_choices(self.choices)
         self.canvas.dress()
         self._show_axes([])
 
@@ -144,7 +146,7 @@ class RocView(View):
             key = tuple(record.id for record in waiting)
             self._curves.start(key, lambda _post: curves.make_ready(waiting))
             if self._curves.busy:
-                self.sentence.setText("Drawing the curves…")
+                self._tell()
                 return
         self._fit_controls(runs)
         self.canvas.dress()
@@ -253,6 +255,8 @@ class RocView(View):
         face = self._face()
         if empty:
             told = Statement(empty)
+        elif self._curves.busy:
+            told = Statement("Drawing the curves…")
         elif face.key == "roc":
             told = self.saying.words(runs, self.session.plan.band)
         else:

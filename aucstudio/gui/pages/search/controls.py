@@ -29,7 +29,7 @@ class SearchControls(QObject):
     changed = Signal(bool)
 
     def __init__(self, row: QHBoxLayout) -> None:
-        super().__init__()
+        super().__init__(row)
         self.split_label, self.split_combo = _combo("&Split", "search_split_combo", "Split")
         plain_tooltip(
             self.split_combo, "Settings are searched anew in the training rows of each split"

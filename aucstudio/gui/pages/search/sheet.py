@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.pages.search.standing import Setting, Standing
@@ -39,8 +39,8 @@ class CandidateModel(SheetModel):
         Candidate of each row.
     """
 
-    def __init__(self) -> None:
-        super().__init__((), {}, ())
+    def __init__(self, parent: QObject) -> None:
+        super().__init__((), {}, (), parent)
         self.order: list[int] = []
         self._sheet = CandidateSheet((), {}, (), ())
         self._by, self._down = -1, False

@@ -28,7 +28,7 @@ class CandidateTable(QTableView):
     def __init__(self) -> None:
         super().__init__()
         named(self, "search_table", "Candidates")
-        self.candidates = CandidateModel()
+        self.candidates = CandidateModel(self)
         self.setModel(self.candidates)
         list_rows(self, 26)
         self.setMinimumHeight(_LEAST_HEIGHT)

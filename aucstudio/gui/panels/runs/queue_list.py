@@ -43,7 +43,7 @@ class QueueModel(QAbstractTableModel):
     """A row for each run in flight, then one for each that waits."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
         self.entries: list[Entry] = []
 

@@ -54,7 +54,7 @@ class RunsModel(QAbstractTableModel):
     moved = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
+        super().__init__(session)
         self.session = session
         self.order = Order()
         self.changing = False

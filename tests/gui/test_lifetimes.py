@@ -1,0 +1,91 @@
+"""A window that is closed goes with all it has, at once and without the collector."""
+
+import gc
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+
+from aucstudio.gui.app import create_window, make_application
+from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.panels.data_panel import DataPanel
+from tests.gui.conftest import PATIENCE
+from tests.gui.leftovers import Leftovers
+
+
+def end_what_is_to_end():
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def closing(qtbot, table_file):
+    """A window that is deleted when it is closed, as the program's own are."""
+    make_application("light")
+    made = create_window(table_file)
+    made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    with qtbot.waitExposed(made):
+        made.show()
+    qtbot.waitUntil(lambda: made.session.table is not None, timeout=PATIENCE)
+    return made
+
+
+def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
+    run_to_end(closing)
+    for view in closing.views:
+        closing.deck.show_view(view)
+        qtbot.waitUntil(lambda view=view: not view.busy(), timeout=PATIENCE)
+    closing.findChild(QAction, "action_tear_off").trigger()
+    (torn,) = closing.deck.windows.values()
+    parts = [*closing.findChildren(QObject), *torn.findChildren(QObject), torn, closing]
+    assert not gc.isenabled()
+    closing.close()
+    end_what_is_to_end()
+    assert [part for part in parts if shiboken6.isValid(part)] == []
+    assert QApplication.topLevelWidgets() == []
+
+
+def test_what_comes_later_does_not_reach_a_closed_window(closing, qtbot):
+    closing.close()
+    end_what_is_to_end()
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    with qtbot.waitExposed(field):
+        field.show()
+    hints = QApplication.styleHints()
+    for scheme in (Qt.ColorScheme.Dark, Qt.ColorScheme.Light, Qt.ColorScheme.Unknown):
+        hints.setColorScheme(scheme)
+    field.setFocus()
+    QApplication.processEvents()
+
+
+def test_a_dialog_that_has_ended_is_gone(session, qtbot, table, monkeypatch):
+    session.study.table = table
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    monkeypatch.setattr(QDialog, "exec", lambda _self: False)
+    panel._on_columns()
+    end_what_is_to_end()
+    assert panel.findChildren(QDialog) == []
+
+
+def test_the_menus_of_a_plot_go_with_it(qtbot):
+    plot = make_plot("some_plot", "across", "up")
+    menus = plot.getPlotItem().ctrlMenu, plot.getPlotItem().stateGroup
+    assert all(shiboken6.isValid(menu) for menu in menus)
+    plot.close()
+    plot.deleteLater()
+    end_what_is_to_end()
+    assert not any(shiboken6.isValid(menu) for menu in menus)
+
+
+def test_what_is_left_over_is_found(qapp):
+    before = Leftovers()
+    kept = QLineEdit(objectName="forgotten")
+    cycle = [QLineEdit(objectName="in_a_cycle")]
+    cycle.append(cycle)
+    del cycle
+    assert before.found() == ["QLineEdit in_a_cycle, for the collector", "QLineEdit forgotten"]
+    kept.deleteLater()
+    gc.disable()
