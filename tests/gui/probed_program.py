@@ -7,15 +7,17 @@ name, then what it is about; the answer is a line on standard output.
 import json
 import sys
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QSocketNotifier, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSocketNotifier, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QMenuBar,
+    QTableView,
     QTreeView,
     QWidget,
 )
@@ -33,6 +35,7 @@ class Probe(QObject):
         super().__init__(application)
         self._asked = QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read, self)
         self._asked.activated.connect(self._on_asked)
+        application.installEventFilter(self)
 
     def _on_asked(self):
         line = sys.stdin.readline()
@@ -45,6 +48,12 @@ class Probe(QObject):
     def _answer(self, question, about):
         sys.stdout.write(json.dumps(getattr(self, question)(*about)) + "\n")
         sys.stdout.flush()
+
+    def eventFilter(self, watched, event):
+        """Take away the completions of Qt's own file dialog, which swallow what is typed fast."""
+        if event.type() == QEvent.Type.Show and isinstance(watched, QFileDialog):
+            watched.findChild(QLineEdit, "fileNameEdit").setCompleter(None)
+        return super().eventFilter(watched, event)
 
     # ------------------------------------------------------------- what can be asked
 
@@ -77,7 +86,7 @@ class Probe(QObject):
         window = main_window()
         panel = window.runs_panel
         labels = [one for one in panel.details.findChildren(QLabel) if one.isVisible()]
-        rows = [str(index.data()) for index in cells(find("runs_table"))]
+        rows = [str(index.data()) for index in cells(panel.findChild(QTableView, "runs_table"))]
         return {"runs": rows, "card": [one.text() for one in labels]}
 
     def widget(self, name):
