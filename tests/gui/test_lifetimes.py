@@ -60,14 +60,14 @@ def test_what_comes_later_does_not_reach_a_closed_window(closing, qtbot):
     QApplication.processEvents()
 
 
-def test_a_dialog_that_has_ended_is_gone(session, qtbot, table, monkeypatch):
-    session.study.table = table
-    panel = DataPanel(session)
+def test_a_dialog_that_has_ended_is_gone(table_session, qtbot):
+    panel = DataPanel(table_session)
     qtbot.addWidget(panel)
-    monkeypatch.setattr(QDialog, "exec", lambda _self: False)
     panel._on_columns()
+    (dialog,) = panel.findChildren(QDialog)
+    dialog.reject()
     end_what_is_to_end()
-    assert panel.findChildren(QDialog) == []
+    assert not shiboken6.isValid(dialog)
 
 
 def test_the_menus_of_a_plot_go_with_it(qtbot):

@@ -284,7 +284,7 @@ def test_scores_come_back_along_both_axes(table_session, open_view, qtbot):
 
 
 def test_the_read_out_is_never_cut(plot):
-    readout = Readout("some_readout", "Words at the pointer")
+    readout = Readout("some_readout", "Words at the pointer", plot)
     words = "Run   threshold 0.4   FPR 0.100   TPR 0.800   precision 0.500   F1 0.62   TP 8 of 10"
     inside = plot.rect()
     for place in (QPointF(1, 1), QPointF(499, 1), QPointF(1, 399), QPointF(499, 399)):

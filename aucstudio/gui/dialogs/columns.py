@@ -57,7 +57,7 @@ class ColumnsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(f"Columns of {table.path.name}")
         self.setObjectName("columns_dialog")
-        self._columns = ColumnsModel(table)
+        self._columns = ColumnsModel(table, self)
         self.search = named(QLineEdit(), "columns_search", "Search columns")
         self.search.setPlaceholderText("Search by name, role, kind or reason")
         self.search.setClearButtonEnabled(True)

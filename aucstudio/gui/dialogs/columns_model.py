@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.project.data.table import Column, Table
@@ -30,8 +30,8 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class ColumnsModel(QAbstractTableModel):
     """One row a column of the table; nothing is made of a row before it is seen."""
 
-    def __init__(self, table: Table) -> None:
-        super().__init__()
+    def __init__(self, table: Table, parent: QObject) -> None:
+        super().__init__(parent)
         self._columns = table.columns
         self._roles = [column.role for column in table.columns]
         self._shown = list(range(len(table.columns)))

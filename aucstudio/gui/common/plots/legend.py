@@ -107,3 +107,8 @@ class Legend(pg.LegendItem):
         made.setParentItem(self)  # with no place of its own it would be left to the collector
         self._samples.append(made)
         return made
+
+
+def keep_sample(sample: pg.GraphicsObject, plot: pg.PlotWidget) -> None:
+    """Have a plot end what only its legend shows: in no scene it would be left to the collector."""
+    sample.setParentItem(plot.getPlotItem())

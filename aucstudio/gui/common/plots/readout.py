@@ -21,10 +21,14 @@ class Readout(PlainLabel):
     Parameters
     ----------
     name, accessible : str
+    owner : QWidget
+        Has it until it is shown over a plot.
     """
 
-    def __init__(self, name: str, accessible: str) -> None:
+    def __init__(self, name: str, accessible: str, owner: QWidget) -> None:
         super().__init__()
+        self.setParent(owner)
+        self._plot: QWidget | None = None
         named(self, name, accessible)
         self.setProperty("role", "readout")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -37,7 +41,8 @@ class Readout(PlainLabel):
     def show_at(self, plot: QWidget, place: QPointF, words: str) -> None:
         """Show words beside a place of a plot."""
         self._words = words
-        if self.parent() is not plot:
+        if self._plot is not plot:
+            self._plot = plot
             self.setParent(plot)
             plot.installEventFilter(self)
         self.setText(in_lines(words))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPen
 
-from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.marks import add_curve, add_marks
@@ -32,6 +32,8 @@ class CloudItems:
         plot.addItem(self.density)
         self.dots = add_marks(plot, "o", 5, 1)
         self._right, self._wrong = (pg.ScatterPlotItem(symbol="s", size=10) for _ in range(2))
+        for sample in (self._right, self._wrong):
+            keep_sample(sample, plot)
         self._normal: Array | None = None
         self._is_split = False
         self.ellipses = [add_curve(plot, 2) for _ in _DEVIATIONS]

@@ -35,7 +35,7 @@ class Pointing:
         # The session's pair, if the subject has it: after a change of study it may be no pair.
         self._pair: tuple[int, int] | None = None
         self._row_words = ""
-        self.readout = Readout("pair_readout", "Pair at the pointer")
+        self.readout = Readout("pair_readout", "Pair at the pointer", plot)
         panel.stepped.connect(self.step)
         panel.closed.connect(lambda: session.point_at(pair=None))
         plot.scene().sigMouseMoved.connect(self.hover)

@@ -8,7 +8,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
-from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.project.geometry.class_density import SHARES, Contour
@@ -31,6 +31,8 @@ class ClassShapes:
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.positives, self.negatives = ([QGraphicsPathItem() for _ in SHARES] for _ in range(2))
         self._samples = [pg.ScatterPlotItem(symbol="s", size=10) for _ in range(2)]
+        for sample in self._samples:
+            keep_sample(sample, plot)
         for items, z in ((self.negatives, -6), (self.positives, -5)):
             for item in items:
                 item.setZValue(z)

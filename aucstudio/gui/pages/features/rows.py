@@ -75,7 +75,7 @@ class RowMarks:
         self._picture: Picture | None = None
         self.names, self._row = ("", ""), "Row"
         self._kept: Index = np.zeros(0, dtype=np.intp)
-        self.readout = Readout("row_readout", "Row at the pointer")
+        self.readout = Readout("row_readout", "Row at the pointer", plot)
         plot.scene().sigMouseMoved.connect(self.hover)
 
     @property

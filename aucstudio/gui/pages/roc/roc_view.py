@@ -96,7 +96,7 @@ class RocView(View):
     # ------------------------------------------------------------- making
 
     def _lay_out(self) -> None:
-        self.readout = Readout("roc_readout", "Curve at the pointer")
+        self.readout = Readout("roc_readout", "Curve at the pointer", self)
         self._pointer = 0.0, 0.0
         self._is_dragging = False
         self.body.addWidget(self.plot, stretch=1)

@@ -99,7 +99,7 @@ class SearchView(View):
         self.readout.setProperty("role", "muted")
         # What it says changes all the time; the window must not.
         self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.hover = Readout("search_hover", "Candidate at the pointer")
+        self.hover = Readout("search_hover", "Candidate at the pointer", self)
         self.use_button = named(
             QPushButton("&Use these settings"), "use_candidate_button", "Use these settings"
         )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.steady import SteadyBox, sides_of
 from aucstudio.gui.common.plotting import NumberAxis, dress_plot, faded, make_plot, pen, run_pen
@@ -60,6 +60,8 @@ class TrainingPlots(QVBoxLayout):
         self._legends = Legend(self.upper), Legend(self.lower)
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
         self._train = pg.PlotDataItem()
+        for sample in (self._held, self._train):
+            keep_sample(sample, self.lower)
         self.lower.sigDeviceRangeChanged.connect(lambda *_changed: self.list_runs())
         self._named: object = None
         self._listed: object = None

@@ -87,7 +87,7 @@ class TrainingView(TrainingControls):
     def _make_plots(self) -> None:
         self.hint = hint_label("training_hint")
         self.key = label(_KEY, "muted", wrap=True, name="training_key")
-        self.readout = Readout("training_readout", "Course at the pointer")
+        self.readout = Readout("training_readout", "Course at the pointer", self)
         self.plots_ = TrainingPlots()
         for plot in self.plots():
             plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
