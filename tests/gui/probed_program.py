@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QMenuBar,
     QTableView,
     QTreeView,
-    QWidget,
 )
 
 from aucstudio import cli
@@ -36,6 +35,8 @@ class Probe(QObject):
         self._asked = QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read, self)
         self._asked.activated.connect(self._on_asked)
         application.installEventFilter(self)
+        self._moves = 0
+        application.focusChanged.connect(self._on_focus)
 
     def _on_asked(self):
         line = sys.stdin.readline()
@@ -48,6 +49,9 @@ class Probe(QObject):
     def _answer(self, question, about):
         sys.stdout.write(json.dumps(getattr(self, question)(*about)) + "\n")
         sys.stdout.flush()
+
+    def _on_focus(self):
+        self._moves += 1
 
     def eventFilter(self, watched, event):
         """Take away the completions of Qt's own file dialog, which swallow what is typed fast."""
@@ -68,6 +72,7 @@ class Probe(QObject):
         return {
             "window": None if front is None else front.objectName(),
             "focus": None if focus is None else focus.objectName(),
+            "moves": self._moves,
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
             "page": window.tabs.tabText(window.tabs.currentIndex()) if window.is_furnished else "",
             "settled": is_settled(window),

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TOOLS = ("Xvfb", "openbox", "xdotool", "setpriv")
 PATIENCE = 120.0
+MOST_TABS = 80
 _SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 # A test that is broken off for its time has no chance to end what it started.
 _BOUND = ("setpriv", "--pdeathsig", "TERM")
@@ -140,9 +141,7 @@ class Hand:
 
     def until(self, key, value):
         """Wait until the desk says that of itself."""
-        return self.wait(
-            f"{key} to be {value!r}", lambda desk: desk.get(key) == value, "desk"
-        )
+        return self.wait(f"{key} to be {value!r}", lambda desk: desk.get(key) == value, "desk")
 
     def settled(self):
         """Wait until nothing is under way and the page shows what there is."""
@@ -212,6 +211,20 @@ class Hand:
     def type(self, text):
         self.do("type", "--delay", 1, text)
 
+    def tab_to(self, name):
+        """Press Tab until a widget has the keyboard."""
+        for _ in range(MOST_TABS):
+            desk = self.ask("desk")
+            if desk["focus"] == name:
+                return
+            self.press("Tab")
+            self.wait(
+                f"Tab to leave {desk['focus']}",
+                lambda now, before=desk["moves"]: now["moves"] > before,
+                "desk",
+            )
+        raise AssertionError(f"{MOST_TABS} Tabs do not lead to {name}")
+
     def fill(self, name, text):
         """Type into the field that has the keyboard, in place of what it says."""
         self.until("focus", name)
@@ -225,6 +238,4 @@ class Hand:
         """Type a path into the dialog that asks for a file."""
         self.fill("fileNameEdit", str(path))
         self.press("Return")
-        self.wait(
-            "the file dialog to go", lambda desk: desk.get("focus") != "fileNameEdit", "desk"
-        )
+        self.wait("the file dialog to go", lambda desk: desk.get("focus") != "fileNameEdit", "desk")

@@ -42,6 +42,10 @@ def runs_done(count):
     return lambda desk: desk["settled"] and [how for _name, how in desk["runs"]] == ["done"] * count
 
 
+def says_saved(words):
+    return words and words["text"].startswith("Saved")
+
+
 def open_dialog(hand, name):
     """Wait until a dialog of that name has the keyboard."""
     hand.until("window", name)
@@ -93,9 +97,7 @@ def drag_band(hand):
     hand.click_tab("ROC")
     before = hand.ask("desk")["band"]
     hand.drag(hand.place("spot", before[1], 0.2), hand.place("spot", 0.3, 0.2))
-    hand.wait(
-        "the range to end at 0.3", lambda desk: abs(desk["band"][1] - 0.3) < 0.02, "desk"
-    )
+    hand.wait("the range to end at 0.3", lambda desk: abs(desk["band"][1] - 0.3) < 0.02, "desk")
     assert hand.settled()["band"][0] == before[0]
 
 
@@ -107,9 +109,7 @@ def read_threshold(hand):
     hand.click("operating_bound")
     hand.fill("operating_bound", "0.05")
     hand.press("Tab")
-    hand.wait(
-        "a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk"
-    )
+    hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
     hand.settled()
     said = hand.ask("widget", "operating_threshold")["text"].replace("−", "-")
     assert float(said) == pytest.approx(hand.ask("desk")["threshold"], rel=1e-4)
@@ -131,12 +131,7 @@ def score_table(hand, files):
     hand.click("score_button")
     hand.click("score_save_button")
     hand.answer_with_file(files["scores"])
-    hand.wait(
-        "the scores to be saved",
-        lambda words: words and "Saved" in words["text"],
-        "widget",
-        "score_words",
-    )
+    hand.wait("the scores to be saved", says_saved, "widget", "score_words")
     hand.click("score_close_button")
     open_dialog(hand, "main_window")
 
@@ -161,6 +156,118 @@ def assert_files_agree(files):
     with files["scores"].open(newline="", encoding="utf-8") as lines:
         scores = [float(row["score"]) for row in csv.DictReader(lines)]
     assert scores == pytest.approx(model.score(read_table(files["others"])).tolist())
+
+
+# ----------------------------------------------------------------- by keys
+
+
+def open_table_by_keys(hand, files):
+    hand.press("ctrl+o")
+    hand.answer_with_file(files["table"])
+    hand.until("table", str(files["table"]))
+    hand.settled()
+
+
+def run_by_keys(hand):
+    """Choose a method and run it; then tick two others, and run those."""
+    first, *others = METHODS
+    hand.tab_to("choose_methods_button")
+    hand.press("space")
+    hand.fill("method_search", first)
+    hand.press("Return")
+    open_dialog(hand, "main_window")
+    hand.until("method", "auc-rls")
+    hand.press("ctrl+r")
+    hand.wait("a run to be done", runs_done(1), "desk")
+    hand.tab_to("choose_methods_button")
+    hand.press("space")
+    for words in others:
+        hand.fill("method_search", words)
+        hand.tab_to("method_tree")
+        hand.press("space")
+        hand.wait(f"{words} ticked", lambda row: row["checked"], "item", "method_tree", words)
+        hand.press("shift+Tab")
+    hand.tab_to("run_methods_button")
+    hand.press("space")
+    open_dialog(hand, "main_window")
+    hand.wait("three runs to be done", runs_done(3), "desk")
+
+
+def turn_pages(hand):
+    for key, pages in (("Next", (*PAGES[1:], PAGES[0])), ("Prior", reversed(PAGES))):
+        for page in pages:
+            hand.press(f"ctrl+{key}")
+            hand.until("page", page)
+            hand.settled()
+
+
+def set_range_and_threshold(hand):
+    hand.press("alt+p")
+    hand.tab_to("band_high")
+    hand.fill("band_high", "0.3")
+    hand.press("Tab")
+    hand.until("band", [0.0, 0.3])
+    hand.press("alt+w")
+    hand.until("popup", "show_menu")
+    hand.press("m")
+    hand.until("popup", None)
+    hand.tab_to("operating_rule")
+    hand.type("FPR")
+    hand.tab_to("operating_bound")
+    hand.fill("operating_bound", "0.05")
+    hand.press("Tab")
+    hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
+    hand.settled()
+
+
+def export_by_keys(hand, files):
+    hand.press("ctrl+m")
+    open_dialog(hand, "export_model_dialog")
+    hand.press("alt+s")
+    hand.answer_with_file(files["model"])
+    open_dialog(hand, "main_window")
+
+
+def score_by_keys(hand, files):
+    hand.press("ctrl+shift+m")
+    hand.until("focus", "score_table_button")
+    hand.press("space")
+    hand.answer_with_file(files["others"])
+    hand.place("widget", "score_button")
+    hand.press("alt+s")
+    hand.place("widget", "score_save_button")
+    hand.press("alt+v")
+    hand.answer_with_file(files["scores"])
+    hand.wait("the scores to be saved", says_saved, "widget", "score_words")
+    hand.press("Escape")
+    open_dialog(hand, "main_window")
+
+
+def save_by_keys(hand, files):
+    hand.press("ctrl+s")
+    hand.answer_with_file(files["project"])
+    hand.until("saved", True)
+
+
+def test_a_day_by_keys_alone(files):
+    with real_desk.screen(1200, 800) as environment:
+        with real_desk.program(environment, files["folder"]) as hand:
+            open_table_by_keys(hand, files)
+            run_by_keys(hand)
+            turn_pages(hand)
+            set_range_and_threshold(hand)
+            export_by_keys(hand, files)
+            score_by_keys(hand, files)
+            save_by_keys(hand, files)
+            before = what_is_seen(hand)
+            hand.press("ctrl+q")
+            assert hand.ended() == 0
+        with real_desk.program(environment, files["folder"]) as hand:
+            hand.press("ctrl+shift+o")
+            hand.answer_with_file(files["project"])
+            hand.until("saved", True)
+            assert what_is_seen(hand) == before
+    assert_files_agree(files)
 
 
 @pytest.mark.parametrize("size", [(1600, 1000), (1200, 800)], ids=["large", "small"])

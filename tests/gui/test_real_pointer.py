@@ -9,10 +9,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def hand(table_file, tmp_path):
-    with real_desk.screen(1600, 1000) as environment:
-        with real_desk.program(environment, tmp_path, table_file) as hand:
-            hand.until("table", str(table_file))
-            yield hand
+    with (
+        real_desk.screen(1600, 1000) as environment,
+        real_desk.program(environment, tmp_path, table_file) as hand,
+    ):
+        hand.until("table", str(table_file))
+        yield hand
 
 
 def test_each_click_on_a_tab_opens_its_page(hand):
