@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.params import declared_params
+
+if TYPE_CHECKING:
+    from aucstudio.engine.base import AUCClassifier
 
 FAMILIES = {
     "least squares": "Least squares, solved at once",
