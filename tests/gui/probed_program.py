@@ -74,6 +74,7 @@ class Probe(QObject):
             "focus": None if focus is None else focus.objectName(),
             "moves": self._moves,
             "popup": None if popup is None else popup.objectName() or type(popup).__name__,
+            "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
             "page": window.tabs.tabText(window.tabs.currentIndex()) if window.is_furnished else "",
             "settled": is_settled(window),
             "title": window.windowTitle(),

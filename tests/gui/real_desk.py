@@ -84,6 +84,7 @@ def program(environment, folder, *arguments):
         with started(command, env=environment, stderr=complaints, **pipes) as process:
             hand = Hand(process, environment, folder)
             hand.until("window", "main_window")
+            hand.until("whole", True)
             yield hand
         complaints.seek(0)
         assert complaints.read() == ""
