@@ -84,6 +84,19 @@ def test_rooms_of_the_window_import_one_way():
                     assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
 
 
+def test_nothing_waits_inside_the_event_loop():
+    # A nested loop lets a person change what the code below it relies on.
+    for path in (PACKAGE / "gui").rglob("*.py"):
+        called = {
+            node.func.attr
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        }
+        # The application itself, and a drag, which is Qt's own loop: nothing follows either.
+        assert "exec" not in called or path.name in ("app.py", "tiles.py"), path
+        assert "QEventLoop" not in path.read_text(encoding="utf-8"), path
+
+
 @pytest.mark.slow
 def test_the_command_line_needs_no_window():
     code = (

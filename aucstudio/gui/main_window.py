@@ -328,8 +328,8 @@ class MainWindow(QMainWindow):
 
     def _on_cluster(self) -> None:
         dialog = ClusterDialog(self.session, self)
-        dialog.exec()
-        dialog.deleteLater()
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     # ------------------------------------------------------------- Qt
 

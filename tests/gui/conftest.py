@@ -48,11 +48,9 @@ class Answers:
     def __init__(self):
         self.open_path = None
         self.save_path = None
-        self.text = None
         self.choice = "stop"
         self.asked = []
         self.errors = []
-        self.texts = []
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +58,6 @@ def answers(monkeypatch):
     given = Answers()
     monkeypatch.setattr(prompts, "ask_open_path", lambda *_: given.open_path)
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: given.save_path)
-    monkeypatch.setattr(prompts, "ask_text", lambda *_: given.text)
     monkeypatch.setattr(
         prompts, "show_error", lambda _parent, sentence, details="": given.errors.append(sentence)
     )
@@ -77,9 +74,6 @@ def answers(monkeypatch):
         answered(given.choice)
 
     monkeypatch.setattr(prompts, "ask_choice", ask_choice)
-    monkeypatch.setattr(
-        prompts, "show_text", lambda _parent, title, text: given.texts.append((title, text))
-    )
     return given
 
 

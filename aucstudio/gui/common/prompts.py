@@ -8,17 +8,14 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QLineEdit,
     QMessageBox,
-    QVBoxLayout,
     QWidget,
 )
 
-from aucstudio.gui.common.plain import PlainLabel, message_box
-from aucstudio.gui.common.widgets import dialog_buttons, name_buttons, named
+from aucstudio.gui.common.plain import message_box
+from aucstudio.gui.common.widgets import name_buttons, named
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.errors import InputError
 
@@ -78,31 +75,16 @@ def with_ending(path: str, ending: str) -> Path:
     return ended
 
 
-def ask_text(parent: QWidget, title: str, label: str, text: str) -> str | None:
-    """Ask for a line of text; None if there is no answer."""
-    dialog = QDialog(parent)
-    dialog.setObjectName("text_prompt")
-    dialog.setWindowTitle(title)
-    edit = named(QLineEdit(text), "text_prompt_edit", label)
-    edit.selectAll()
-    buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="text_prompt")
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    layout = QVBoxLayout(dialog)
-    for widget in (PlainLabel(label), edit, buttons):
-        layout.addWidget(widget)
-    accepted = dialog.exec()
-    dialog.deleteLater()
-    return edit.text().strip() or None if accepted else None
-
-
 def show_error(parent: QWidget, sentence: str, details: str = "") -> None:
-    """Say what went wrong; the traceback is one click away."""
+    """Say what went wrong, on request; the traceback is one click away. Returns at once."""
     box = message_box(QMessageBox.Icon.Warning, "AUC Studio", sentence, parent)
     box.addButton(QMessageBox.StandardButton.Ok)
     if details:
         box.setDetailedText(details)
-    _ask(box, "error_prompt")
+    box.setObjectName("error_prompt")
+    name_buttons(box, "error_prompt")
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.open()
 
 
 Answered = Callable[[str | None], object]
@@ -142,17 +124,3 @@ def ask_choice(
 
     box.finished.connect(finish)
     box.open()
-
-
-def show_text(parent: QWidget, title: str, text: str) -> None:
-    """Show something to read."""
-    box = message_box(QMessageBox.Icon.NoIcon, title, text, parent)
-    box.addButton(QMessageBox.StandardButton.Ok)
-    _ask(box, "text_message")
-
-
-def _ask(box: QMessageBox, name: str) -> None:
-    box.setObjectName(name)
-    name_buttons(box, name)
-    box.exec()
-    box.deleteLater()

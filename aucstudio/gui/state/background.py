@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QObject
+from PySide6.QtCore import QObject
 
 from aucstudio.gui.state.timers import ticking
 from aucstudio.project.work.job import Job
@@ -95,14 +95,3 @@ class Background:
             self._job = None
             self._poll.stop()
             self._land(self.key, job)
-
-
-def run_beside(job: Job[Any, Any]) -> None:
-    """Run a job to its end on its own thread; returns when it has ended."""
-    loop = QEventLoop()
-    timer = ticking(loop, 10, lambda: loop.quit() if job.ended else None)
-    job.start()
-    timer.start()
-    loop.exec()
-    timer.stop()
-    loop.deleteLater()
