@@ -23,6 +23,7 @@ ROOT = HERE.parent.parent
 TOOLS = ("Xvfb", "openbox", "xdotool", "setpriv")
 PATIENCE = 120.0
 MOST_TABS = 80
+COMPLAINTS = "complaints.txt"  # what the program says on standard error
 _SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 # A test that is broken off for its time has no chance to end what it started.
 _BOUND = ("setpriv", "--pdeathsig", "TERM")
@@ -77,10 +78,14 @@ def screen(width, height):
 def program(environment, folder, *arguments):
     """The program on a screen, with its home and its pictures of failures in a folder."""
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = environment | {"AUCSTUDIO_HOME": str(folder / "home"), "PYTHONPATH": paths}
+    environment = environment | {
+        "AUCSTUDIO_HOME": str(folder / "home"),
+        "PYTHONPATH": paths,
+        "PYTHONFAULTHANDLER": "1",
+    }
     command = [sys.executable, HERE / "probed_program.py", *arguments]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with (folder / "said.txt").open("w+") as complaints:
+    with (folder / COMPLAINTS).open("w+") as complaints:
         with started(command, env=environment, stderr=complaints, **pipes) as process:
             hand = Hand(process, environment, folder)
             hand.until("window", "main_window")
@@ -124,7 +129,10 @@ class Hand:
             raise AssertionError(f"no answer to {question} {about}") from None
         except BrokenPipeError:
             said = None
-        assert said is not None, f"the program ended before it answered {question} {about}"
+        assert said is not None, (
+            f"the program ended with {self.ended()} before it answered {question} {about}: "
+            f"{(self._folder / COMPLAINTS).read_text()}"
+        )
         return json.loads(said)
 
     def wait(self, what, holds, question, *about):
