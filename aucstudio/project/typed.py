@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-# A type is looked through when it is first met, and msgspec shares what it has found so far: a
-# second thread that comes for the same type meanwhile crashes (github.com/jcrist/msgspec, 0.22).
-# It holds the interpreter all the while, so that waiting for each other costs the threads nothing.
+# A type is looked through when it is first met, and a second thread that comes for it meanwhile
+# crashes on what has been noted of it so far: msgspec 0.22, whose functions are meant to be safe
+# (https://github.com/msgspec/msgspec/issues/401). It holds the interpreter anyway, so that waiting
+# for each other costs the threads nothing.
 _one_at_a_time = threading.RLock()
 
 
