@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 # A type is looked through when it is first met, and a second thread that comes for it meanwhile
 # crashes on what has been noted of it so far: msgspec 0.22, whose functions are meant to be safe
@@ -14,7 +16,7 @@ import msgspec
 _one_at_a_time = threading.RLock()
 
 
-def convert(document: object, kind: Any) -> Any:
+def convert(document: object, kind: type[T]) -> T:
     """Make plain data into a value of a type.
 
     Raises
@@ -26,7 +28,7 @@ def convert(document: object, kind: Any) -> Any:
         return msgspec.convert(document, kind)
 
 
-def decode(text: str | bytes, kind: Any) -> Any:
+def decode(text: str | bytes | bytearray, kind: type[T]) -> T:
     """Read JSON as a value of a type.
 
     Raises

@@ -9,7 +9,7 @@ from aucstudio.project.store.model_file import load_model
 from tests.conftest import write_table
 from tests.gui import real_desk
 
-pytestmark = [pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 PAGES = (
     "ROC",
@@ -21,7 +21,6 @@ PAGES = (
     "Model",
     "Compare",
 )
-ROUNDS = 10
 METHODS = ("Least squares on pairs", "Log-odds as a weighted sum", "Linear ranking machine")
 
 
@@ -46,8 +45,8 @@ def says_saved(words):
     return words and words["text"].startswith("Saved")
 
 
-def open_dialog(hand, name):
-    """Wait until a dialog of that name has the keyboard."""
+def in_front(hand, name):
+    """Wait until the window of that name has the keyboard."""
     hand.until("window", name)
 
 
@@ -63,7 +62,7 @@ def open_table(hand, files):
 
 def choose_method(hand):
     hand.click("choose_methods_button")
-    open_dialog(hand, "method_chooser")
+    in_front(hand, "method_chooser")
     hand.click_at(hand.place("item", "method_tree", "Linear ranking machine"))
     hand.wait(
         "the button to name it",
@@ -72,18 +71,18 @@ def choose_method(hand):
         "choose_method_button",
     )
     hand.click("choose_method_button")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
     hand.until("method", "rank-svm")
 
 
 def run_three_at_once(hand):
     hand.choose("Run", "Runs at once", "2")
     hand.click("choose_methods_button")
-    open_dialog(hand, "method_chooser")
+    in_front(hand, "method_chooser")
     for words in METHODS:
         hand.tick("method_tree", words)
     hand.click("run_methods_button")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
     hand.wait("three runs to be done", runs_done(3), "desk")
 
 
@@ -117,15 +116,15 @@ def read_threshold(hand):
 
 def export_model(hand, files):
     hand.choose("File", "Export model…")
-    open_dialog(hand, "export_model_dialog")
+    in_front(hand, "export_model_dialog")
     hand.click("export_save_button")
     hand.answer_with_file(files["model"])
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
 
 
 def score_table(hand, files):
     hand.choose("File", "Score a table…")
-    open_dialog(hand, "score_table_dialog")
+    in_front(hand, "score_table_dialog")
     hand.click("score_table_button")
     hand.answer_with_file(files["others"])
     hand.click("score_button")
@@ -133,7 +132,7 @@ def score_table(hand, files):
     hand.answer_with_file(files["scores"])
     hand.wait("the scores to be saved", says_saved, "widget", "score_words")
     hand.click("score_close_button")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
 
 
 def save(hand, files):
@@ -175,7 +174,7 @@ def run_by_keys(hand):
     hand.press("space")
     hand.fill("method_search", first)
     hand.press("Return")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
     hand.until("method", "auc-rls")
     hand.press("ctrl+r")
     hand.wait("a run to be done", runs_done(1), "desk")
@@ -189,7 +188,7 @@ def run_by_keys(hand):
         hand.press("shift+Tab")
     hand.tab_to("run_methods_button")
     hand.press("space")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
     hand.wait("three runs to be done", runs_done(3), "desk")
 
 
@@ -222,10 +221,10 @@ def set_range_and_threshold(hand):
 
 def export_by_keys(hand, files):
     hand.press("ctrl+m")
-    open_dialog(hand, "export_model_dialog")
+    in_front(hand, "export_model_dialog")
     hand.press("alt+s")
     hand.answer_with_file(files["model"])
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
 
 
 def score_by_keys(hand, files):
@@ -240,7 +239,7 @@ def score_by_keys(hand, files):
     hand.answer_with_file(files["scores"])
     hand.wait("the scores to be saved", says_saved, "widget", "score_words")
     hand.press("Escape")
-    open_dialog(hand, "main_window")
+    in_front(hand, "main_window")
 
 
 def save_by_keys(hand, files):
@@ -270,14 +269,16 @@ def test_a_day_by_keys_alone(files):
     assert_files_agree(files)
 
 
-@pytest.mark.parametrize("size", [(1600, 1000), (1200, 800)], ids=["large", "small"])
-def test_a_day_by_pointer(files, size):
+@pytest.mark.parametrize(
+    ("size", "rounds"), [((1600, 1000), 10), ((1200, 800), 2)], ids=["large", "small"]
+)
+def test_a_day_by_pointer(files, size, rounds):
     with real_desk.screen(*size) as environment:
         with real_desk.program(environment, files["folder"]) as hand:
             open_table(hand, files)
             choose_method(hand)
             run_three_at_once(hand)
-            visit_pages(hand, ROUNDS)
+            visit_pages(hand, rounds)
             drag_band(hand)
             read_threshold(hand)
             export_model(hand, files)
