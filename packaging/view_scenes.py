@@ -10,19 +10,21 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.help import HelpDialog
+from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.faces import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import Table
 from aucstudio.project.store.sheets import write_rows
 
@@ -69,6 +71,8 @@ def dialog_scenes(window: MainWindow) -> Scenes:
         "dialog score table refused": partial(_scoring, window, _renamed(window)),
         "dialog score table filled": partial(_scoring, window, _renamed(window), allow=True),
         "dialog export figure": lambda: ExportFigureDialog(session, window.views[0], window),
+        "dialog methods": partial(_opened, window, "choose_methods_button", "method_chooser"),
+        "dialog preferences": lambda: PreferencesDialog(preferences(), window),
         "dialog cluster": lambda: ClusterDialog(session, window),
         "dialog manual": lambda: HelpDialog(window, "manual"),
         "dialog about": lambda: HelpDialog(window, "about"),
@@ -78,6 +82,7 @@ def dialog_scenes(window: MainWindow) -> Scenes:
     menus: Scenes = {
         f"menu {menu.title().replace('&', '').lower()}": partial(the, menu)
         for menu in window.menuBar().findChildren(QMenu, options=direct)
+        if menu.title()  # the bar has one of its own, for what has no room in it
     }
     return made | menus
 
@@ -162,6 +167,11 @@ def _write_later(table: Table, path: Path, rename: dict[str, str]) -> None:
     rows[12] += ["of", "another"]
     with path.open("w", encoding="utf-8") as file:
         write_rows(file, [[*names, "remark"], *([*row, ""] for row in rows)])
+
+
+def _opened(window: MainWindow, button: str, dialog: str) -> QWidget:
+    the(window.findChild(QPushButton, button)).click()
+    return the(window.findChild(QDialog, dialog))
 
 
 def _wait(dialog: ScoreTableDialog) -> None:

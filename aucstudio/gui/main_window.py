@@ -24,12 +24,12 @@ from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.files import Files
-from aucstudio.gui.liking import Liking
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.gui.state.opening import PROJECT, TABLE, Opened, kind_of
 from aucstudio.gui.state.session import Session
+from aucstudio.gui.window_preferences import WindowPreferences
 from aucstudio.gui.windows import the_windows
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -63,7 +63,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self.setAcceptDrops(True)
         self._refresh_state()
-        self.liking = Liking(self)
+        self.preferences = WindowPreferences(self)
 
     # ------------------------------------------------------------- assembly
 

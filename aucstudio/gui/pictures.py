@@ -89,8 +89,9 @@ def settle(window: MainWindow) -> None:
         QApplication.processEvents()
         drawing = any(view.busy() for view in window.deck.visible_views())
         if clock.elapsed() > 150 and not drawing:
-            # What has just been drawn may still have to take its place.
-            QApplication.processEvents()
+            # What has just been drawn may still have to take its place, and words beside it too.
+            for _ in range(3):
+                QApplication.processEvents()
             return
 
 

@@ -92,6 +92,7 @@ def test_a_method_says_what_it_is(method):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @every_case
 def test_scikit_learn_finds_nothing_wrong(method):
     results = check_estimator(method, on_fail=None, on_skip=None)

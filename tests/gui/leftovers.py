@@ -10,14 +10,14 @@ import time
 
 import psutil
 import shiboken6
-from PySide6.QtCore import QEvent, QObject, QThread
+from PySide6.QtCore import QEvent, QMimeData, QObject, QThread
 from PySide6.QtGui import QClipboard, QScreen
 from PySide6.QtWidgets import QApplication, QGraphicsItem, QStyle
 
 from aucstudio.project.work.processes import the_processes
 
 _ENDING_SECONDS = 30.0  # a call that was given up ends in its own time
-_OF_THE_APPLICATION = (QApplication, QClipboard, QScreen, QStyle)
+_OF_THE_APPLICATION = (QApplication, QClipboard, QMimeData, QScreen, QStyle)
 # They belong to the processes that all windows have in common, and end with the program.
 _COMMON = ("aucstudio-pipe", "aucstudio-spawner")
 

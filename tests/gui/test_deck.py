@@ -260,15 +260,15 @@ def test_an_experiment_file_says_which_views_are_side_by_side(window, qtbot):
     def is_done():
         return not window.session.busy
 
-    window.open_example("two-gaussians")
-    qtbot.waitSignal(window.session.opened, timeout=30_000).wait()
+    with qtbot.waitSignal(window.session.opened, timeout=30_000):
+        window.open_example("two-gaussians")
     assert tabs(window, "view_tabs_beside") == ["difference_view"]
     assert view(window, "feature_view").isVisible()
     assert view(window, "difference_view").isVisible()
     assert len(tabs(window, ORDER)) == len(window.views) - 1
     qtbot.waitUntil(is_done, timeout=30_000)
-    window.open_example("two-scorers")
-    qtbot.waitSignal(window.session.opened, timeout=30_000).wait()
+    with qtbot.waitSignal(window.session.opened, timeout=30_000):
+        window.open_example("two-scorers")
     assert tabs(window, ORDER) == [v.objectName() for v in window.views]
     assert window.current_view().objectName() == "roc_view"
     qtbot.waitUntil(is_done, timeout=30_000)

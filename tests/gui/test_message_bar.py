@@ -76,3 +76,12 @@ def test_of_very_many_the_latest_are_kept(bar):
     assert len(bar.messages) == 200
     assert bar.count.text() == "200 of 200"
     assert bar.words.text() == "Message 499"
+
+
+def test_a_sentence_begins_with_a_capital_and_a_file_keeps_its_name(qtbot):
+    bar = MessageBar()
+    qtbot.addWidget(bar)
+    bar.tell("the run failed")
+    assert bar.shown.sentence == "The run failed"
+    bar.tell("pima.csv, row 3: not a number")
+    assert bar.shown.sentence == "pima.csv, row 3: not a number"

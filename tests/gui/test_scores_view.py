@@ -159,9 +159,17 @@ def test_class_names_are_those_of_the_data(view, add, qtbot):
     shown(view, qtbot)
     assert view.findChild(QLabel, "actual_positive").text() == "is yes"
     assert view.findChild(QLabel, "called_negative").text() == "called no"
-    title = view.plot.getPlotItem().titleLabel.text
-    assert "</span> yes" in title
-    assert "</span> no" in title
+    legend = view.picture.legend
+    assert [words.text for _, words in legend.items] == ["yes", "no", "wrong side"]
+
+
+def test_the_plot_keeps_to_its_place_beside_the_figures(view, add, qtbot):
+    add()
+    view.resize(560, 700)
+    shown(view, qtbot)
+    view.picture.name_classes(("a class with a long name", "another class with one"))
+    assert view.side.isVisible()
+    assert view.plot.getPlotItem().size().width() <= view.plot.width()
 
 
 def test_run_in_flight_shows_distributions_alone(view, add, session, qtbot):

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 
+from aucstudio.gui.common.confusion import ConfusionCard
 from aucstudio.gui.common.threshold_chooser import RULES, ThresholdChooser
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
@@ -333,3 +334,15 @@ def test_on_a_low_page_the_figures_scroll_and_none_is_squeezed(session, add, ope
     for above, below in itertools.pairwise(lines):
         assert above.geometry().bottom() < below.geometry().top()
     assert view.worst.height() >= 150
+
+
+def test_class_names_that_begin_alike_are_told_apart(qtbot):
+    card = ConfusionCard()
+    qtbot.addWidget(card)
+    card.name_classes("tested_positive", "tested_negative")
+    for labels in (card.heads, card.sides):
+        words = [label.text() for label in labels]
+        assert len(set(words)) == 2
+        assert "…" in words[0]
+    card.name_classes("yes", "no")
+    assert [label.text() for label in card.heads] == ["called yes", "called no"]

@@ -75,7 +75,7 @@ def test_a_range_that_was_widened_is_a_warning_that_comes_back(project, plan, ta
     (after,) = ProjectFile.open(project.path).runs()
     assert after.splits[1].trained_range == (0.0, 0.4)
     assert after.warnings == (
-        "Trained for FPR 0 … 0.4 in 1 of 3 splits: nothing could be learnt from FPR 0 … 1 alone",
+        "Trained for FPR 0 … 0.4 in 1 of 3 splits: nothing could be learnt from FPR 0 … 1 alone.",
     )
     assert execute(plan("auc-rls"), table).splits[0].trained_range is None
 

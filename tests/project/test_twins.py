@@ -92,8 +92,13 @@ def test_a_fallback_and_no_convergence_are_cautions_and_other_notes_are_not(tabl
     assert cautions(made) == []
     widened = execute(plan(table, "svm-pauc", {"C": 1e-6, "fpr_range": (0.0, 0.1)}), table)
     (told,) = cautions(widened)
-    assert "the range was widened to [0, " in told
-    assert caution_words(widened).startswith("FPR range widened to [0, ")
+    assert (told,) == widened.warnings
+    assert told.startswith("Trained for FPR 0 … ")
+    assert remarks(widened) == []  # the note of the fit says the same
+    assert caution_words(widened).startswith("FPR range widened to 0 … ")
+    (split,) = widened.splits
+    early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
+    assert cautions(early) == list(early.notes)
     split = dataclasses.replace(made.splits[0], converged=False, notes=("Boosting ended.",))
     unfinished = dataclasses.replace(made, splits=(split,))
     assert cautions(unfinished) == [

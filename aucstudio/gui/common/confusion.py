@@ -23,7 +23,8 @@ from aucstudio.project.results.stakes import Stakes
 from aucstudio.project.words import interval_words
 
 CARD_WIDTH = 272
-_NAME_WIDTH = 56
+_NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
+_ALIKE = 4  # letters that two names begin with
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
@@ -71,7 +72,8 @@ class ConfusionCard(QWidget):
 
     def _lay_out_matrix(self) -> None:
         for k, (head, side) in enumerate(zip(self.heads, self.sides, strict=True)):
-            self.grid.addWidget(head, 0, k + 1, _RIGHT)
+            head.setAlignment(_RIGHT)
+            self.grid.addWidget(head, 0, k + 1, _RIGHT | Qt.AlignmentFlag.AlignBottom)
             self.grid.addWidget(side, 2 * k + 1, 0)
         for k, key in enumerate(_COUNTS):
             row, column = 2 * (k // 2) + 1, 1 + k % 2
@@ -98,12 +100,15 @@ class ConfusionCard(QWidget):
         self.grid.addWidget(self.rates[key], row, 0, 1, 3, _RIGHT)
 
     def name_classes(self, positive: str, negative: str) -> None:
-        """Name the classes; a long name is cut off, and whole in the tooltip."""
+        """Name the classes; a long name is cut where both are alike, and whole in the tooltip."""
+        names = positive, negative
+        begin_alike = positive[:_ALIKE] == negative[:_ALIKE]
+        cut = Qt.TextElideMode.ElideLeft if begin_alike else Qt.TextElideMode.ElideRight
         metrics = QFontMetrics(self.font())
-        for k, name in enumerate((positive, negative)):
-            short = metrics.elidedText(name, Qt.TextElideMode.ElideRight, _NAME_WIDTH)
-            self.heads[k].setText(f"called {short}")
-            self.sides[k].setText(f"is {short}")
+        for k, name in enumerate(names):
+            side, head = (metrics.elidedText(name, cut, scaled(w)) for w in _NAME_WIDTHS)
+            self.heads[k].setText(f"called {name}" if side == name else f"called\n{head}")
+            self.sides[k].setText(f"is {side}")
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 
 import msgspec
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QGridLayout,
     QHBoxLayout,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
+from aucstudio.gui.common.edge_box import make_edge_box
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
+    FIELD_MARGINS,
     dialog_buttons,
     field_label,
     fields_grid,
@@ -29,6 +32,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.preferences import PreferencesFile
 
 _THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
+_FIELD, _HEADING = 200, 32  # pixels: width of a field, height of a heading
 _BUTTON = QDialogButtonBox.StandardButton
 
 
@@ -40,7 +44,15 @@ class PreferencesDialog(QDialog):
         self.setObjectName("preferences_dialog")
         self.setWindowTitle("Preferences")
         self._kept = kept
-        now = kept.now
+        self._make_window_fields()
+        self._make_figure_fields()
+        self._lay_out()
+        for box in (self.low, self.high):
+            box.valueChanged.connect(self._check)
+        self._check()
+
+    def _make_window_fields(self) -> None:
+        now = self._kept.now
         self.theme = named(QComboBox(), "preferences_theme", "Theme")
         for key, words in _THEMES.items():
             self.theme.addItem(words, key)
@@ -50,38 +62,44 @@ class PreferencesDialog(QDialog):
         self.text_size.setSingleStep(10)
         most = max(os.cpu_count() or 1, now.runs_at_once)
         self.at_once = _whole("preferences_at_once", "Runs at once", (1, most), now.runs_at_once)
-        self.low = _share("preferences_fpr_low", "Lower end of the FPR range", now.fpr_range[0])
-        self.high = _share("preferences_fpr_high", "Upper end of the FPR range", now.fpr_range[1])
+        self.low = make_edge_box("preferences_fpr_low", "Lower end of the FPR range", 0.0, 1.0)
+        self.high = make_edge_box("preferences_fpr_high", "Upper end of the FPR range", 0.0, 1.0)
+        for box, end in zip((self.low, self.high), now.fpr_range, strict=True):
+            box.setValue(end)
         self.problem = label("", "error", wrap=True, name="preferences_problem")
-        self._make_figure_fields()
+
+    def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
-        layout.addWidget(label("WINDOW", "heading"))
-        layout.addLayout(_form(("&Theme", self.theme), ("Text &size", self.text_size)))
-        layout.addWidget(label("NEW STUDIES", "heading"))
-        layout.addLayout(_form(("&FPR from", self.low), ("to", self.high)))
-        layout.addWidget(self.problem)
-        layout.addLayout(_form(("&Runs at once", self.at_once)))
-        layout.addWidget(label("FIGURES", "heading"))
-        layout.addLayout(
-            _form(
-                ("&Width", self.width_mm),
-                ("&Height", self.height_mm),
-                ("T&ype", self.font_points),
-                ("&Lines", self.line_points),
-                ("PNG", self.dpi),
-            )
-        )
-        layout.addWidget(self.light)
-        layout.addWidget(self.caption)
+        fpr = QHBoxLayout()
+        for part in (self.low, label("…"), self.high):
+            fpr.addWidget(part)
+        fpr.addStretch(1)
+        self._rows = fields_grid()
+        self._rows.setColumnMinimumWidth(1, scaled(_FIELD))
+        layout.addLayout(self._rows)
+        self._add_heading("WINDOW")
+        self._add("&Theme", self.theme)
+        self._add("Text &size", self.text_size)
+        self._add_heading("RUNS")
+        self._add("&Runs at once", self.at_once)
+        self._add_heading("NEW STUDIES")
+        self._add("&FPR range", self.low, fpr)
+        self._rows.addWidget(self.problem, self._rows.rowCount(), 0, 1, 2)
+        self._add_heading("FIGURES")
+        self._add("&Width", self.width_mm)
+        self._add("&Height", self.height_mm)
+        self._add("T&ype", self.font_points)
+        self._add("&Lines", self.line_points)
+        self._add("C&olours", self.colours)
+        self._add("R&esolution", self.dpi)
+        self._rows.addWidget(self.caption, self._rows.rowCount(), 1)
+        layout.addStretch(1)
         self.buttons = dialog_buttons(_BUTTON.Ok, _BUTTON.Cancel, name="preferences")
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout.addWidget(self.buttons)
-        for box in (self.low, self.high):
-            box.valueChanged.connect(self._check)
-        self._check()
 
     def _make_figure_fields(self) -> None:
         rules = self._kept.now.figure
@@ -93,14 +111,31 @@ class PreferencesDialog(QDialog):
         self.line_points = _length("preferences_line", "Width of a line", 0.1, 10, rules.line)
         for box in (self.font_points, self.line_points):
             box.setSuffix(" pt")
-        self.dpi = _whole("preferences_dpi", "Pixels an inch", (36, 2400), rules.dpi)
+        self.dpi = _whole("preferences_dpi", "Dots per inch of a PNG", (36, 2400), rules.dpi)
         self.dpi.setSuffix(" dpi")
-        self.light = named(QCheckBox("In light &colours"), "preferences_light", "In light colours")
-        self.light.setChecked(rules.light)
-        self.caption = named(
-            QCheckBox("With the sentence &below"), "preferences_caption", "With the sentence below"
-        )
+        self.colours = named(QComboBox(), "preferences_colours", "Colours of a figure")
+        self.colours.addItem("For print, on white", True)
+        self.colours.addItem("As on screen", False)
+        self.colours.setCurrentIndex(self.colours.findData(rules.light))
+        words = "Sentence below as caption"
+        self.caption = named(QCheckBox("Sentence below as &caption"), "preferences_caption", words)
         self.caption.setChecked(rules.caption)
+
+    def _add_heading(self, words: str) -> None:
+        row = self._rows.rowCount()
+        self._rows.setRowMinimumHeight(row, scaled(_HEADING if row > 1 else 0))
+        bottom = Qt.AlignmentFlag.AlignBottom
+        self._rows.addWidget(label(words, "heading"), row, 0, 1, 2, bottom)
+
+    def _add(self, words: str, field: QWidget, beside: QHBoxLayout | None = None) -> None:
+        row = self._rows.rowCount()
+        title = field_label(words)
+        title.setBuddy(field)
+        self._rows.addWidget(title, row, 0)
+        if beside is None:
+            self._rows.addWidget(field, row, 1)
+        else:
+            self._rows.addLayout(beside, row, 1)
 
     def _check(self) -> None:
         sound = self.low.value() < self.high.value()
@@ -115,7 +150,7 @@ class PreferencesDialog(QDialog):
             font=self.font_points.value(),
             line=self.line_points.value(),
             dpi=self.dpi.value(),
-            light=self.light.isChecked(),
+            light=self.colours.currentData(),
             caption=self.caption.isChecked(),
         )
         self._kept.put(
@@ -128,21 +163,9 @@ class PreferencesDialog(QDialog):
         super().accept()
 
 
-def _form(*fields: tuple[str, QWidget]) -> QGridLayout:
-    grid = fields_grid()
-    for row, (words, field) in enumerate(fields):
-        title = field_label(words)
-        title.setBuddy(field)
-        grid.addWidget(title, row, 0)
-        beside = QHBoxLayout()
-        beside.addWidget(field)
-        beside.addStretch(1)
-        grid.addLayout(beside, row, 1)
-    return grid
-
-
 def _whole(name: str, accessible: str, bounds: tuple[int, int], value: int) -> QSpinBox:
     box = named(QSpinBox(), name, accessible)
+    box.lineEdit().setTextMargins(*FIELD_MARGINS)
     box.setRange(*bounds)
     box.setValue(value)
     return box
@@ -150,16 +173,8 @@ def _whole(name: str, accessible: str, bounds: tuple[int, int], value: int) -> Q
 
 def _length(name: str, accessible: str, low: float, high: float, value: float) -> QDoubleSpinBox:
     box = named(QDoubleSpinBox(), name, accessible)
+    box.lineEdit().setTextMargins(*FIELD_MARGINS)
     box.setDecimals(1)
     box.setRange(low, high)
-    box.setValue(value)
-    return box
-
-
-def _share(name: str, accessible: str, value: float) -> QDoubleSpinBox:
-    box = named(QDoubleSpinBox(), name, accessible)
-    box.setDecimals(3)
-    box.setSingleStep(0.01)
-    box.setRange(0.0, 1.0)
     box.setValue(value)
     return box

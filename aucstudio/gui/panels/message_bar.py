@@ -102,7 +102,7 @@ class MessageBar(QFrame):
         """Show a message; what was shown before stays a step away."""
         first, _, rest = sentence.partition("\n\n")
         told = "\n\n".join(part for part in (rest, details) if part)
-        self.messages.append(Message(first[:1].upper() + first[1:], told))
+        self.messages.append(Message(_begun(first), told))
         del self.messages[:-_MOST_KEPT]
         self._show(len(self.messages) - 1)
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
@@ -158,3 +158,9 @@ class MessageBar(QFrame):
             self.dismiss_shown()
         else:
             super().keyPressEvent(event)
+
+
+def _begun(sentence: str) -> str:
+    """Begin a sentence with a capital, unless it begins with a name, as of a file."""
+    word = sentence.partition(" ")[0].rstrip(",:;")
+    return sentence[:1].upper() + sentence[1:] if word.isalpha() else sentence

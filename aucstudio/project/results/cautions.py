@@ -16,13 +16,13 @@ _GRAVE = re.compile(
     r"|converge|too few|too narrow|add nothing|cannot be told"
 )
 _CHANCE = 0.5
-_WIDENED = re.compile(r"widened to (\[[^]]*\])")
+_WIDENED = "widened to"
 _CONVERGENCE = re.compile(r"not reached|had settled|converge")
 
 
 def cautions(record: RunRecord) -> list[str]:
     """List the sentences that put a run's result in doubt: a fallback, no convergence, few rows."""
-    told = [note for note in record.notes if _GRAVE.search(note)]
+    told = [*record.warnings, *(note for note in _notes(record) if _GRAVE.search(note))]
     unfinished = sum(not split.converged for split in record.splits)
     if unfinished and record.status != STOPPED and not any(map(_CONVERGENCE.search, told)):
         fits = counted(len(record.splits), "fit")
@@ -33,16 +33,20 @@ def cautions(record: RunRecord) -> list[str]:
 
 def remarks(record: RunRecord) -> list[str]:
     """List what else the fits noted."""
-    return [note for note in record.notes if not _GRAVE.search(note)]
+    return [note for note in _notes(record) if not _GRAVE.search(note)]
+
+
+def _notes(record: RunRecord) -> list[str]:
+    """List the fits' notes, but for those that say what the record itself knows."""
+    known = bool(record.widened)  # a record of an early version has the note alone
+    return [note for note in record.notes if not (known and _WIDENED in note)]
 
 
 def caution_words(record: RunRecord) -> str:
     """Say in a few words what the cautions are about; empty where there are none."""
-    told = cautions(record)
-    widened = next((found[1] for note in told if (found := _WIDENED.search(note))), "")
-    if widened:
-        return f"FPR range widened to {widened}"
-    return told[0] if told else ""
+    if record.widened:
+        return f"FPR range widened to {range_words(max(record.widened))}"
+    return next(iter(cautions(record)), "")
 
 
 def ranks_backwards(area: Summary) -> bool:
@@ -55,4 +59,5 @@ def trained_elsewhere_words(record: RunRecord, band: Band) -> str:
     trained = trained_for(record)
     if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
         return ""
-    return f"Trained for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."
+    verb = "Asked to train" if record.widened else "Trained"
+    return f"{verb} for FPR {range_words(trained)}, not for the range shown, {range_words(band)}."

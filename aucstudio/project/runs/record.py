@@ -19,6 +19,7 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.trajectory import Stage, Trajectory
 from aucstudio.project.runs.tuning import Search
+from aucstudio.project.words import range_words
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -218,17 +219,21 @@ class RunRecord:
         return tuple(dict.fromkeys(note for split in self.splits for note in split.notes))
 
     @property
+    def widened(self) -> Counter[tuple[float, float]]:
+        """Wider FPR ranges that were trained for in place of the one asked for, and how often."""
+        asked = self.params.get("fpr_range")
+        used = (split.trained_range for split in self.splits)
+        return Counter(one for one in used if asked and one not in (None, tuple(asked)))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was not done as asked, in sentences: a range that had to be widened."""
-        asked = self.params.get("fpr_range")
-        used = [split.trained_range for split in self.splits]
-        wider = Counter(one for one in used if one is not None and one != tuple(asked or one))
-        several = f" in {{}} of {len(used)} splits" if len(used) > 1 else ""
+        total = len(self.splits)
         return tuple(
-            f"Trained for FPR {low:g} … {high:g}{several.format(count)}: nothing could be learnt "
-            f"from FPR {asked[0]:g} … {asked[1]:g} alone"
-            for (low, high), count in wider.items()
-            if asked is not None
+            f"Trained for FPR {range_words(used)}"
+            f"{f' in {count} of {total} splits' if count < total else ''}: nothing could be learnt "
+            f"from FPR {range_words(self.params['fpr_range'])} alone."
+            for used, count in self.widened.items()
         )
 
     def header(self) -> dict[str, Any]:

@@ -6,10 +6,11 @@ what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here o
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSizeF, Qt
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QSizePolicy
 
@@ -44,6 +45,7 @@ class Legend(pg.LegendItem):
         self._shown: tuple[Entries, int, int] = ([], 0, 0)
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
         place = plot.getPlotItem()
         place.layout.removeItem(place.titleLabel)
         place.layout.addItem(self, 0, 1)
@@ -70,7 +72,8 @@ class Legend(pg.LegendItem):
         In a low plot the picture goes first: the lines are left out, whose runs stand in the list
         too, or else everything.
         """
-        width, height = self._plot.width() - _AXIS_WIDTH, self._plot.height()
+        beside = max(_AXIS_WIDTH, math.ceil(self._plot.getAxis("left").width()))
+        width, height = self._plot.width() - beside, self._plot.height()
         if (self._entries, width, height) == self._shown:
             # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
@@ -80,7 +83,7 @@ class Legend(pg.LegendItem):
         marks = [told for told in self._entries if not isinstance(told[1], QPen)]
         for told in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
             self._list(told, width)
-            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).height() <= _MOST_SHARE * height:
+            if self._least().height() <= _MOST_SHARE * height:
                 break
         else:
             self._list([], width)
@@ -99,8 +102,12 @@ class Legend(pg.LegendItem):
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
-            if self.effectiveSizeHint(Qt.SizeHint.MinimumSize).width() <= width:
+            if self._least().width() <= width:
                 break
+
+    def _least(self) -> QSizeF:
+        least: QSizeF = self.layout.effectiveSizeHint(Qt.SizeHint.MinimumSize)
+        return least
 
     def _sample(self, drawn: QPen) -> pg.PlotDataItem:
         made = pg.PlotDataItem(pen=drawn)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
-    QDoubleSpinBox,
     QHBoxLayout,
     QMenu,
     QPushButton,
     QWidget,
 )
 
+from aucstudio.gui.common.edge_box import make_edge_box
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import FIELD_MARGINS, make_buddy, make_combo, named
+from aucstudio.gui.common.widgets import make_buddy, make_combo, named
 from aucstudio.gui.pages.roc import axes, bands
 from aucstudio.gui.pages.roc.faces import FACES
 
@@ -187,22 +185,3 @@ def _switch(menu: QMenu, title: str, name: str, meaning: str) -> QAction:
     plain_tooltip(action, meaning)
     menu.addAction(action)
     return action
-
-
-class _EdgeBox(QDoubleSpinBox):
-    def textFromValue(self, value: float) -> str:
-        return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def make_edge_box(name: str, accessible: str, least: float, most: float) -> QDoubleSpinBox:
-    made = named(_EdgeBox(), name, accessible)
-    made.lineEdit().setTextMargins(*FIELD_MARGINS)
-    made.setLocale(QLocale.c())
-    made.setDecimals(4)
-    made.setRange(least, most)
-    made.setSingleStep(0.01)
-    made.setKeyboardTracking(False)
-    made.setFixedWidth(scaled(76))
-    plain_tooltip(made, f"{accessible}, 0 … 1")
-    made.setAlignment(Qt.AlignmentFlag.AlignLeft)
-    return made

@@ -77,13 +77,13 @@ class ScoreControls:
             self.threshold_box.setValue(threshold)
         self.own_button.setEnabled(threshold != 0.0)
 
-    def show_parts(self, decided: bool) -> None:
-        """Show what belongs to a finished run, or only what any picture has."""
+    def show_parts(self, decided: bool, *, threshold: bool) -> None:
+        """Show what belongs to a finished run, the threshold too, or what any picture has."""
         several = decided and self.split_combo.count() > 1
         for widget in (self.split_label, self.split_combo):
             widget.setVisible(several)
         for control in (self.threshold_label, self.threshold_box, self.own_button):
-            control.setVisible(decided)
+            control.setVisible(decided and threshold)
 
 
 def _threshold_box() -> QDoubleSpinBox:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.plain import line_label
+from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.scores.axis import HeightAxis
@@ -66,6 +67,7 @@ class ScorePlot:
         Scores between the thresholds of the FPR range's ends.
     row_line : InfiniteLine
         The row that is pointed at.
+    legend : Legend
     """
 
     def __init__(self, name: str) -> None:
@@ -81,6 +83,10 @@ class ScorePlot:
         self.row_line = pg.InfiniteLine(0.0, angle=90, label="", labelOpts={"position": 0.94})
         self.line = pg.InfiniteLine(0.0, angle=90, movable=True)
         self.line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.legend = Legend(self.plot)
+        self._full = pg.ScatterPlotItem(symbol="s", size=10)
+        keep_sample(self._full, self.plot)
+        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
         for item in self.curves:
             self.plot.addItem(item)
         over = (self.band_item, *self.wrong_curves, *self.rugs, self.own_line, self.row_line)
@@ -156,9 +162,20 @@ class ScorePlot:
         for item in (*over, *self.rugs, *self.wrong_curves):
             item.setVisible(decided)
 
+    def name_classes(self, names: tuple[str, str]) -> None:
+        """Say above the plot which line is which class, and what a full colour means."""
+        self.legend.clear()
+        for name, item in zip(names, self.curves, strict=True):
+            self.legend.explain_line(name, item.opts["pen"])
+        self.legend.explain_mark("wrong side", self._full)
+        self.legend.fit()
+
     def dress(self) -> None:
         """Take on the present theme."""
         theme = current_theme()
+        self.legend.setLabelTextColor(theme.text)
+        self._full.setBrush(theme.muted)
+        self._full.setPen(None)
         for k, colour in enumerate((theme.positive, theme.negative)):
             self.curves[k].setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
             self.curves[k].setBrush(faded(colour, _FILL))

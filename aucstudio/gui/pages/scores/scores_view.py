@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.chosen_threshold import Chosen
 from aucstudio.gui.common.confusion import CARD_WIDTH
-from aucstudio.gui.common.plain import plot_title
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -26,7 +25,6 @@ from aucstudio.gui.pages.scores.controls import ScoreControls
 from aucstudio.gui.pages.scores.plot import ScorePlot
 from aucstudio.gui.pages.scores.words import (
     band_sentence,
-    key_words,
     score_columns,
     threshold_sentence,
 )
@@ -228,14 +226,15 @@ class ScoresView(View):
         """Show what belongs to a finished run, or only the distributions."""
         self.hint.setVisible(False)
         self.plot.setVisible(True)
-        self.over.show_parts(decided)
         self._decided = decided
         self._fit_side()
         self.picture.show_parts(decided)
 
     def _fit_side(self) -> None:
         """Show the figures beside the plot where both have room; the sentence has the counts."""
-        self.side.setVisible(self._decided and self.width() >= _WIDE)
+        is_wide = self.width() >= _WIDE
+        self.side.setVisible(self._decided and is_wide)
+        self.over.show_parts(self._decided, threshold=not is_wide)  # it is one of the figures
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -313,6 +312,4 @@ class ScoresView(View):
         if dressed == self._dressed:
             return
         self._dressed = dressed
-        words = key_words(self._names, QFontMetrics(self.font()))
-        # The title is the legend: it lies outside the plot, where it covers nothing.
-        plot_title(self.plot, words, color=current_theme().text, size="10pt")
+        self.picture.name_classes(self._names)

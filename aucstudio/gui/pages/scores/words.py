@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
-
 from aucstudio.gui.common.curves import band_words
-from aucstudio.gui.common.plain import Markup, joined, rich
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiment import Band
-
-_NAME_WIDTH = 112
 
 
 def threshold_sentence(
@@ -61,19 +54,6 @@ def number(value: float) -> str:
     """Write a score with four digits, zeros at its end among them: −9.670."""
     text = f"{value:#.4g}".replace("-", "−")
     return text.rstrip(".")
-
-
-def key_words(names: tuple[str, str], metrics: QFontMetrics) -> Markup:
-    """Write the key of the picture: both classes with their lines, and what a full colour means."""
-    theme, side = current_theme(), Qt.TextElideMode.ElideRight
-    samples = ((theme.positive, "━━"), (theme.negative, "╍╍"))
-    sample = '<span style="color:{}">{}</span> {}'
-    parts = [
-        rich(sample, colour, line, metrics.elidedText(name, side, _NAME_WIDTH))
-        for (colour, line), name in zip(samples, names, strict=True)
-    ]
-    parts.append(rich(sample, theme.muted, "█ wrong side", ""))
-    return joined("&nbsp;&nbsp;&nbsp;&nbsp;", parts)
 
 
 def score_columns(run: ShownRun) -> dict[str, list[object]]:

@@ -142,7 +142,7 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
     gap = math.nan if found is None else found.training - found.area.value
     lines.append(
         Line(
-            "Train − test",
+            "Gap to training",
             COMING if found is None else figure_words(gap, "+"),
             "",
             "By how much the AUC is higher on the rows it was trained on"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 from aucstudio.gui.common.plotting import SWATCH
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import list_rows, named
-from aucstudio.gui.panels.runs.columns import COLUMNS, KEYS, NAME
+from aucstudio.gui.panels.runs.columns import AREA, COLUMNS, KEYS, NAME, PART
 from aucstudio.gui.panels.runs.order import GROUPS
 from aucstudio.gui.panels.runs.row_delegate import RowDelegate
 from aucstudio.gui.panels.runs.runs_model import RunsModel
@@ -19,6 +19,7 @@ from aucstudio.gui.state.preferences import TableLook
 from aucstudio.gui.state.session import ShownRun
 
 _LEAST_NAME = 118  # pixels: check box, line and some letters
+_GOOD_NAME = 190  # before more than the areas is shown: the names of most methods
 _LEAST_ROWS = 4  # and the head
 _PADDING = 16
 _NARROWEST, _WIDEST = 24, 640
@@ -143,10 +144,10 @@ class RunsTable(QTableView):
         header.viewport().update()
 
     def _fitting(self, room: int) -> list[str]:
-        keys, left = [NAME], room - scaled(_LEAST_NAME)
+        keys, left = [NAME], room
         for key in KEYS[1:]:
             left -= self._width(key)
-            if left < 0:
+            if left < scaled(_LEAST_NAME if key in (AREA, PART) else _GOOD_NAME):
                 break
             keys.append(key)
         return keys

@@ -1,4 +1,4 @@
-"""Keeps a window as its person likes it: place, theme, text, range and runs at once."""
+"""Applies the preferences to a window, and keeps its place: theme, text, range, runs at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FRAME = QSize(16, 48)  # what a desktop may put around a window, which has not 
 _MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
 
 
-class Liking(QObject):
+class WindowPreferences(QObject):
     """Applies the preferences to a window, and notes there what a person does to it.
 
     Parameters
