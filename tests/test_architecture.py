@@ -21,6 +21,7 @@ FORBIDDEN = {
 # What a room of the project layer may import stands to its left.
 ROOMS = [
     "errors",
+    "typed",
     "scratch",
     "resources",
     "words",
@@ -111,6 +112,14 @@ def test_the_engine_starts_no_threads_and_knows_no_files():
         known = {"concurrent.futures", "multiprocessing", "pathlib", "os", "io", "sqlite3"}
         assert not set(imports(path)) & known, path
         assert "Thread(" not in path.read_text(encoding="utf-8"), path
+
+
+def test_documents_are_made_into_types_in_one_place():
+    # See there what threads that do so at once would come to.
+    for path in (path for path in MODULES if path.name != "typed.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "msgspec.convert(" not in text, path
+        assert "msgspec.json.decode(" not in text, path
 
 
 def test_nothing_that_users_exchange_is_pickled():

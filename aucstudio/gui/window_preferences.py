@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aucstudio.gui.main_window import MainWindow
 
 _SIZE, _LEAST_SIZE = QSize(1440, 900), QSize(320, 240)
+_FRAME = QSize(16, 48)  # what a desktop may put around a window, which has not got it yet
 _MOVED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowStateChange)
 
 
@@ -51,7 +52,7 @@ class WindowPreferences(QObject):
     def _take_place(self) -> None:
         window, place = self._window, preferences().now.windows.get("main_window")
         if place is None:
-            window.resize(_SIZE.boundedTo(window.screen().availableSize()))
+            window.resize(_SIZE.boundedTo(window.screen().availableSize() - _FRAME))
             return
         window.setGeometry(on_some_screen(QRect(*place.rect), _LEAST_SIZE))
         if place.maximised:

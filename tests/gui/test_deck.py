@@ -98,6 +98,18 @@ def test_views_are_shown_beside_and_below(opened):
     assert not opened.findChild(QAction, "action_all_in_one").isEnabled()
 
 
+def test_pages_are_turned_within_their_tile(opened):
+    titles = [page.objectName() for page in opened.views]
+    for name in (*titles[1:], titles[0]):
+        press(opened, "next_page")
+        assert opened.current_view().objectName() == name
+    press(opened, "previous_page")
+    assert opened.current_view().objectName() == titles[-1]
+    press(opened, "show_beside")
+    for name in ("next_page", "previous_page"):
+        assert not opened.findChild(QAction, f"action_{name}").isEnabled()
+
+
 def test_the_first_tile_keeps_a_page(opened):
     for page in opened.views[1:]:
         opened.deck.show_view(page)

@@ -6,7 +6,7 @@ import re
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QStandardItemModel
+from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -143,8 +143,12 @@ def dialog_buttons(*kinds: QDialogButtonBox.StandardButton, name: str) -> QDialo
 
 
 def name_buttons(box: QDialogButtonBox | QMessageBox, name: str) -> None:
-    """Name the buttons of a dialog after what they say, as in ``name_cancel_button``."""
+    """Name the buttons of a dialog after what they say, as in ``name_cancel_button``.
+
+    The pictures that some desktops put on such buttons are in another style than the window's.
+    """
     for button in box.buttons():
+        button.setIcon(QIcon())
         words = button.text().replace("&", "").rstrip(".…")
         named(button, f"{name}_{words.lower().replace(' ', '_')}_button", words)
 

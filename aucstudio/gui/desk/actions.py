@@ -66,7 +66,9 @@ class Actions(QObject):
         self.open_project = self._make("open_project", "Open &project…", "Ctrl+Shift+O")
         self.save_project = self._make("save_project", "&Save project", Standard.Save)
         self.save_project_as = self._make("save_project_as", "Save project &as…", "Ctrl+Shift+S")
-        self.export_model = self._make("export_model", "Export &model…", "Ctrl+E")
+        self.export_model = self._make("export_model", "Export &model…", "Ctrl+M")
+        # The first key of versions before, which in a text field goes to the end of the line.
+        self.export_model.setShortcuts([self.export_model.shortcut(), QKeySequence("Ctrl+E")])
         self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
         self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
         self.export_figure_data = self._make(
@@ -84,6 +86,8 @@ class Actions(QObject):
         self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
         self.close = self._make("close", "C&lose", "Ctrl+W")
         self.quit = self._make("quit", "&Quit", "Ctrl+Q")
+        self.next_page = self._make("next_page", "Ne&xt page", "Ctrl+PgDown")
+        self.previous_page = self._make("previous_page", "Previous pa&ge", "Ctrl+PgUp")
         self.tear_off = self._make("tear_off", "&Tear off", "Ctrl+Shift+T")
         self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
         self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
@@ -94,7 +98,8 @@ class Actions(QObject):
             side.setCheckable(True)
             side.setChecked(True)
         self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
-        for verb in (*filter(None, self._deck_actions()), *self._leaving()):
+        turning = self.next_page, self.previous_page
+        for verb in (*turning, *filter(None, self._deck_actions()), *self._leaving()):
             verb.setEnabled(False)  # until there is a study
         for name, drawn in _ICONS.items():
             set_icon(getattr(self, name), drawn)
@@ -178,7 +183,8 @@ class Actions(QObject):
         return [undo, redo]
 
     def _fill_view_menu(self, menu: QMenu) -> None:
-        _add(menu, *self._deck_actions(), None, self.show_setup, self.show_runs, None)
+        turning = self.next_page, self.previous_page, None
+        _add(menu, *turning, *self._deck_actions(), None, self.show_setup, self.show_runs, None)
         group = QActionGroup(self)
         for k, choice in enumerate(("system", "light", "dark")):
             action = self._make(f"theme_{choice}", f"&{choice.capitalize()} theme", "")

@@ -159,6 +159,13 @@ class Deck(QWidget):
             window.activateWindow()
         self._make_active(view)
 
+    def turn(self, view: Page, pages: int) -> None:
+        """Go so many pages on in the tile of a view; after the last one comes the first."""
+        tile = self.tile_of(view)
+        if tile is not None:
+            views = tile.views()
+            self.show_view(views[(views.index(view) + pages) % len(views)])
+
     def step(self, view: Page, step: int) -> None:
         """Move a view to the tile across (step 1) or in the other row (step 2)."""
         place = self.place(view)
@@ -229,6 +236,8 @@ class Deck(QWidget):
     def obey(self, verbs: Actions) -> None:
         """Do what the actions say, with the active view."""
         self._verbs = verbs
+        verbs.next_page.triggered.connect(lambda: self.turn(self._front(), 1))
+        verbs.previous_page.triggered.connect(lambda: self.turn(self._front(), -1))
         verbs.tear_off.triggered.connect(lambda: self.tear_off(self._front()))
         verbs.show_beside.triggered.connect(lambda: self.step(self._front(), _ACROSS))
         verbs.show_below.triggered.connect(lambda: self.step(self._front(), _DOWN))
@@ -248,6 +257,9 @@ class Deck(QWidget):
         at_right, at_bottom = (place or 0) % 2 == 1, (place or 0) >= _DOWN
         verbs.show_beside.setText("Show at the &left" if at_right else "Show &beside")
         verbs.show_below.setText("Show abo&ve" if at_bottom else "Show belo&w")
+        tile = self.tile_of(self._front())
+        for action in (verbs.next_page, verbs.previous_page):
+            action.setEnabled(shown and tile is not None and tile.count() > 1)
         scattered = any(self.place(view) != 0 for view in self.pages)
         verbs.all_in_one.setEnabled(shown and scattered)
         for action in verbs.arrangements:

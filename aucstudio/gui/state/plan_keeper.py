@@ -12,6 +12,7 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.gui.state.plan import Plan
+from aucstudio.project import typed
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference
@@ -82,7 +83,7 @@ def read_plan(document: Any) -> Plan:
         If it holds what no plan can.
     """
     try:
-        checked = msgspec.convert(document, Plan)
+        checked = typed.convert(document, Plan)
         plan = Plan.from_json(document)
         check_band(checked.band)
         declared = declared_params(METHODS[checked.method])

@@ -17,6 +17,7 @@ import msgspec
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from aucstudio.gui.state.timers import delayed
+from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.project.plan_merge import merged
@@ -156,7 +157,7 @@ class PreferencesFile(QObject):
             If a preference cannot have that value.
         """
         before = self.now
-        self.now = msgspec.convert(_plain(before) | _plain(changes), Preferences)
+        self.now = typed.convert(_plain(before) | _plain(changes), Preferences)
         for name in changes:
             if getattr(before, name) != getattr(self.now, name):
                 self._soon.start()
@@ -233,7 +234,7 @@ def _understood(document: dict[str, Any]) -> Preferences:
     for name, kind in _TYPES.items():
         if name in document:
             with contextlib.suppress(msgspec.ValidationError):
-                known[name] = msgspec.convert(document[name], kind)
+                known[name] = typed.convert(document[name], kind)
     try:
         return Preferences(**known)
     except ValueError:

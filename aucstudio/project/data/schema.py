@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
@@ -117,7 +118,7 @@ class Schema:
             If it is not laid out as a schema; the sentence names the place.
         """
         try:
-            schema = msgspec.convert(document, cls)
+            schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
             raise InputError(f"the schema of the table is damaged: {error}") from error
         if schema.dialect is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs, run_figures
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
@@ -97,7 +98,7 @@ def named_runs(
         complain(sentence)
     window = _Window()
     try:
-        window = msgspec.convert(contents.plan.get("window", {}), _Window)
+        window = typed.convert(contents.plan.get("window", {}), _Window)
     except msgspec.ValidationError as error:
         complain(
             f"the plan of {project} is damaged: runs go by the names of their methods ({error})"

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
@@ -105,7 +106,7 @@ def read_document(path: Path, document: Mapping[str, Any]) -> ExperimentDocument
     """
     _require_known(path, document)
     try:
-        found = msgspec.convert(document, ExperimentDocument)
+        found = typed.convert(document, ExperimentDocument)
     except msgspec.ValidationError as error:
         told, _, place = str(error).partition(" - at ")
         steps = _steps(place, document)

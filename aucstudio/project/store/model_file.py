@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine.restoring import check_layout, restore
+from aucstudio.project import typed
 from aucstudio.project.data.prepare import LEARNT, LIMITS, Preparation
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
@@ -154,7 +155,7 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
     text = entries.read(_MANIFEST)
     if text.count(b",") > _MOST_VALUES:
         raise ValueError(f"{_MANIFEST} has too many values")
-    found = msgspec.json.decode(text, type=_Version).format
+    found = typed.decode(text, _Version).format
     if found > FORMAT:
         raise InputError(
             f"{name} was saved by a newer AUC Studio (model format {found}; this "
@@ -163,7 +164,7 @@ def _manifest(entries: Archive, name: str) -> _Manifest:
         )
     if found > 1 and not entries.has_digests:
         raise ValueError(f"it has no {archive.SUMS}")
-    return msgspec.json.decode(text, type=_Manifest)
+    return typed.decode(text, _Manifest)
 
 
 def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any]]:

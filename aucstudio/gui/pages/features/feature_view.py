@@ -103,7 +103,7 @@ class FeatureView(PlaneView):
         self.rows_combo.addItem("Training", False)
         self.rows_combo.currentIndexChanged.connect(self.mark_stale)
         self.rows_check = self._add_check(
-            "&Single rows", "feature_rows_check", "Draw rows one by one, of very many a sample"
+            "Si&ngle rows", "feature_rows_check", "Draw rows one by one, of very many a sample"
         )
         self.rows_check.toggled.connect(self._on_rows)
         self._rows_wanted: bool | None = None  # None: as it suits their number

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from aucstudio.engine import METHODS
+from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.run_documents import read_run
@@ -181,7 +182,7 @@ def read_amounts(database: sqlite3.Connection, number: int) -> Amounts | None:
     if number == 1:
         return Amounts(0, 0, 0)
     try:
-        return msgspec.convert(_document(database, "contents"), Amounts)
+        return typed.convert(_document(database, "contents"), Amounts)
     except (ValueError, msgspec.ValidationError, *FAILURES):
         return None
 
@@ -207,7 +208,7 @@ def read_plan(
             raise ValueError("it is missing")
         return {}, 0
     try:
-        found = msgspec.convert(_document(database, "plan"), PlanDocument)
+        found = typed.convert(_document(database, "plan"), PlanDocument)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
     return found.plan, found.version

@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
@@ -371,6 +372,6 @@ def _flight(key: str, document: Any, found: Any = None) -> FlightDocument:
     if found is None:
         return FlightDocument(parse(document))
     try:
-        return msgspec.convert(unseal(document, found, "flight", key), FlightDocument)
+        return typed.convert(unseal(document, found, "flight", key), FlightDocument)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error

@@ -10,6 +10,7 @@ import msgspec
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.project import typed
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
@@ -179,7 +180,7 @@ def read_experiment(document: Any) -> Experiment:
 
 def _converted(document: Any, kind: Any) -> Any:
     try:
-        return msgspec.convert(document, kind)
+        return typed.convert(document, kind)
     except InputError:
         raise
     except (msgspec.ValidationError, TypeError) as error:

@@ -1,0 +1,294 @@
+"""What an analyst does from the first table to the last figure, by real events on a real screen."""
+
+import csv
+
+import pytest
+
+from aucstudio.project.data.table import read_table
+from aucstudio.project.store.model_file import load_model
+from tests.conftest import write_table
+from tests.gui import real_desk
+
+pytestmark = pytest.mark.slow
+
+PAGES = (
+    "ROC",
+    "Training",
+    "Search",
+    "Feature space",
+    "Differences",
+    "Scores",
+    "Model",
+    "Compare",
+)
+METHODS = ("Least squares on pairs", "Log-odds as a weighted sum", "Linear ranking machine")
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Where everything of a journey lies."""
+    return {
+        "folder": tmp_path,
+        "table": write_table(tmp_path / "study.csv"),
+        "others": write_table(tmp_path / "others.csv", rows=60, seed=1),
+        "model": tmp_path / "ranking.aucmodel",
+        "scores": tmp_path / "others-scores.csv",
+        "project": tmp_path / "study.aucproj",
+    }
+
+
+def runs_done(count):
+    return lambda desk: desk["settled"] and [how for _name, how in desk["runs"]] == ["done"] * count
+
+
+def says_saved(words):
+    return words and words["text"].startswith("Saved")
+
+
+def in_front(hand, name):
+    """Wait until the window of that name has the keyboard."""
+    hand.until("window", name)
+
+
+# ----------------------------------------------------------------- by pointer
+
+
+def open_table(hand, files):
+    hand.click("welcome_open_data")
+    hand.answer_with_file(files["table"])
+    hand.until("table", str(files["table"]))
+    hand.settled()
+
+
+def choose_method(hand):
+    hand.click("choose_methods_button")
+    in_front(hand, "method_chooser")
+    hand.click_at(hand.place("item", "method_tree", "Linear ranking machine"))
+    hand.wait(
+        "the button to name it",
+        lambda button: "RankSVM" in button["text"],
+        "widget",
+        "choose_method_button",
+    )
+    hand.click("choose_method_button")
+    in_front(hand, "main_window")
+    hand.until("method", "rank-svm")
+
+
+def run_three_at_once(hand):
+    hand.choose("Run", "Runs at once", "2")
+    hand.click("choose_methods_button")
+    in_front(hand, "method_chooser")
+    for words in METHODS:
+        hand.tick("method_tree", words)
+    hand.click("run_methods_button")
+    in_front(hand, "main_window")
+    hand.wait("three runs to be done", runs_done(3), "desk")
+
+
+def visit_pages(hand, rounds):
+    for _ in range(rounds):
+        for page in (*PAGES[1:], *reversed(PAGES[:-1])):
+            hand.click_tab(page)
+
+
+def drag_band(hand):
+    hand.click_tab("ROC")
+    before = hand.ask("desk")["band"]
+    hand.drag(hand.place("spot", before[1], 0.2), hand.place("spot", 0.3, 0.2))
+    hand.wait("the range to end at 0.3", lambda desk: abs(desk["band"][1] - 0.3) < 0.02, "desk")
+    assert hand.settled()["band"][0] == before[0]
+
+
+def read_threshold(hand):
+    hand.click("show_button")
+    hand.choose("Threshold and confusion matrix")
+    hand.click("operating_rule")
+    hand.click_at(hand.place("item", "operating_rule", "FPR at most"))
+    hand.click("operating_bound")
+    hand.fill("operating_bound", "0.05")
+    hand.press("Tab")
+    hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
+    hand.settled()
+    said = hand.ask("widget", "operating_threshold")["text"].replace("−", "-")
+    assert float(said) == pytest.approx(hand.ask("desk")["threshold"], rel=1e-4)
+
+
+def export_model(hand, files):
+    hand.choose("File", "Export model…")
+    in_front(hand, "export_model_dialog")
+    hand.click("export_save_button")
+    hand.answer_with_file(files["model"])
+    in_front(hand, "main_window")
+
+
+def score_table(hand, files):
+    hand.choose("File", "Score a table…")
+    in_front(hand, "score_table_dialog")
+    hand.click("score_table_button")
+    hand.answer_with_file(files["others"])
+    hand.click("score_button")
+    hand.click("score_save_button")
+    hand.answer_with_file(files["scores"])
+    hand.wait("the scores to be saved", says_saved, "widget", "score_words")
+    hand.click("score_close_button")
+    in_front(hand, "main_window")
+
+
+def save(hand, files):
+    hand.choose("File", "Save project")
+    hand.answer_with_file(files["project"])
+    hand.until("saved", True)
+    hand.settled()
+
+
+def what_is_seen(hand):
+    """What must be the same when the study is opened again."""
+    hand.settled()
+    desk = hand.ask("desk")
+    return {key: desk[key] for key in ("table", "method", "band", "runs")}, hand.ask("figures")
+
+
+def assert_files_agree(files):
+    """The exported model gives the scores that the window saved."""
+    model = load_model(files["model"])
+    with files["scores"].open(newline="", encoding="utf-8") as lines:
+        scores = [float(row["score"]) for row in csv.DictReader(lines)]
+    assert scores == pytest.approx(model.score(read_table(files["others"])).tolist())
+
+
+# ----------------------------------------------------------------- by keys
+
+
+def open_table_by_keys(hand, files):
+    hand.press("ctrl+o")
+    hand.answer_with_file(files["table"])
+    hand.until("table", str(files["table"]))
+    hand.settled()
+
+
+def run_by_keys(hand):
+    """Choose a method and run it; then tick two others, and run those."""
+    first, *others = METHODS
+    hand.tab_to("choose_methods_button")
+    hand.press("space")
+    hand.fill("method_search", first)
+    hand.press("Return")
+    in_front(hand, "main_window")
+    hand.until("method", "auc-rls")
+    hand.press("ctrl+r")
+    hand.wait("a run to be done", runs_done(1), "desk")
+    hand.tab_to("choose_methods_button")
+    hand.press("space")
+    for words in others:
+        hand.fill("method_search", words)
+        hand.tab_to("method_tree")
+        hand.press("space")
+        hand.wait(f"{words} ticked", lambda row: row["checked"], "item", "method_tree", words)
+        hand.press("shift+Tab")
+    hand.tab_to("run_methods_button")
+    hand.press("space")
+    in_front(hand, "main_window")
+    hand.wait("three runs to be done", runs_done(3), "desk")
+
+
+def turn_pages(hand):
+    for key, pages in (("Next", (*PAGES[1:], PAGES[0])), ("Prior", reversed(PAGES))):
+        for page in pages:
+            hand.press(f"ctrl+{key}")
+            hand.until("page", page)
+            hand.settled()
+
+
+def set_range_and_threshold(hand):
+    hand.press("alt+p")
+    hand.tab_to("band_high")
+    hand.fill("band_high", "0.3")
+    hand.press("Tab")
+    hand.until("band", [0.0, 0.3])
+    hand.press("alt+w")
+    hand.until("popup", "show_menu")
+    hand.press("m")
+    hand.until("popup", None)
+    hand.tab_to("operating_rule")
+    hand.type("FPR")
+    hand.tab_to("operating_bound")
+    hand.fill("operating_bound", "0.05")
+    hand.press("Tab")
+    hand.wait("a threshold to be pointed at", lambda desk: desk["threshold"] != 0.0, "desk")
+    hand.settled()
+
+
+def export_by_keys(hand, files):
+    hand.press("ctrl+m")
+    in_front(hand, "export_model_dialog")
+    hand.press("alt+s")
+    hand.answer_with_file(files["model"])
+    in_front(hand, "main_window")
+
+
+def score_by_keys(hand, files):
+    hand.press("ctrl+shift+m")
+    hand.until("focus", "score_table_button")
+    hand.press("space")
+    hand.answer_with_file(files["others"])
+    hand.place("widget", "score_button")
+    hand.press("alt+s")
+    hand.place("widget", "score_save_button")
+    hand.press("alt+v")
+    hand.answer_with_file(files["scores"])
+    hand.wait("the scores to be saved", says_saved, "widget", "score_words")
+    hand.press("Escape")
+    in_front(hand, "main_window")
+
+
+def save_by_keys(hand, files):
+    hand.press("ctrl+s")
+    hand.answer_with_file(files["project"])
+    hand.until("saved", True)
+
+
+def test_a_day_by_keys_alone(files):
+    with real_desk.screen(1200, 800) as environment:
+        with real_desk.program(environment, files["folder"]) as hand:
+            open_table_by_keys(hand, files)
+            run_by_keys(hand)
+            turn_pages(hand)
+            set_range_and_threshold(hand)
+            export_by_keys(hand, files)
+            score_by_keys(hand, files)
+            save_by_keys(hand, files)
+            before = what_is_seen(hand)
+            hand.press("ctrl+q")
+            assert hand.ended() == 0
+        with real_desk.program(environment, files["folder"]) as hand:
+            hand.press("ctrl+shift+o")
+            hand.answer_with_file(files["project"])
+            hand.until("saved", True)
+            assert what_is_seen(hand) == before
+    assert_files_agree(files)
+
+
+@pytest.mark.parametrize(
+    ("size", "rounds"), [((1600, 1000), 10), ((1200, 800), 2)], ids=["large", "small"]
+)
+def test_a_day_by_pointer(files, size, rounds):
+    with real_desk.screen(*size) as environment:
+        with real_desk.program(environment, files["folder"]) as hand:
+            open_table(hand, files)
+            choose_method(hand)
+            run_three_at_once(hand)
+            visit_pages(hand, rounds)
+            drag_band(hand)
+            read_threshold(hand)
+            export_model(hand, files)
+            score_table(hand, files)
+            save(hand, files)
+            before = what_is_seen(hand)
+            hand.choose("File", "Quit")
+            assert hand.ended() == 0
+        with real_desk.program(environment, files["folder"]) as hand:
+            hand.click("recent_file_0")
+            hand.until("saved", True)
+            assert what_is_seen(hand) == before
+    assert_files_agree(files)
