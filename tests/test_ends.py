@@ -48,6 +48,11 @@ def study(tmp_path):
     return make
 
 
+def _hear_interrupts():
+    """Undo what a shell does to commands in the background: they do not hear of SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start(tmp_path):
     started = []
@@ -60,6 +65,7 @@ def start(tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hear_interrupts,
         )
         started.append(process)
         return process
