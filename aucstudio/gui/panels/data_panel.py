@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
@@ -229,8 +228,3 @@ def _caution(table: Table, validation: Validation) -> tuple[str, str]:
 def _percent(count: int, total: int) -> str:
     share = 100.0 * count / total if total else 0.0
     return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
-
-
-def describe_path(path: Path) -> str:
-    """Name a file with its folder, for menus."""
-    return f"{path.name}   {path.parent}"

@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.param_form import ParamForm, narrow_combo
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.choosing import Outlook, outlooks, start_here
@@ -39,7 +40,6 @@ _METRICS = {
     LEAVE_PAIR_OUT: "Leave-pair-out AUC",
 }
 
-_MOST_RECENT = 5
 _SCROLL_BAR = 24  # pixels beside a list's texts
 
 
@@ -197,8 +197,7 @@ class MethodPanel(Card):
         if table is not None and table.positive is not None:
             found = outlooks(table, plan.validation, plan.settings)
             reasons = start_here(table, plan.validation, plan.band, found)
-        made = [run.record.experiment.method for run in reversed(session.shown_runs())]
-        recent = list(dict.fromkeys(made))[:_MOST_RECENT]
+        recent = [method for method in preferences().now.recent_methods if method in METHODS]
         chooser = MethodChooser(
             plan.method, found, reasons, recent, self._run_action.isEnabled(), self
         )

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.state.cluster_link import ClusterLink
 from aucstudio.gui.state.live import LiveRun
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session_editing import SessionEditing
 from aucstudio.gui.state.study import ShownRun, Study
@@ -81,6 +82,8 @@ class SessionRunning(SessionEditing):
             If one of them cannot be run; nothing is started.
         """
         self._queue([self.planned(method, tuned=tuned) for method in methods])
+        for method in reversed(methods):
+            preferences().note_method(method)
 
     def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
         """Give the experiment that the form asks for, of the chosen method or of another.
