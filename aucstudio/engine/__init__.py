@@ -15,24 +15,24 @@ from aucstudio.engine.params import InvalidSetting, Param, declared_params
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
-    from aucstudio.engine.methods.asvm import ASVM
-    from aucstudio.engine.methods.auc_split import AUCSplit
-    from aucstudio.engine.methods.baselines import SVM, Logistic
-    from aucstudio.engine.methods.boosting import GradientBoosting
-    from aucstudio.engine.methods.greedy_pauc import GreedyPAUC
-    from aucstudio.engine.methods.least_squares import AUCRLS, RLS
-    from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
-    from aucstudio.engine.methods.nsauc import NSAUC, NSVMSGD2
-    from aucstudio.engine.methods.online import NOAM, NSOLAM
-    from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
-    from aucstudio.engine.methods.partial_auc import SVMpAUC
-    from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight
-    from aucstudio.engine.methods.pauc_boost import PAUCBoost
-    from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
-    from aucstudio.engine.methods.rankboost import RankBoost
-    from aucstudio.engine.methods.structure import SAUCSVM
-    from aucstudio.engine.methods.svm_2norm import SVM2Norm
-    from aucstudio.engine.methods.svm_auc import SVMAUC
+    from aucstudio.engine.methods.baselines.estimators import SVM, Logistic
+    from aucstudio.engine.methods.baselines.svm_2norm import SVM2Norm
+    from aucstudio.engine.methods.boosting.gradient_boosting import GradientBoosting
+    from aucstudio.engine.methods.boosting.pauc_boost import PAUCBoost
+    from aucstudio.engine.methods.boosting.rankboost import RankBoost
+    from aucstudio.engine.methods.combination.greedy_pauc import GreedyPAUC
+    from aucstudio.engine.methods.least_squares.estimators import AUCRLS, RLS
+    from aucstudio.engine.methods.pair_svm.estimators import AUCSVM, ROCSVM
+    from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
+    from aucstudio.engine.methods.ranking.nbauc import NBAUC, RFAUC
+    from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM, RankSVM
+    from aucstudio.engine.methods.stochastic.nsauc import NSAUC, NSVMSGD2
+    from aucstudio.engine.methods.stochastic.online import NOAM, NSOLAM
+    from aucstudio.engine.methods.structural.asvm import ASVM
+    from aucstudio.engine.methods.structural.svm_auc import SVMAUC
+    from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
+    from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
+    from aucstudio.engine.methods.trees.auc_split import AUCSplit
     from aucstudio.engine.restoring import restore
     from aucstudio.engine.scorers import Scorer
 
@@ -77,31 +77,31 @@ __all__ = [
 
 # Where each method is: its class, and the module of that under ``methods``.
 _METHODS = {
-    "auc-rls": ("AUCRLS", "least_squares"),
-    "rls": ("RLS", "least_squares"),
-    "auc-svm": ("AUCSVM", "pair_svm"),
-    "roc-svm": ("ROCSVM", "pair_svm"),
-    "sauc-svm": ("SAUCSVM", "structure"),
-    "svm-auc": ("SVMAUC", "svm_auc"),
-    "svm-pauc": ("SVMpAUC", "partial_auc"),
-    "svm-pauc-tight": ("SVMpAUCTight", "partial_auc_tight"),
-    "asvm": ("ASVM", "asvm"),
-    "pauc-boost": ("PAUCBoost", "pauc_boost"),
-    "greedy-pauc": ("GreedyPAUC", "greedy_pauc"),
-    "rankboost": ("RankBoost", "rankboost"),
-    "auc-split": ("AUCSplit", "auc_split"),
-    "rank-svm": ("RankSVM", "rank_svm"),
-    "kernel-rank-svm": ("KernelRankSVM", "rank_svm"),
-    "nbauc": ("NBAUC", "nbauc"),
-    "rf-auc": ("RFAUC", "nbauc"),
-    "nsauc": ("NSAUC", "nsauc"),
-    "nsvmsgd2": ("NSVMSGD2", "nsauc"),
-    "noam": ("NOAM", "online"),
-    "nsolam": ("NSOLAM", "online"),
-    "svm": ("SVM", "baselines"),
-    "svm-2norm": ("SVM2Norm", "svm_2norm"),
-    "logistic": ("Logistic", "baselines"),
-    "gradient-boosting": ("GradientBoosting", "boosting"),
+    "auc-rls": ("AUCRLS", "least_squares.estimators"),
+    "rls": ("RLS", "least_squares.estimators"),
+    "auc-svm": ("AUCSVM", "pair_svm.estimators"),
+    "roc-svm": ("ROCSVM", "pair_svm.estimators"),
+    "sauc-svm": ("SAUCSVM", "pair_svm.sauc_svm"),
+    "svm-auc": ("SVMAUC", "structural.svm_auc"),
+    "svm-pauc": ("SVMpAUC", "structural.svm_pauc"),
+    "svm-pauc-tight": ("SVMpAUCTight", "structural.svm_pauc_tight"),
+    "asvm": ("ASVM", "structural.asvm"),
+    "pauc-boost": ("PAUCBoost", "boosting.pauc_boost"),
+    "greedy-pauc": ("GreedyPAUC", "combination.greedy_pauc"),
+    "rankboost": ("RankBoost", "boosting.rankboost"),
+    "auc-split": ("AUCSplit", "trees.auc_split"),
+    "rank-svm": ("RankSVM", "ranking.rank_svm"),
+    "kernel-rank-svm": ("KernelRankSVM", "ranking.rank_svm"),
+    "nbauc": ("NBAUC", "ranking.nbauc"),
+    "rf-auc": ("RFAUC", "ranking.nbauc"),
+    "nsauc": ("NSAUC", "stochastic.nsauc"),
+    "nsvmsgd2": ("NSVMSGD2", "stochastic.nsauc"),
+    "noam": ("NOAM", "stochastic.online"),
+    "nsolam": ("NSOLAM", "stochastic.online"),
+    "svm": ("SVM", "baselines.estimators"),
+    "svm-2norm": ("SVM2Norm", "baselines.svm_2norm"),
+    "logistic": ("Logistic", "baselines.estimators"),
+    "gradient-boosting": ("GradientBoosting", "boosting.gradient_boosting"),
 }
 
 _MODULES = {name: f"methods.{module}" for name, module in _METHODS.values()} | {

@@ -24,10 +24,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.features.precomputed import (
+    given_kernel,
+    heard_on_columns,
+    on_columns,
+    row_numbers,
+)
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import InvalidSetting, check_settings
-from aucstudio.engine.precomputed import given_kernel, heard_on_columns, on_columns, row_numbers
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
 Array = NDArray[np.float64]

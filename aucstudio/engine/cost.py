@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.nystrom import ROWS_TO_CLUSTER
+from aucstudio.engine.features.nystrom import ROWS_TO_CLUSTER
 
 NUMBER = 8
 """Bytes of a number in double precision."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,
@@ -18,7 +19,6 @@ from aucstudio.engine.scorers import (
     LinearScorer,
     Scorer,
 )
-from aucstudio.engine.splines import AdditiveScorer
 
 Arrays = Mapping[str, NDArray[Any]]
 Sizes = Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -22,9 +22,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.pair_svm import AUCSVM
-from aucstudio.engine.pairs import neighbour_pairs
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.losses.pairs import neighbour_pairs
+from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
 
 TOL = 1e-6
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.solvers import cutting_plane
 
 

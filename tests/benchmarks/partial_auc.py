@@ -20,10 +20,10 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC
-from aucstudio.engine.methods.partial_auc_tight import SVMpAUCTight, TightRisk
+from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.structural.svm_pauc import StructuralRisk, SVMpAUC
+from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight, TightRisk
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.solvers.cutting_plane import minimise
 
 BETAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)

@@ -23,12 +23,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
-from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.losses.squared_hinge import SquaredHinge
+from aucstudio.engine.methods.ranking.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM, RankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.rank_designs import RowsDesign
 from aucstudio.engine.solvers.rank_newton import minimise
-from aucstudio.engine.squared_hinge import SquaredHinge
 
 
 def timed(call, repeats=1):

@@ -17,10 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.methods.embedding import embed
-from aucstudio.engine.methods.nsauc import NSAUC, NSVMSGD2
-from aucstudio.engine.methods.online import NOAM, NSOLAM
-from aucstudio.engine.pairs import PairHinge
+from aucstudio.engine.features.embedding import embed
+from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.stochastic.nsauc import NSAUC, NSVMSGD2
+from aucstudio.engine.methods.stochastic.online import NOAM, NSOLAM
 from aucstudio.engine.roc import auc
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
 from aucstudio.engine.solvers.stochastic import PairSteps, draw_pairs, scores

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from aucstudio.engine.methods.auc_split import AUCSplit
+from aucstudio.engine.methods.trees.auc_split import AUCSplit
 from aucstudio.engine.roc import auc
 
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.svm import SVC
 
 from aucstudio.engine import InvalidSetting
-from aucstudio.engine.methods import asvm
-from aucstudio.engine.methods.asvm import ASVM
+from aucstudio.engine.methods.structural import asvm
+from aucstudio.engine.methods.structural.asvm import ASVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer

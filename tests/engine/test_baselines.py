@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from aucstudio.engine import SVM, InvalidSetting, Logistic
-from aucstudio.engine.methods import baselines
+from aucstudio.engine.methods.baselines import estimators as baselines
 from aucstudio.engine.quiet import without_convergence_warnings
 
 WEIGHTS = [None, "balanced", {0: 1.0, 1: 3.0}]

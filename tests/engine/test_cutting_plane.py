@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
+from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.solvers import simplex_qp
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import minimise

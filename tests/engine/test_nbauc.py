@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine import Stopped
-from aucstudio.engine.features import FourierScorer, embed, fourier_map
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods import nbauc
-from aucstudio.engine.methods.nbauc import NBAUC, RFAUC
-from aucstudio.engine.methods.rank_svm import KernelRankSVM
+from aucstudio.engine.features.fourier import FourierScorer, embed, fourier_map
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.nystrom import k_means, nystrom_map
+from aucstudio.engine.methods.ranking import nbauc
+from aucstudio.engine.methods.ranking.nbauc import NBAUC, RFAUC
+from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.nystrom import k_means, nystrom_map
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc
 

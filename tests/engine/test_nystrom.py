@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.kernel_approximation import Nystroem
 
 from aucstudio.engine import restore
-from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.nystrom import k_means, nystrom_map
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.nystrom import k_means, nystrom_map
 
 GAUSSIAN = Kernel("rbf", gamma=0.3)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.losses.pairs import AllPairs, PairList, neighbour_pairs
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.pairs import AllPairs, PairList, neighbour_pairs
 from aucstudio.engine.solvers import pair_descent
 from aucstudio.engine.solvers.box_qp import solve_box_qp
 from aucstudio.engine.solvers.low_rank import kernel_factor

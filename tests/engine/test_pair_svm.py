@@ -4,12 +4,12 @@ import pytest
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods import pair_svm
-from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM
-from aucstudio.engine.methods.structure import SAUCSVM
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
+from aucstudio.engine.methods.pair_svm import estimators as pair_svm
+from aucstudio.engine.methods.pair_svm.estimators import AUCSVM, ROCSVM
+from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers import low_rank
 from aucstudio.engine.solvers.box_qp import solve_box_qp

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucstudio.engine import pairs as module
-from aucstudio.engine.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
+from aucstudio.engine.losses import pairs as module
+from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
 
 
 def mixed_labels(m, n, seed=0):

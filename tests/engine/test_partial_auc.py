@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from aucstudio.engine.methods.feature_rows import centred
-from aucstudio.engine.methods.partial_auc import StructuralRisk, SVMpAUC, widening
-from aucstudio.engine.pairs import PairHinge
+from aucstudio.engine.features.feature_rows import centred
+from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.structural.svm_pauc import StructuralRisk, SVMpAUC, widening
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc
 

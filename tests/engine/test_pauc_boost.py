@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from aucstudio.engine.methods.pauc_boost import PAUCBoost
+from aucstudio.engine.features.splines import basis
+from aucstudio.engine.losses.smooth_pauc import derivatives, fan, smooth_area
+from aucstudio.engine.methods.boosting.pauc_boost import PAUCBoost
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import auc, partial_auc, rank_pauc
-from aucstudio.engine.smooth_pauc import derivatives, fan, smooth_area
-from aucstudio.engine.splines import basis
 
 pytestmark = pytest.mark.slow
 

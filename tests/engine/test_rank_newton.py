@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
+from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import rank_newton
 from aucstudio.engine.solvers.low_rank import kernel_factor
 from aucstudio.engine.solvers.rank_designs import KernelDesign, RowsDesign
-from aucstudio.engine.squared_hinge import SquaredHinge
 
 CYCLE = np.array(
     [[-1.717, -0.646], [-0.974, 1.562], [1.896, 5.520], [-0.946, -1.264], [-0.119, -0.076]]

@@ -7,8 +7,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine.methods import rank_svm
-from aucstudio.engine.methods.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.methods.ranking import rank_svm
+from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM, RankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc

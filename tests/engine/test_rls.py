@@ -8,10 +8,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.class_moments import class_moments
-from aucstudio.engine.methods.least_squares import RLS
-from aucstudio.engine.methods.rls_path import AUCRLSPath
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.methods.least_squares.class_moments import class_moments
+from aucstudio.engine.methods.least_squares.estimators import RLS
+from aucstudio.engine.methods.least_squares.path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import cholesky
 

@@ -9,7 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 from scipy.interpolate import CubicSpline
 
-from aucstudio.engine.splines import AdditiveScorer, additive_scorer, basis, natural_splines
+from aucstudio.engine.features.splines import (
+    AdditiveScorer,
+    additive_scorer,
+    basis,
+    natural_splines,
+)
 
 
 def printed_splines(u, knots):

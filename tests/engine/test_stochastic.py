@@ -8,14 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.embedding import embed
-from aucstudio.engine.methods.least_squares import AUCRLS
-from aucstudio.engine.methods.nsauc import NSAUC, NSVMSGD2
-from aucstudio.engine.methods.online import NOAM, NSOLAM
+from aucstudio.engine.features.embedding import embed
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.nystrom import nystrom_map
+from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.least_squares.estimators import AUCRLS
+from aucstudio.engine.methods.stochastic.nsauc import NSAUC, NSVMSGD2
+from aucstudio.engine.methods.stochastic.online import NOAM, NSOLAM
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.nystrom import nystrom_map
-from aucstudio.engine.pairs import PairHinge
 from aucstudio.engine.solvers import cutting_plane, stochastic
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
 from aucstudio.engine.solvers.stochastic import (

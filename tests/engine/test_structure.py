@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods import pair_svm, structure
-from aucstudio.engine.methods.pair_svm import AUCSVM
-from aucstudio.engine.methods.structure import SAUCSVM
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
+from aucstudio.engine.methods.pair_svm import estimators as pair_svm
+from aucstudio.engine.methods.pair_svm import sauc_svm as structure
+from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
+from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.params import InvalidSetting
 from tests.engine.test_pair_svm import (
     FINE,

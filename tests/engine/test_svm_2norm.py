@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC, LinearSVC
 
-from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods import svm_2norm
-from aucstudio.engine.methods.svm_2norm import SVM2Norm
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.methods.baselines import svm_2norm
+from aucstudio.engine.methods.baselines.svm_2norm import SVM2Norm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from tests.engine.test_baselines import WEIGHTS, row_costs

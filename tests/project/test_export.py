@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.engine.splines import AdditiveScorer
 from aucstudio.project.data.prepare import MISSING, Preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table

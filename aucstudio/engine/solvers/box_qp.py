@@ -1,7 +1,7 @@
 """Interior point for the box-constrained dual of a pairwise hinge problem.
 
 Solves min_a 1/2 a^T Q a - rho 1^T a subject to 0 <= a <= c, with Q = A F F^T A^T never formed: A is
-the incidence matrix of :mod:`aucstudio.engine.pairs`. Its primal is
+the incidence matrix of :mod:`aucstudio.engine.losses.pairs`. Its primal is
 min_w 1/2 |w|^2 + c sum_pairs (rho - M)_+ with w = F^T A^T a and M = A F w.
 
 Symbols: a multipliers, b = c - a; z, u multipliers of a >= 0 and b >= 0; Theta = z/a + u/b;
@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.pairs import Pairs
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
 from aucstudio.engine.solvers.solution import Direction

@@ -1,9 +1,9 @@
 """Coordinate descent for the box-constrained dual of a pairwise hinge problem under a kernel.
 
 Solves min_a 1/2 a^T Q a - rho 1^T a subject to 0 <= a <= c, with Q = A K A^T never formed: A is the
-incidence matrix of :mod:`aucstudio.engine.pairs`, K the kernel matrix of the rows that take part.
-Its primal is min_f 1/2 |f|^2 + c sum_pairs (rho - M)_+ with f = sum_l beta_l k(x_l, .). There is no
-equality constraint, so that a single multiplier can move.
+incidence matrix of :mod:`aucstudio.engine.losses.pairs`, K the kernel matrix of the rows that take
+part. Its primal is min_f 1/2 |f|^2 + c sum_pairs (rho - M)_+ with
+f = sum_l beta_l k(x_l, .). There is no equality constraint, so that a single multiplier can move.
 
 Symbols: a multipliers, beta = A^T a weights of the rows, s = K beta their scores, M = A s; a pair
 (i, j) has slope rho - (s_i - s_j) and curvature q = k_ii - 2 k_ij + k_jj in the dual; P, P - gap
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
-from aucstudio.engine.pairs import Pairs
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.box_qp import solve_box_qp
 from aucstudio.engine.solvers.low_rank import kernel_factor

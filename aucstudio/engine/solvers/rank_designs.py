@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucstudio.engine.blocks import Parts, Passes
+from aucstudio.engine.losses.squared_hinge import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.solvers.cutting_plane import Rows
-from aucstudio.engine.squared_hinge import SquaredHinge, SquaredHingePoint
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.losses.squared_hinge import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.rank_designs import Design, Pause, Preconditioner
 from aucstudio.engine.solvers.solution import Direction
-from aucstudio.engine.squared_hinge import SquaredHinge, SquaredHingePoint
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

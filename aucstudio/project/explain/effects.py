@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
-from aucstudio.engine.splines import AdditiveScorer
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.geometry.planes import evenly

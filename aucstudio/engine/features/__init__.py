@@ -1,0 +1,1 @@
+"""Spaces in which a scorer is linear: kernels, landmarks, random waves, splines, thresholds."""

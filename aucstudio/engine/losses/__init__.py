@@ -1,0 +1,1 @@
+"""What is minimised: losses over pairs and ranges, summed by sorting."""

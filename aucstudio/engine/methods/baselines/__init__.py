@@ -1,0 +1,1 @@
+"""What people use today, on the same splits."""

@@ -1,0 +1,1 @@
+"""Regularised least squares, on pairs and on labels."""

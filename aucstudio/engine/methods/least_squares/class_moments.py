@@ -1,0 +1,162 @@
+"""Class means and scatters of all rows in one pass.
+
+Symbols: mu mean of a class; G products X'X of some rows; S = G - n mu mu' their scatter.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.features.kernels import ROWS_PER_CHUNK
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.solvers.cholesky import BLOCK
+
+Index = NDArray[np.intp]
+
+_NUMBERS_PER_CHUNK = 50_000
+_LEFT_OVER = 1e-3
+
+
+def class_moments(
+    X: Array, positive: Mask, weights: tuple[float, float], monitor: Monitor
+) -> tuple[Array, Array, Array]:
+    """Take class means and weighted class scatters in one pass over the rows.
+
+    Rows are measured from 0 where that costs few digits, as it does for standardised features;
+    else from the first row of their class: then an offset far from 0 costs none, and a constant
+    feature gives exact zeros.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    positive : ndarray of shape (n_samples,)
+    weights : tuple of float
+        Weights of a negative and of a positive row.
+    monitor : Monitor
+
+    Returns
+    -------
+    origin : ndarray of shape (n_features,)
+        0, or a negative row.
+    means : ndarray of shape (2, n_features)
+        Means of the negatives and of the positives, measured from ``origin``.
+    spread : ndarray of shape (n_features, n_features)
+        Weighted sum of products of the rows, each measured from the mean of its class.
+    """
+    if sparse.issparse(X):
+        return _sparse_moments(X, positive, weights, monitor)
+    look = functools.partial(monitor.stage, "class moments")
+    if is_near_zero(X[: _height(X)]):
+        found = _moments_from_zero(X, positive, weights, look)
+        if found is not None:
+            return found
+    spread = np.zeros((X.shape[1], X.shape[1]))
+    origins, means = [], []
+    for label, weight in enumerate(weights):
+        rows = np.flatnonzero(positive == label)
+        origins.append(X[rows[0]])
+        spread /= weight
+        means.append(_add_scatter(spread, X, rows, look))
+        spread *= weight
+    means[1] += origins[1] - origins[0]
+    return origins[0], np.stack(means), spread
+
+
+def is_near_zero(X: Array) -> bool:
+    """Tell whether every feature of some rows varies about as much as it is off 0."""
+    return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
+
+
+def _moments_from_zero(
+    X: Array, positive: Mask, weights: tuple[float, float], look: Callable[[], None]
+) -> tuple[Array, Array, Array] | None:
+    """Take the moments of all rows where they lie, and those of the rarer class apart.
+
+    Gives None where taking the means off has cost more than three digits of some feature.
+    """
+    is_rare = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
+    rare_rows = np.flatnonzero(is_rare)
+    whole, total, rare_total = _products(X, is_rare.astype(np.float64), look)
+    rare = np.zeros_like(whole)
+    for start in range(0, len(rare_rows), _height(X)):
+        add_products(rare, X[rare_rows[start : start + _height(X)]].T, look)
+    sizes = np.array([len(X) - len(rare_rows), len(rare_rows)])
+    means = np.stack([(total - rare_total) / sizes[0], rare_total / sizes[1]])
+    of_common, of_rare = whole - rare, rare
+    scatters = [
+        products - size * np.outer(mean, mean)
+        for products, size, mean in zip((of_common, of_rare), sizes, means, strict=True)
+    ]
+    if not all(map(keeps_digits, scatters, (whole, rare))):
+        return None
+    order = (0, 1) if is_rare is positive else (1, 0)
+    spread = sum(weights[order[k]] * scatters[k] for k in (0, 1))
+    return np.zeros(X.shape[1]), means[list(order)], np.asarray(spread)
+
+
+def keeps_digits(scatter: Array, products: Array) -> bool:
+    """Tell whether taking the means off has cost at most three digits of every feature."""
+    return bool((scatter.diagonal() >= _LEFT_OVER * products.diagonal()).all())
+
+
+def _products(X: Array, chosen: Array, look: Callable[[], None]) -> tuple[Array, Array, Array]:
+    """Give X'X, the sum of the rows and that of the chosen ones, in one pass."""
+    square = np.zeros((X.shape[1], X.shape[1]))
+    sums = np.zeros((2, X.shape[1]))
+    both = np.stack([np.ones(len(X)), chosen])
+    for start in range(0, len(X), _height(X)):
+        rows = slice(start, start + _height(X))
+        sums += both[:, rows] @ X[rows]
+        add_products(square, X[rows].T, look)
+    return square, sums[0], sums[1]
+
+
+def _height(X: Array) -> int:
+    return int(max(ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1]))
+
+
+def _sparse_moments(
+    X: Any, positive: Mask, weights: tuple[float, float], monitor: Monitor
+) -> tuple[Array, Array, Array]:
+    """Take the same of sparse rows, measured from 0 so that they stay sparse."""
+    spread, means = np.zeros((X.shape[1], X.shape[1])), []
+    for label, weight in enumerate(weights):
+        monitor.stage("class moments", label / 2)
+        rows = X[np.flatnonzero(positive == label)]
+        mean = np.asarray(rows.sum(axis=0)).ravel() / rows.shape[0]
+        spread += weight * (rows.T @ rows).toarray()
+        spread -= weight * rows.shape[0] * np.outer(mean, mean)
+        means.append(mean)
+    return np.zeros(X.shape[1]), np.stack(means), spread
+
+
+def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None]) -> Array:
+    """Add the scatter of some rows about their mean; give that mean, from the first of them."""
+    height = _height(X)
+    chunk, ones = np.empty((min(height, len(rows)), X.shape[1])), np.ones(height)
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(rows), height):
+        taken = rows[start : start + height]
+        # Unlike "raise", "clip" writes straight into the chunk; no index is out of range.
+        Z = np.take(X, taken, axis=0, out=chunk[: len(taken)], mode="clip")
+        Z -= X[rows[0]]
+        total += ones[: len(Z)] @ Z
+        add_products(square, Z.T, look)
+    shifted = total / np.sqrt(len(rows))
+    square -= np.outer(shifted, shifted)
+    return total / len(rows)
+
+
+def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
+    """Add Z Z' block by block, with a look at the monitor before each."""
+    for start in range(0, len(Z), BLOCK):
+        look()
+        rows = slice(start, start + BLOCK)
+        square[rows] += Z[rows] @ Z.T

@@ -1,0 +1,299 @@
+"""Scores of held-out pairs and folds without retraining, exact, for AUC-RLS.
+
+Symbols: m, n numbers of positives and negatives left for training; D = 1/m on the positives,
+1/n on the negatives; K Gram matrix, positives first; P = lambda (D^1/2 K D^1/2 + lambda)^-1;
+Q = D^-1/2 P D^-1/2; U held-out rows; u = 1/m on the positives left, 0 elsewhere; v = 1/n on the
+negatives left; A_U rows of A for U.
+
+The paper's matrix L without U is D, less its part on U, less u v' + v u'. By Woodbury's formula
+the function trained without U has f_U = -D_UU^-1 Q_UU^-1 [Q_U u, Q_U v] z on U, and z follows
+from the 2 x 2 matrix S = [u, v]' (Q - Q_.U Q_UU^-1 Q_U.) [u, v]. Everything is written in Q, the
+complement of the hat matrix, which keeps the digits where lambda is small; where it is large, Q
+is nearly D^-1, so that E = Q - D^-1 is what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
+from aucstudio.engine.methods.least_squares.systems import (
+    Index,
+    eigensystem,
+    ordered_gram,
+    positive_values,
+)
+from aucstudio.engine.monitor import Monitor
+
+_EPS = float(np.finfo(float).eps)
+
+
+def leave_pair_out_auc(
+    data: Array,
+    positive: Mask,
+    regularizations: ArrayLike,
+    kernel: Kernel | None = None,
+    monitor: Monitor | None = None,
+) -> Array:
+    """Estimate the AUC of AUC-RLS: the share of pairs in order when trained without them.
+
+    Equal to training once without each pair of a positive and a negative, in O(N^3) at most
+    for each value of the regularisation; the eigendecomposition is done once.
+
+    Parameters
+    ----------
+    data : ndarray
+        Rows of shape (n_samples, n_features) if ``kernel`` is given, else their Gram matrix.
+    positive : ndarray of shape (n_samples,)
+    regularizations : array-like of shape (n_values,)
+        Positive values, against the mean loss over the pairs left.
+    kernel : Kernel, optional
+    monitor : Monitor, optional
+        Heard between all steps; the one long step is the eigendecomposition.
+
+    Returns
+    -------
+    ndarray of shape (n_values,)
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer than two rows, or a regularisation is not positive.
+    Stopped
+        If the monitor wants to stop.
+
+    References
+    ----------
+    Pahikkala, Airola, Boberg, Salakoski (2008), Exact and efficient leave-pair-out
+    cross-validation for ranking RLS; rederived for pairs between the classes only.
+    """
+    system = HoldOut(data, positive, (1, 1), regularizations, kernel, monitor)
+    return np.array([system.pair_auc(k) for k in range(len(system.regularizations))])
+
+
+def leave_pair_out_scores(
+    data: Array,
+    positive: Mask,
+    regularization: float,
+    kernel: Kernel | None = None,
+    monitor: Monitor | None = None,
+) -> tuple[Array, Array]:
+    """Give both scores of every pair of AUC-RLS trained without it.
+
+    A linear kernel on rows measures them from the first row, so that the two scores of a pair
+    share a constant with no meaning.
+
+    Returns
+    -------
+    f, g : ndarray of shape (n_positives, n_negatives)
+        Scores of the positive and of the negative, in the order of the rows.
+    """
+    system = HoldOut(data, positive, (1, 1), [regularization], kernel, monitor)
+    chunks = [(f, g) for _, f, g in system.pair_scores(0)]
+    return np.vstack([f for f, _ in chunks]), np.vstack([g for _, g in chunks])
+
+
+def held_out_scores(
+    data: Array,
+    positive: Mask,
+    folds: Sequence[Index],
+    regularizations: ArrayLike,
+    kernel: Kernel | None = None,
+    monitor: Monitor | None = None,
+) -> Array:
+    """Score each fold by AUC-RLS trained on all rows outside of it.
+
+    One eigendecomposition for each distinct count of positives and negatives in a fold. Scores
+    of different folds are on different scales: compare rows within a fold only.
+
+    Parameters
+    ----------
+    data, positive, regularizations, kernel, monitor
+        As for :func:`leave_pair_out_auc`.
+    folds : sequence of index arrays
+        Rows of each fold; both classes must have rows outside of it.
+
+    Returns
+    -------
+    ndarray of shape (n_values, n_samples)
+        NaN for rows in no fold.
+
+    Raises
+    ------
+    ValueError
+        If a fold leaves no row of a class.
+    """
+    values = np.atleast_1d(np.asarray(regularizations, float))
+    scores = np.full((len(values), len(positive)), np.nan)
+    by_counts: dict[tuple[int, int], list[Index]] = {}
+    for fold in folds:
+        held = int(np.count_nonzero(positive[fold]))
+        by_counts.setdefault((held, len(fold) - held), []).append(fold)
+    for counts, alike in by_counts.items():
+        system = HoldOut(data, positive, counts, values, kernel, monitor)
+        for fold in alike:
+            for k in range(len(values)):
+                scores[k, fold] = system.block_scores(fold, k)
+    return scores
+
+
+class HoldOut:
+    """AUC-RLS with so many positives and negatives held out, whichever they are.
+
+    Parameters
+    ----------
+    data, positive, regularizations, kernel, monitor
+        As for :func:`leave_pair_out_auc`.
+    held : tuple of int
+        Numbers of positives and of negatives held out.
+    """
+
+    def __init__(
+        self,
+        data: Array,
+        positive: Mask,
+        held: tuple[int, int],
+        regularizations: ArrayLike,
+        kernel: Kernel | None = None,
+        monitor: Monitor | None = None,
+    ) -> None:
+        self.regularizations = positive_values(regularizations)
+        self._monitor = monitor or Monitor()
+        order = np.argsort(~positive, kind="stable")
+        self._place = np.argsort(order)
+        self._positives = int(np.count_nonzero(positive))
+        self._left = (self._positives - held[0], len(positive) - self._positives - held[1])
+        if min(self._left) < 1:
+            raise ValueError(
+                "Each class needs a row more than are held out: there are "
+                f"{self._positives} positives and {len(positive) - self._positives} negatives, "
+                f"and {held[0]} and {held[1]} are held out."
+            )
+        self._d = np.where(np.arange(len(positive)) < self._positives, *(1 / k for k in self._left))
+        self._few: Mask | slice = slice(None)
+        self._thin = kernel is not None and kernel.is_linear and 2 * data.shape[1] < len(data)
+        if self._thin:
+            self._decompose_rows(data[order] - data[order[0]])
+        else:
+            self._decompose(ordered_gram(data, order, kernel, self._monitor))
+        self._sum_up()
+
+    def _decompose_rows(self, Z: Array) -> None:
+        """Take D^1/2 K D^1/2 apart where K = Z Z' has few columns: its null space has no share."""
+        Z *= np.sqrt(self._d)[:, None]
+        self._monitor.stage("decomposition")
+        V, s, _ = np.linalg.svd(Z, full_matrices=False)
+        s[s <= len(Z) * _EPS * s[0]] = 0.0
+        self._g, self._V = s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1])
+        self._factor, self._low_rank = self._V, True
+
+    def _decompose(self, K: Array) -> None:
+        root = np.sqrt(self._d)
+        K *= root
+        K *= root[:, None]
+        noise = len(K) * _EPS * float(np.abs(K.diagonal()).max())
+        self._g, self._V = eigensystem(K, noise)
+        kept = self._g > 0
+        self._low_rank = bool(2 * np.count_nonzero(kept) < len(K))
+        self._few = kept if self._low_rank else slice(None)
+        self._factor = self._V[:, self._few]
+
+    def _sum_up(self) -> None:
+        """Compute the diagonal of E and its products with u and v of all rows, at each lambda."""
+        N, m = len(self._d), self._positives
+        shares = self._shares(self._g[:, None], self.regularizations)
+        ends = np.zeros((N, 2))
+        ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
+        turned = self._V.T @ ends
+        self._diagonal = np.empty((len(self.regularizations), N))
+        for rows in pair_chunks(N, N):
+            self._monitor.stage("hold-out")
+            self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
+        products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
+        self._sums = np.stack(products, axis=2) / np.sqrt(self._d)[:, None]
+        self._totals = np.einsum("ka,kl,kb->lab", turned, shares, turned)
+
+    def _is_apart(self, lam: Array) -> Mask:
+        """Tell where D^-1 is kept apart from Q: where it makes up most of it."""
+        apart: Mask = (lam > self._g.mean()) | self._thin
+        return apart
+
+    def _shares(self, g: Array, lam: Array) -> Array:
+        """Eigenvalues of P, or of P - 1 where D^-1 is kept apart."""
+        return np.where(self._is_apart(lam), -g, lam) / (g + lam)
+
+    def _mutual(self, lam: Array, first: slice | Index, second: slice | Index) -> Array:
+        """Elements of Q between different rows; few eigenvalues do if the kernel has low rank."""
+        g, V = self._g[self._few], self._factor
+        left = V[first] * (-g / (g + lam) if self._low_rank else self._shares(g, lam))
+        left /= np.sqrt(self._d[first])[:, None]
+        products: Array = left @ V[second].T
+        products /= np.sqrt(self._d[second])
+        return products
+
+    def block_scores(self, rows: Index, which: int) -> Array:
+        """Score held-out rows, as many of each class as was said, at one of the lambdas."""
+        lam, U = self.regularizations[which], self._place[rows]
+        apart = float(self._is_apart(lam))
+        E = self._mutual(lam, U, U)
+        np.fill_diagonal(E, self._diagonal[which, U])
+        ends = np.zeros((len(U), 2))
+        ends[np.arange(len(U)), (self._positives <= U).astype(int)] = self._d[U]
+        T = self._sums[which, U].T @ ends
+        T = self._totals[which] - T - T.T + ends.T @ E @ ends + apart * np.eye(2)
+        sides = self._sums[which, U] - E @ ends
+        W = np.linalg.solve(E + np.diag(apart / self._d[U]), sides)
+        S = T - sides.T @ W
+        z = 2 * np.array([S[0, 1] + S[1, 1], -(S[0, 1] + S[0, 0])])
+        z /= S.sum() + S[0, 1] ** 2 - S[0, 0] * S[1, 1]
+        scores: Array = -(W @ z) / self._d[U]
+        return scores
+
+    def pair_auc(self, which: int) -> float:
+        """Compute the leave-pair-out AUC at one of the lambdas."""
+        return self.outcomes(which).auc
+
+    def outcomes(self, which: int) -> PairsHeldOut:
+        """Count for each row, at one of the lambdas, the pairs that came out right."""
+        top, m = float(self._g[-1]), self._positives
+        tie = TIE * len(self._d) * top / (top + float(self.regularizations[which]))
+        return count_outcomes(self.pair_scores(which), m, len(self._d) - m, tie)
+
+    def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
+        """Give some positives at a time and the scores of their pairs with all negatives."""
+        lam, m, N = self.regularizations[which], self._positives, len(self._d)
+        for rows in pair_chunks(m, N - m):
+            self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
+            yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
+
+    def _pairs(self, which: int, rows: slice, c: Array) -> tuple[Array, Array]:
+        """Do what :meth:`block_scores` does for all pairs of some positives at once.
+
+        ``c`` holds Q between the two rows of a pair; i stands for the positive, j for the
+        negative. W is kept times the determinant of Q_UU.
+        """
+        m, a, b = self._positives, float(self._d[0]), float(self._d[-1])
+        qi, qj = self._diagonal[which, rows, None], self._diagonal[which, m:]
+        (iu, iv), (ju, jv) = self._sums[which, rows].T[:, :, None], self._sums[which, m:].T
+        apart = float(self._is_apart(self.regularizations[which]))
+        T = self._totals[which] + apart * np.eye(2)
+        uu, vv = T[0, 0] - 2 * a * iu + a * a * qi, T[1, 1] - 2 * b * jv + b * b * qj
+        uv = T[0, 1] - a * iv - b * ju + (a * b) * c
+        iu, jv, iv, ju = iu - a * qi, jv - b * qj, iv - b * c, ju - a * c
+        qi, qj = qi + apart / a, qj + apart / b
+        det = qi * qj - c * c
+        Wiu, Wju = qj * iu - c * ju, qi * ju - c * iu
+        Wiv, Wjv = qj * iv - c * jv, qi * jv - c * iv
+        uu, uv, vv = (
+            uu - (iu * Wiu + ju * Wju) / det,
+            uv - (iu * Wiv + ju * Wjv) / det,
+            vv - (iv * Wiv + jv * Wjv) / det,
+        )
+        det *= uu + 2 * uv + vv + uv * uv - uu * vv
+        zu, zv = (uv + vv) / det, (uv + uu) / det
+        return (-2 / a) * (Wiu * zu - Wiv * zv), (-2 / b) * (Wju * zu - Wjv * zv)

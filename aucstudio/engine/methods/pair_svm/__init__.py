@@ -1,0 +1,1 @@
+"""Support vector machines over positive-negative pairs."""

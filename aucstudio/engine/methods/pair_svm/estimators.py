@@ -1,0 +1,376 @@
+"""Support vector machines over positive-negative pairs.
+
+A method here is its kernel, as a matrix K or a factor F, and a margin rho; pairs, solvers and
+reporting are shared.
+
+Symbols: M_ij = f(x_i) - f(z_j) margin of positive i over negative j; beta = A^T a weights of the
+data rows (a multipliers of the pairs, A their incidence matrix).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucstudio.engine.base import AUCClassifier, Fit
+from aucstudio.engine.cost import (
+    NEIGHBOURS,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
+)
+from aucstudio.engine.features.feature_rows import centred
+from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
+from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.solvers import cutting_plane
+from aucstudio.engine.solvers.box_qp import PairSolution, solve_box_qp
+from aucstudio.engine.solvers.low_rank import kernel_factor
+from aucstudio.engine.solvers.pair_descent import KernelSolution, gram_matrix, solve_pair_descent
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+MakeScorer = Callable[[Array, Array], Scorer]
+MakeKernelScorer = Callable[[Array], Scorer]
+
+MAX_DENSE_PAIRS = 5_000_000
+MAX_KERNEL_ROWS = 20_000
+MIN_DESCENT_ROWS = 500
+MAX_SUPPORT_PAIRS = 5_000
+CUTTING_PLANE_TOL = 1e-4
+
+_BYTES_PER_PAIR = 72  # eight numbers and the part of temporaries
+_USUAL_CUTS, _USUAL_STEPS, _VISITS = 5, 14, 5  # of solvers, for estimates of time
+_SUPPORT_SHARE = 1e-3  # an interior point leaves every multiplier above 0
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class PairSVM(KernelSettings, AUCClassifier):
+    """The settings and the fit that all pair SVMs share.
+
+    A subclass may override :meth:`_embed` and :meth:`_gram` (another kernel) and :meth:`_rho`
+    (another margin).
+    """
+
+    family: ClassVar[str] = "pair SVMs"
+
+    C: float = cost(
+        10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
+    )
+    n_neighbors: int | None = param(
+        None,
+        "Pair each positive near the border with its k nearest negatives only.",
+        kind="int",
+        label="Pairs",
+        symbol="k",
+        low=1,
+        none="all pairs",
+    )
+    tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
+
+    def _rho(self) -> float:
+        return 1.0
+
+    def _embed(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeScorer]:
+        """Give F for the chosen rows, and what makes a scorer of w and of the rows' weights."""
+        if not self._needs_kernel_matrix(X, len(rows)):
+            return _centred(X)[rows], lambda w, beta: LinearScorer(w)
+        K, scorer = self._kernel_matrix(X, rows, monitor)
+        factor = kernel_factor(K, monitor)
+        return factor.F, lambda w, beta: scorer(factor.represent(w, beta))
+
+    def _gram(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeKernelScorer]:
+        """Give K for the chosen rows, and what makes a scorer of the rows' weights."""
+        return self._kernel_matrix(X, rows, monitor)
+
+    def _kernel_matrix(
+        self, X: Array, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeKernelScorer]:
+        kernel = self.settle_kernel(X)
+        points = (_centred(X) if kernel.is_linear else X)[rows]
+        K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+        return K, functools.partial(trimmed, kernel, points)
+
+    def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
+        return self.kernel != "linear" or X.shape[1] > n_rows
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse all pairs under a kernel beyond memory; see the base class."""
+        if self.n_neighbors is None and self.kernel != "linear":
+            self._check_size(positives * negatives, positives + negatives)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d, pairs = positives + negatives, features, float(positives * negatives)
+        if self.n_neighbors is None and pairs > MAX_DENSE_PAIRS and self.kernel == "linear":
+            planes = cutting_planes(N, d, _USUAL_CUTS)
+            return cost_of(N, NUMBER * self._copies() * N * d, planes)
+        used, work, advice = N, Work(), NEIGHBOURS
+        if self.n_neighbors is not None:
+            work, advice = Work(numbers=8 * pairs, products=pairs * d), NO_KERNEL
+            pairs = 0.75 * positives * min(self.n_neighbors, negatives)
+            used = int(0.75 * positives + min(0.75 * negatives, pairs))
+        if self.kernel != "linear" or d > used:
+            matrices = self._kernel_numbers(used, N)
+            work += kernel_matrix(used, d) + Work(products=(matrices - used**2) * used, steps=300)
+            work += Work(numbers=min(_VISITS * pairs * used, 0.3 * used**3))
+            memory = matrices + 512 * used + 2.0 * used * d + (2.0 * used * d if d > used else 0)
+            return cost_of(N, NUMBER * (memory + 6 * pairs), work, advice)
+        step = Work(products=2 * pairs * d + used * d**2, numbers=60 * pairs, steps=20)
+        memory = NUMBER * ((2.0 + self._copies()) * N * d + 3.0 * d**2) + _BYTES_PER_PAIR * pairs
+        return cost_of(N, memory, work + step.times(_USUAL_STEPS), advice)
+
+    def _copies(self) -> float:
+        """Give the number of copies of the table that the linear kernel makes, centring aside."""
+        return 0.0
+
+    def _kernel_numbers(self, used: int, rows: int) -> float:
+        """Give how many numbers kernel matrices of the rows used, or of all, hold at the peak."""
+        return (3.0 if self.n_neighbors is None else 1.0) * used**2
+
+    def _takes_sparse(self) -> bool:
+        return self.kernel == "linear" and self.n_neighbors is None
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        if sparse.issparse(X):
+            return self._fit_by_cutting_planes(X, positive, monitor)
+        if self.n_neighbors is not None:
+            return self._fit_neighbours(X, positive, self.n_neighbors, monitor)
+        pairs = AllPairs(positive)
+        if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
+            return self._fit_by_cutting_planes(X, positive, monitor)
+        return self._fit_pairs(X, positive, np.arange(len(X)), pairs, monitor)
+
+    def _fit_neighbours(self, X: Array, positive: Mask, k: int, monitor: Monitor) -> Fit:
+        if self.given is not None:
+            raise InvalidSetting(
+                "n_neighbors",
+                "choosing neighbours needs rows: with a precomputed kernel take all pairs",
+            )
+        report = functools.partial(monitor.stage, "nearest neighbours")
+        rows, pairs = neighbour_pairs(X, positive, k, report).compact()
+        self._check_size(pairs.count, len(rows))
+        return self._fit_pairs(X, positive, rows, pairs, monitor)
+
+    def _fit_pairs(
+        self, X: Array, positive: Mask, rows: Index, pairs: Pairs, monitor: Monitor
+    ) -> Fit:
+        if isinstance(pairs, PairList) and self._needs_kernel_matrix(X, len(rows)):
+            K, make = self._gram(X, positive, rows, monitor)
+            return self._descend(rows, pairs, K, make, monitor)
+        F, scorer = self._embed(X, positive, rows, monitor)
+        if _suits_descent(F):
+            K = gram_matrix(F, functools.partial(monitor.stage, "kernel matrix"))
+            return self._descend(rows, pairs, K, lambda beta: scorer(F.T @ beta, beta), monitor)
+        settings = self._for_solver(pairs, monitor)
+        done = solve_box_qp(pairs, F, scorer=scorer, **settings)
+        return self._report(done, scorer(done.weights, done.coefficients), rows, pairs)
+
+    def _descend(
+        self, rows: Index, pairs: Pairs, K: Array, scorer: MakeKernelScorer, monitor: Monitor
+    ) -> Fit:
+        settings = self._for_solver(pairs, monitor)
+        done = solve_pair_descent(pairs, K, scorer=scorer, **settings)
+        return self._report(done, scorer(done.coefficients), rows, pairs)
+
+    def _for_solver(self, pairs: Pairs, monitor: Monitor) -> dict[str, Any]:
+        bound = self.C / pairs.count
+        return {"c": bound, "margin": self._rho(), "tol": self.tol, "monitor": monitor}
+
+    def _report(
+        self, done: PairSolution | KernelSolution, scorer: Scorer, rows: Index, pairs: Pairs
+    ) -> Fit:
+        i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.count))
+        return Fit(
+            scorer,
+            done.objective,
+            n_iter=done.n_iter,
+            gap=done.gap,
+            needed=done.needed,
+            support_pairs=(rows[i], rows[j]),
+        )
+
+    def _fit_by_cutting_planes(
+        self,
+        X: Array,
+        positive: Mask,
+        monitor: Monitor,
+        scorer: Callable[[Array], Scorer] = LinearScorer,
+    ) -> Fit:
+        tol = max(self.tol, CUTTING_PLANE_TOL)
+        risk = PairHinge(positive, self._rho())
+        X = X if sparse.issparse(X) else centred(X)
+        done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, scorer=scorer)
+        count = AllPairs(positive).count
+        return Fit(
+            scorer(done.weights),
+            done.objective,
+            n_iter=done.n_iter,
+            gap=done.gap,
+            needed=done.needed,
+            # The pairs inside the margin are the ones at their bound.
+            support_pairs=risk.hardest(X @ done.weights, MAX_SUPPORT_PAIRS),
+            notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),
+        )
+
+    def _check_size(self, count: int, n_rows: int) -> None:
+        """Refuse what would not fit the memory of an ordinary machine."""
+        if count > MAX_DENSE_PAIRS:
+            size, what = count * _BYTES_PER_PAIR, f"{count:,} pairs"
+        elif self.kernel != "linear" and n_rows > MAX_KERNEL_ROWS:
+            size, what = 3 * 8 * n_rows**2, f"a kernel matrix of {n_rows:,} rows"
+        else:
+            return
+        advice = "use fewer neighbours" if self.n_neighbors else "pair with, say, 10 neighbours"
+        if self.kernel == "linear":
+            advice += " or with none: all pairs, however many, are possible here"
+        else:
+            advice += " or use the linear kernel, which takes all pairs, however many"
+        raise InvalidSetting(
+            "n_neighbors", f"{what} would take about {size / 1e9:.1f} GB; {advice}"
+        )
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class AUCSVM(PairSVM):
+    """Maximise the AUC through the hinge loss of positive-negative pairs.
+
+    Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))`` over the pairs used,
+    f(x) = <w, phi(x)>: all m n of them, or with ``n_neighbors`` the k nearest negatives of the
+    positives near the border. ``objective_`` is this value for the scorer returned.
+
+    Papers write a constant for each pair: C_paper = C / (number of pairs).
+
+    The dual is solved by an interior point or, for pairs of neighbours under a kernel and for all
+    pairs of many rows, by coordinate descent; neither forms the pair Gram matrix. With the linear
+    kernel and more than 5,000,000 pairs, cutting planes solve the same problem.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+    C : float
+        Weight of the mean pair loss.
+    n_neighbors : int or None
+        Pairs; None means all.
+    tol : float
+        Relative duality gap to reach; cutting planes stop at 1e-4 at the finest.
+
+    Attributes
+    ----------
+    support_pairs_ : tuple of two index arrays or None
+        Rows (positive, negative) of the pairs with the largest multipliers, at most 5,000, all
+        above a thousandth of the bound; None after cutting planes.
+
+    Raises
+    ------
+    InvalidSetting
+        If the pairs, or the kernel matrix, would not fit in memory.
+    """
+
+    key: ClassVar[str] = "auc-svm"
+    title: ClassVar[str] = "AUC-SVM"
+    source: ClassVar[str] = (
+        "Brefeld and Scheffer, AUC maximizing support vector learning (2005), as stated in the "
+        "paper on structure-embedded AUC-SVM"
+    )
+    summary: ClassVar[str] = "Largest margin between positives and negatives, pair by pair."
+    in_words: ClassVar[str] = "Pair SVM"
+    use_when: ClassVar[str] = (
+        "Small and medium tables where a few hard pairs should decide. Pair each positive "
+        "with its nearest negatives where there are many rows."
+    )
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ROCSVM(PairSVM):
+    """Maximise the AUC through the hinge loss of pairs, with a margin of choice.
+
+    Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, margin - (f(x_i) - f(z_j)))`` over the pairs used,
+    f(x) = <w, phi(x)>: all m n of them, or with ``n_neighbors`` those near the border, as in the
+    paper.
+
+    The margin is redundant with C: (margin, C) gives ``margin`` times the scores of
+    (1, C / margin), so that only C / margin changes a ranking, and margin 1 is AUC-SVM.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+    C, n_neighbors, tol
+        As in :class:`AUCSVM`.
+    margin : float
+        rho, the score difference from which a pair costs nothing.
+
+    References
+    ----------
+    Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs; eqs. 3 and 5.
+    """
+
+    key: ClassVar[str] = "roc-svm"
+    title: ClassVar[str] = "ROC-SVM"
+    source: ClassVar[str] = "Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs"
+    summary: ClassVar[str] = (
+        "AUC-SVM with a margin of choice; only the ratio of cost to margin changes a ranking."
+    )
+    in_words: ClassVar[str] = "Pair SVM, margin of choice"
+    use_when: ClassVar[str] = (
+        "As AUC-SVM, to try margins as published; on most tables AUC-SVM ranks alike."
+    )
+
+    margin: float = param(
+        1.0,
+        "Score difference from which a pair costs nothing; redundant with C: only C / ρ matters.",
+        label="Margin",
+        symbol="ρ",
+        low=0.0,
+        low_open=True,
+        log=True,
+    )
+
+    def _rho(self) -> float:
+        return float(self.margin)
+
+
+def _centred(X: Array) -> Array:
+    """Shift all rows alike: differences stay, and digits lost to a far origin come back."""
+    centred: Array = X - X.mean(axis=0)
+    return centred
+
+
+def _suits_descent(F: Array) -> bool:
+    """Say whether coordinate descent solves all pairs sooner than the interior point.
+
+    Descent moves along whole rows of the kernel matrix, whatever its rank r; the interior point
+    pays r^3 a step, and r for each pair. It wins if the rank is high, five to fifteen times. Of
+    few rows the interior point is done at once, and no large C ever slows it down. (A list has
+    few pairs for its rows: there, descent wins at any rank.)
+    """
+    return len(F) >= MIN_DESCENT_ROWS and 2 * F.shape[1] > len(F)
+
+
+def _strongest(a: Array, bound: float) -> Index:
+    """Give the positions of the largest multipliers, in descending order."""
+    excess = len(a) - MAX_SUPPORT_PAIRS
+    chosen = np.argpartition(a, excess)[excess:] if excess > 0 else np.arange(len(a))
+    chosen = chosen[a[chosen] > _SUPPORT_SHARE * bound]
+    return chosen[np.argsort(-a[chosen], kind="stable")]

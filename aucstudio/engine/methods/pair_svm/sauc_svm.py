@@ -1,0 +1,205 @@
+"""SAUC-SVM: the AUC-SVM with the spread of the difference vectors in its norm.
+
+Symbols: Sigma covariance of all difference vectors, the sum of the class covariances with divisors
+m and n; lambda its weight; K kernel matrix of all rows, K = F F^T; R centring within classes over
+the class sizes, so that Sigma = F^T R F; L L^T = I + lambda Sigma, T = L^-T; v = L^T w solver's
+direction, |v|^2 = |w|^2 + lambda w' Sigma w; beta = A^T a, c weights of the data rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.methods.pair_svm.estimators import (
+    MAX_KERNEL_ROWS,
+    Index,
+    MakeKernelScorer,
+    MakeScorer,
+    PairSVM,
+)
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.engine.solvers.low_rank import cholesky
+from aucstudio.engine.solvers.pair_descent import gram_matrix
+
+_MULTIPLICATIONS_PER_BLOCK = 1e9
+_COPY = 1000  # time to move a number through memory, in multiplications
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class SAUCSVM(PairSVM):
+    """Maximise the AUC by a pair hinge and keep the scores of each class close together.
+
+    Minimises ``1/2 |w|^2 + structure / 2 w' Sigma w + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))``
+    over the pairs used, f(x) = <w, phi(x)>. Sigma is the covariance of the difference vectors of
+    all pairs, used or not: w' Sigma w is the variance of the positives' scores plus that of the
+    negatives' (divisors m and n).
+
+    It is the AUC-SVM of the kernel K (I + structure R K)^-1, which is what is solved, on a factor
+    of it; the scorer is stored in terms of the ordinary kernel. With ``structure`` 0 it is AUC-SVM.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+    C, n_neighbors, tol
+        As in :class:`~aucstudio.engine.methods.pair_svm.AUCSVM`.
+    structure : float
+        lambda, at least 0.
+
+    References
+    ----------
+    Wang, Chen, Xue, Structure-embedded AUC-SVM; eqs. 7 to 20. Eq. 20 lacks a lambda, and the
+    inverses of eqs. 17 to 20 do not exist as printed.
+    """
+
+    key: ClassVar[str] = "sauc-svm"
+    title: ClassVar[str] = "SAUC-SVM"
+    source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
+    summary: ClassVar[str] = (
+        "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."
+    )
+    in_words: ClassVar[str] = "Pair SVM with class spread"
+    use_when: ClassVar[str] = (
+        "Few rows or few sampled pairs: it also uses how far the rows of each class scatter."
+    )
+
+    structure: float = param(
+        1.0,
+        "Weight of the spread of the scores within the classes; 0 is AUC-SVM.",
+        label="Structure",
+        symbol="λ",
+        low=0.0,
+        log=True,
+        grid=tuple(10.0**k for k in range(3, -4, -1)),
+    )
+
+    def _takes_sparse(self) -> bool:
+        return False  # the covariance is not sparse
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; neighbours use few rows, the covariance all."""
+        rows = positives + negatives
+        if self.structure > 0 and self.kernel != "linear" and rows > MAX_KERNEL_ROWS:
+            size = 3 * 8 * rows**2 / 1e9
+            raise InvalidSetting(
+                "kernel",
+                f"the covariance of {rows:,} rows under this kernel would take about "
+                f"{size:.1f} GB; use the linear kernel, or structure 0 with neighbours",
+            )
+        super().check_size(positives, negatives, features)
+
+    def _copies(self) -> float:
+        return super()._copies() + (0.0 if self.structure == 0 else 2.0)
+
+    def _kernel_numbers(self, used: int, rows: int) -> float:
+        return super()._kernel_numbers(used, rows) if self.structure == 0 else 4.6 * rows**2
+
+    def _embed(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeScorer]:
+        if self.structure == 0:
+            return super()._embed(X, positive, rows, monitor)
+        F, base_scorer = super()._embed(X, positive, np.arange(len(X)), monitor)
+        T = _whitener(F, positive, self.structure, monitor)
+
+        def scorer(v: Array, beta: Array) -> Scorer:
+            w = T @ v
+            c = -self.structure * _spread(F @ w, positive)
+            c[rows] += beta
+            return base_scorer(w, c)
+
+        return _times(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
+
+    def _gram(
+        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+    ) -> tuple[Array, MakeKernelScorer]:
+        if self.structure == 0:
+            return super()._gram(X, positive, rows, monitor)
+        G, scorer = self._embed(X, positive, rows, monitor)
+        K = gram_matrix(G, functools.partial(monitor.stage, "kernel matrix"))
+        return K, lambda beta: scorer(G.T @ beta, beta)
+
+    def _fit_by_cutting_planes(
+        self,
+        X: Array,
+        positive: Mask,
+        monitor: Monitor,
+        scorer: Callable[[Array], Scorer] = LinearScorer,
+    ) -> Fit:
+        if self.structure == 0:
+            return super()._fit_by_cutting_planes(X, positive, monitor, scorer)
+        near = X - X.mean(axis=0)
+        T = _whitener(near, positive, self.structure, monitor)
+        whitened = _times(near, T, functools.partial(monitor.stage, "whitening"))
+        return super()._fit_by_cutting_planes(whitened, positive, monitor, lambda v: scorer(T @ v))
+
+
+def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:
+    """Give T with T T^T = (I + lambda Sigma)^-1, shape (r, r), upper triangular."""
+    pause = functools.partial(monitor.stage, "class covariance")
+    S = weight * _covariance(F, positive, pause)
+    S[np.diag_indices_from(S)] += 1.0
+    return _inverse_of_lower(cholesky(S, pause), pause).T
+
+
+def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
+    """Give Sigma = F^T R F, shape (r, r)."""
+    Z, r = np.empty_like(F), F.shape[1]
+    for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        parts = [rows[block] for block in _blocks(len(rows), _COPY * r)]
+        mean = np.zeros(r)
+        for part in parts:
+            mean += F[part].sum(axis=0) / len(rows)
+            pause()
+        for part in parts:
+            Z[part] = (F[part] - mean) / np.sqrt(len(rows))
+            pause()
+    square = np.empty((r, r))
+    for columns in _blocks(r, Z.size):
+        below = slice(columns.start, None)
+        square[below, columns] = Z[:, below].T @ Z[:, columns]
+        square[columns, below] = square[below, columns].T
+        pause()
+    return square
+
+
+def _inverse_of_lower(L: Array, pause: Callable[[], None]) -> Array:
+    """Invert a lower triangular matrix block by block; what stands above it is ignored."""
+    inverse = np.zeros_like(L)
+    for here in _blocks(len(L), L.size):
+        left = slice(0, here.start)
+        corner = np.linalg.inv(np.tril(L[here, here]))
+        inverse[here, left] = -corner @ (L[here, left] @ inverse[left, left])
+        inverse[here, here] = corner
+        pause()
+    return inverse
+
+
+def _times(F: Array, T: Array, pause: Callable[[], None]) -> Array:
+    product = np.empty_like(F)
+    for rows in _blocks(len(F), T.size):
+        np.matmul(F[rows], T, out=product[rows])
+        pause()
+    return product
+
+
+def _blocks(length: int, cost: int) -> Iterator[slice]:
+    """Cut a length of which each unit takes ``cost`` multiplications."""
+    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 512))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _spread(scores: Array, positive: Mask) -> Array:
+    """Apply R: take each score from the mean of its class, divide by the size of the class."""
+    spread = np.empty_like(scores)
+    for rows in (positive, ~positive):
+        spread[rows] = (scores[rows] - scores[rows].mean()) / np.count_nonzero(rows)
+    return spread

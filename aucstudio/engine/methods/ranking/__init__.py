@@ -1,0 +1,1 @@
+"""The squared hinge of all pairs by Newton's method."""

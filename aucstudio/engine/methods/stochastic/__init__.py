@@ -1,0 +1,1 @@
+"""Methods that step from row to row."""

@@ -1,0 +1,1 @@
+"""Structural support vector machines: the area, and parts of it."""

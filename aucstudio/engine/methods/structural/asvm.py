@@ -1,0 +1,236 @@
+"""ASVM-style support vector machine: a second margin between negatives and a core of positives.
+
+Symbols: f(x) = <w, phi(x)> + b; x_i the m positives, z_j the n negatives; rho core margin; xi,
+zeta, eta slacks; C1, C2, C3 their costs; nu share of the positives that may lie outside the core.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.engine import roc
+from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
+from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows, trimmed
+from aucstudio.engine.solvers.asvm_qp import Costs, TwoMargins, solve_two_margins
+from aucstudio.engine.solvers.low_rank import kernel_factor
+
+MAX_KERNEL_ROWS = 3_000
+
+MakeScorer = Callable[[Array, Array], Scorer]
+
+_FINEST_TOL = 1e-12
+_AT_BOUND = 1e-4
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ASVM(KernelSettings, AUCClassifier):
+    """Separate the negatives from a confident core of the positives, for low false positive rates.
+
+    Minimises ``1/2 |w|^2 - mu rho + C1 sum_i (1 - f(x_i))_+ + C2 sum_i (rho - f(x_i))_+ + C3 sum_j
+    (1 + f(z_j))_+`` over w, b and rho >= 1, with f(x) = <w, phi(x)> + b, ``C1 = C``, ``C2 = mu /
+    (nu m)`` and ``C3 = C class_ratio``. All sums run over rows, none is a mean: C weighs the loss
+    of one positive, as in the SVM, so that a value does not carry over to a table of another size.
+    ``objective_`` is this value for the scorer returned, b and rho being the best for it; it may
+    be negative. The certificate is the duality gap.
+
+    mu rewards a wide core margin rho. Where rho > 1, at most a share nu of the positives scores
+    less than rho (strictly). Without the bound rho >= 1 the core margin could become smaller than
+    the class margin, even negative; on overlapping classes it stays at 1 unless mu is large, and
+    the method is then an SVM whose positives cost C1 + C2, as ``notes_`` says. mu has to be less
+    than C3 n (at C3 n, the constants have no finite optimum; beyond, the objective has none) and
+    than C2 m = mu / nu, which nu < 1 makes sure of.
+
+    The threshold is not -b: ``predict`` says positive above the (1 - fpr) quantile of the negative
+    training scores, midway to the next higher score. Held-out scores are better for it; see
+    :meth:`set_threshold`.
+
+    This is ASVM in style only. That the asymmetric SVM extends the one-class SVM by false
+    positives and a user tolerance is in its abstract; the core margin is recalled, and the printed
+    primal could not be checked: its weighting may differ.
+
+    An interior point step costs O(N r^2 + r^3), r being the smaller of features and rows for the
+    linear kernel and the rank of the kernel matrix for others.
+
+    Attributes
+    ----------
+    core_margin_ : float
+        rho.
+
+    Raises
+    ------
+    InvalidSetting
+        If mu is too large for C, or a kernel matrix would have more than 3,000 rows.
+
+    References
+    ----------
+    Wu, Lin, Chen and Chen (2008), Asymmetric support vector machines: low false-positive learning
+    under the user tolerance.
+    """
+
+    key: ClassVar[str] = "asvm"
+    title: ClassVar[str] = "ASVM"
+    family: ClassVar[str] = "partial AUC"
+    source: ClassVar[str] = (
+        "After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; "
+        "weighting as recalled"
+    )
+    summary: ClassVar[str] = (
+        "Keeps the negatives away from a core of confident positives, for low false positive rates."
+    )
+    in_words: ClassVar[str] = "Asymmetric SVM"
+    trains_for: ClassVar[str] = "low FPR"
+    use_when: ClassVar[str] = (
+        "When false alarms are dear and one low false-positive rate is the target. It follows "
+        "the paper in style, not in every detail."
+    )
+
+    C: float = cost(
+        1.0, "Weight of one positive's loss against the size of the weights.", powers=range(-2, 3)
+    )
+    class_ratio: float = param(
+        1.0,
+        "How many times a negative's loss counts; 1 / FPR target is the other usual value.",
+        label="Class ratio",
+        symbol="r",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=(1.0, 10.0),
+    )
+    nu: float = param(
+        0.5,
+        "Largest share of the positives outside the core.",
+        label="Outside core",
+        symbol="ν",
+        low=0.0,
+        low_open=True,
+        high=0.99,
+        grid=(0.1, 0.3, 0.5, 0.7, 0.9),
+    )
+    mu: float = param(
+        0.1,
+        "Reward of a wide core margin; less than C × class ratio × negatives.",
+        label="Core reward",
+        symbol="μ",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=(0.01, 0.1, 1.0, 10.0),
+    )
+    fpr: float = param(
+        0.1,
+        "False positive rate, on the training rows, that the threshold allows.",
+        label="FPR target",
+        symbol="β",
+        low=0.0,
+        high=1.0,
+        grid=(0.01, 0.05, 0.1, 0.2),
+    )
+    tol: float = tolerance(1e-6, "Stop when the objective is this near to its optimum, relatively.")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=15.0 * N * d**2, numbers=15.0 * N * (4 * d + 60), steps=300)
+            return cost_of(N, NUMBER * (1.0 * N * d + 3.0 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=20.0 * N**3, numbers=50.0 * N**2)
+        return cost_of(N, NUMBER * (3.2 * N**2 + N * d), work, NO_KERNEL)
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        m = int(np.count_nonzero(positive))
+        n = len(X) - m
+        costs = self._costs(m, n)
+        F, scorer = self._embed(X, monitor)
+        tol = _finer(self.tol, self.C, F)
+        done = solve_two_margins(F, positive, costs, tol=tol, monitor=monitor, scorer=scorer)
+        self.core_margin_ = done.rho
+        made = scorer(done.weights, done.coefficients)
+        return Fit(
+            made,
+            done.objective,
+            n_iter=done.n_iter,
+            gap=done.gap,
+            needed=done.needed,
+            lowest=-np.inf,
+            intercept=-_threshold(made, X, positive, self.fpr, monitor),
+            notes=_notes(done, costs, m, n),
+        )
+
+    def _costs(self, m: int, n: int) -> Costs:
+        negative = self.C * self.class_ratio
+        if self.mu >= negative * n:
+            raise InvalidSetting(
+                "mu",
+                f"mu must be less than C × class_ratio × negatives = {negative * n:g}, or the core "
+                f"margin grows without end; it is {self.mu:g}",
+            )
+        return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
+
+    def _embed(self, X: Array, monitor: Monitor) -> tuple[Array, MakeScorer]:
+        """Give F for the rows, and what makes a scorer of w and of the rows' weights."""
+        kernel = self.settle_kernel(X)
+        points = X - X.mean(axis=0) if kernel.is_linear else X
+        if kernel.is_linear and points.shape[1] <= len(points):
+            return points, lambda w, beta: LinearScorer(w)
+        K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+        factor = kernel_factor(K, monitor)
+        return factor.F, lambda w, beta: trimmed(kernel, points, factor.represent(w, beta))
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices that would take hours; see the base class."""
+        n_rows = positives + negatives
+        if n_rows <= MAX_KERNEL_ROWS or (self.kernel == "linear" and features <= n_rows):
+            return
+        what, advice = f"the {self.kernel} kernel", "take the linear kernel or"
+        if self.kernel == "linear":
+            what, advice = "the linear kernel with more features than rows", "use fewer features or"
+        raise InvalidSetting(
+            "kernel",
+            f"{what} takes up to {MAX_KERNEL_ROWS:,} rows here, and there are {n_rows:,}; "
+            f"{advice} train on a sample of the rows",
+        )
+
+
+def _threshold(scorer: Scorer, X: Array, positive: Mask, fpr: float, monitor: Monitor) -> float:
+    """Give the (1 - fpr) quantile of the negative scores, midway to the next higher score.
+
+    On the very score, rounding could let a negative too many through.
+    """
+    scores = score_rows(scorer, X, monitor.pulse)
+    quantile = roc.fpr_threshold(scores[~positive], fpr)
+    higher = scores[scores > quantile]
+    return quantile / 2 + float(higher.min()) / 2 if len(higher) else quantile
+
+
+def _notes(done: TwoMargins, costs: Costs, m: int, n: int) -> tuple[str, ...]:
+    if done.converged and done.at_zero - done.objective <= done.gap:
+        positives = costs.positive * m + costs.core * m
+        return (
+            "For these costs no direction is better than the same score for all rows, so that the "
+            "ranking means little: all positives together weigh "
+            f"{positives:.3g}, all negatives {costs.negative * n:.3g}. Bring the two nearer, with "
+            f"a class ratio of about {positives / (costs.positive * n):.2g}.",
+        )
+    if done.rho <= 1.0 + _AT_BOUND:
+        return (
+            "The core margin is at its lower bound 1, which makes this an SVM without a core of "
+            "positives; a larger mu widens it.",
+        )
+    return ()
+
+
+def _finer(tol: float, C: float, F: Array) -> float:
+    """Tighten the tolerance where C is so small that w hardly changes the objective."""
+    square = float(np.einsum("ij,ij->", F, F)) / len(F)
+    return max(tol * min(1.0, C * square), _FINEST_TOL)

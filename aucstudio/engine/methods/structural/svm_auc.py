@@ -1,0 +1,60 @@
+"""The structural support vector machine for the whole area under the ROC curve."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from aucstudio.engine.base import Fit
+from aucstudio.engine.losses.pairs import PairHinge
+from aucstudio.engine.methods.structural.training import SAME_MEAN, Search, StructuralSVM
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class SVMAUC(StructuralSVM):
+    """Structural SVM for the AUC: all pairs, at the cost of a sort a step.
+
+    Minimises ``1/2 |w|^2 + C R(w)`` with ``R(w) = max over pi in {0,1}^(m x n) of
+    mean_(i,j) pi_ij (1 - w.(x_i - z_j)) = mean_(i,j) max(0, 1 - w.(x_i - z_j))``, the mean pair
+    hinge, by cutting planes with one slack variable. It is the problem of
+    :class:`~aucstudio.engine.methods.pair_svm.AUCSVM` on all pairs. ``C`` is that of the 1-slack
+    formulation; papers that sum over pairs write C / (m n). Joachims' program moves scores by
+    1/4 to both sides, margin 1/2 in all, which is 4 C here.
+
+    ``gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
+    mean, w = 0 is the optimum for every C; ``notes_`` says so.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+    n_landmarks : int or None
+        Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
+        approximation up to 3,000 rows.
+    C : float
+        Weight of the mean pair loss.
+    tol : float
+        Relative gap to reach.
+
+    References
+    ----------
+    Joachims (ICML 2005), A support vector method for multivariate performance measures; Joachims
+    (KDD 2006), Training linear SVMs in linear time.
+    """
+
+    key: ClassVar[str] = "svm-auc"
+    title: ClassVar[str] = "SVM-AUC"
+    family: ClassVar[str] = "pair SVMs"
+    usual_cuts: ClassVar[int] = 6
+    source: ClassVar[str] = (
+        "Joachims (ICML 2005), A support vector method for multivariate performance measures"
+    )
+    summary: ClassVar[str] = (
+        "The margin between all positives and negatives by cutting planes: many rows, no pairs."
+    )
+    in_words: ClassVar[str] = "SVM on whole rankings"
+    use_when: ClassVar[str] = "The pair SVM for tables whose pairs are too many to list."
+
+    def _solve(self, search: Search) -> Fit:
+        found = search.minimise("pair hinge", PairHinge(search.positive))
+        return search.fit(found, (SAME_MEAN,) if search.ranks_nothing(found.weights) else ())

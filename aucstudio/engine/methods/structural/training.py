@@ -1,0 +1,268 @@
+"""What the structural methods share: features, cutting planes over them, and warm starts.
+
+A method here is a convex risk of the scores; everything else is done by :class:`StructuralSVM`.
+
+Symbols: R(w) risk of the scores of direction w; P(w) = |w|^2 / 2 + C R(w).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import (
+    FEWER_LANDMARKS,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cluster_bytes,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
+    landmarks,
+)
+from aucstudio.engine.features.feature_rows import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, mean_square
+from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.methods.settings import cost, tolerance
+from aucstudio.engine.methods.structural.workbench import Workbench
+from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.params import param
+from aucstudio.engine.solvers import cutting_plane
+from aucstudio.engine.solvers.cuts import Cuts
+from aucstudio.engine.solvers.cutting_plane import Meant, Rows
+from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.solvers.solution import Direction
+
+SAME_MEAN = (
+    "No direction lowers the loss, not even for the full AUC: the two classes have the same mean, "
+    "or C is too small for the units of the features. All rows get the same score."
+)
+
+_ALL_TIED = 1e-8
+_FINEST_TOL = 1e-12
+_LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class StructuralSVM(KernelSettings, AUCClassifier):
+    """The settings, the fit and the warm starts that the structural methods share.
+
+    Attributes
+    ----------
+    usual_cuts : int
+        Class attribute: how many cutting planes are usual, for estimates of time.
+    warm_ : WarmStart
+    """
+
+    path_setting: ClassVar[str] = "C"
+    usual_cuts: ClassVar[int] = 50
+
+    n_landmarks: int | None = param(
+        None,
+        "Rows that stand for all others in the kernel.",
+        kind="int",
+        label="Landmarks",
+        symbol="v",
+        low=1,
+        high=2_000,
+        none="exact up to 3,000 rows, else 500",
+        when={"kernel": ("rbf", "poly")},
+    )
+    C: float = cost(10.0, "Weight of the loss against the size of the weights.", range(-2, 5))
+    tol: float = tolerance(
+        1e-4, "Training stops when the objective is within this share of its optimum."
+    )
+    _bench: Workbench | None = dataclasses.field(default=None, init=False)
+
+    @abstractmethod
+    def _solve(self, search: Search) -> Fit:
+        """Minimise the method's own objective."""
+
+    def _fit(self, X: Rows, positive: Mask, monitor: Monitor) -> Fit:
+        bench = self._bench or Workbench()
+        bench.lay(self, X, positive, monitor)
+        done = self._solve(Search(bench, positive, self.C, self.tol, monitor))
+        self.warm_ = bench.warm_start()
+        return done
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear":
+            return cost_of(N, NUMBER * 60.0 * d, cutting_planes(N, d, self.usual_cuts))
+        if self.n_landmarks is None and N <= MAX_EXACT_ROWS:
+            work = kernel_matrix(N, d) + Work(products=0.7 * N**3, numbers=10.0 * N**2)
+            work += cutting_planes(N, N, self.usual_cuts)
+            return cost_of(N, NUMBER * (3.0 * N**2 + 256 * N), work, NO_KERNEL)
+        v = min(self.n_landmarks or DEFAULT_LANDMARKS, N)
+        work = landmarks(N, d, v, rounds=10, at_once=1) + cutting_planes(N, v, self.usual_cuts)
+        memory = NUMBER * (1.0 * N * v + 1024 * v + 3.0 * v**2)
+        return cost_of(N, memory + 0.3 * cluster_bytes(N, d, 1), work, FEWER_LANDMARKS)
+
+    def fit_from(
+        self,
+        start: StructuralSVM,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Train as :meth:`fit` does, from where another fit ended: same optimum, less work.
+
+        On the same rows, classes and kernel, the cuts of ``start`` hold for every risk that both
+        have in common, whatever its C was; sameness is that of a digest of all values.
+        Otherwise the direction of ``start`` is searched first.
+
+        Parameters
+        ----------
+        start : StructuralSVM
+            A fitted estimator of the family, which stays as it is.
+        X, y, callback
+            As for :meth:`fit`.
+
+        Raises
+        ------
+        NotFittedError
+            If ``start`` is not fitted.
+        ValueError
+            If it was fitted with another number of features.
+        """
+        check_is_fitted(start, "warm_")
+        return self._fit_on(Workbench(start), X, y, callback)
+
+    def fit_path(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        name: str,
+        values: Sequence[Any],
+        *,
+        callback: Callback | None = None,
+    ) -> Iterator[Self]:
+        """Fit a copy for each value of one setting, in their order, each from the one before.
+
+        Features are made once as long as the kernel stays, cuts are shared by all fits of a risk.
+        """
+        bench = Workbench()
+        for value in values:
+            changes = {name: value} if name else {}
+            yield clone(self).set_params(**changes)._fit_on(bench, X, y, callback)
+
+    def _fit_on(
+        self, bench: Workbench, X: ArrayLike, y: ArrayLike, callback: Callback | None
+    ) -> Self:
+        self._bench = bench
+        try:
+            return self.fit(X, y, callback=callback)
+        finally:
+            self._bench = None
+
+
+class Search:
+    """Minimises |w|^2 / 2 + C R(w), for one risk R after another on the same rows.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations done for all of them.
+    meant : callable or None
+        What the monitor is told instead of P; see :func:`cutting_plane.minimise`.
+    """
+
+    def __init__(
+        self, bench: Workbench, positive: Mask, C: float, tol: float, monitor: Monitor
+    ) -> None:
+        self.features, self.C, self.monitor = bench.rows.features, C, monitor
+        self.n_iter = 0
+        self.meant: Meant | None = None
+        self._bench, self.positive = bench, positive
+        known = bench.weights
+        self._begin = known if known is not None and known.any() else None
+        self._scale = float(np.sqrt(mean_square(self.features)))
+        # P(0) = C, and for a small C the best w is lower by a share of C scale^2 / 2 or so: the
+        # tolerance has to be finer than that.
+        self._asked, self._tol = tol, max(tol * min(1.0, C * self._scale**2), _FINEST_TOL)
+
+    def minimise(self, name: Hashable, risk: Risk, start: Array | None = None) -> Direction:
+        """Minimise for a risk that is the same on the same rows whenever it has this name."""
+        cuts = self._bench.cuts.setdefault(name, Cuts(self.features.shape[1]))
+        found = self.go_on(risk, self._begin if start is None else start, cuts)
+        if self.monitor.stopped and self.ranks_nothing(found.weights):
+            return self._mean_difference(risk)
+        return found
+
+    def settle_origin(self, name: Hashable, risk: Risk) -> Direction:
+        """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
+
+        Gives w = 0 with the certificate met, or what a direction found at a lower C leads to;
+        neither where even that stalls.
+        """
+        C, found = self.C, Direction(weights=np.zeros(self.features.shape[1]), objective=self.C)
+        try:
+            while self.C > _LEAST_SHARE * C and not self.monitor.stopped:
+                self.C /= _LOWER
+                found = self.minimise(name, risk)
+                if found.converged or not self.ranks_nothing(found.weights):
+                    break
+        finally:
+            self.C = C
+        if not self.ranks_nothing(found.weights):
+            return self.minimise(name, risk, found.weights)
+        share = found.gap / max(found.objective, np.finfo(float).tiny)
+        return dataclasses.replace(found, objective=C, gap=share * C, needed=self._tol * C)
+
+    def go_on(self, risk: Risk, start: Array | None, cuts: Cuts) -> Direction:
+        """Minimise from some weights and the cuts known."""
+        found = cutting_plane.minimise(
+            self.features,
+            risk,
+            self.C,
+            tol=self._tol,
+            monitor=self.monitor,
+            done=self.n_iter,
+            scorer=self._bench.rows.scorer,
+            start=start,
+            cuts=cuts,
+            meant=self.meant,
+        )
+        self.n_iter += found.n_iter
+        return found
+
+    def ranks_nothing(self, w: Array) -> bool:
+        """Tell whether w is 0 against its natural sizes: C scale if C is small, else 1 / scale."""
+        least = _ALL_TIED * min(self.C * self._scale**2, 1.0)
+        return bool(np.sqrt(w @ w) * self._scale <= least)
+
+    def objective(self, w: Array, value: float) -> float:
+        """Give P where the risk has this value."""
+        return float(w @ w) / 2 + self.C * value
+
+    def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
+        """Make what a method hands back."""
+        return Fit(
+            self._bench.leave(found.weights),
+            found.objective,
+            n_iter=self.n_iter,
+            gap=found.gap,
+            # The finer tolerance of a small C is an aim, no promise.
+            needed=max(found.needed, self._asked * abs(found.objective)),
+            notes=self._bench.rows.notes + notes,
+        )
+
+    def _mean_difference(self, risk: Risk) -> Direction:
+        """Give what a fit stopped before its first step has: the direction between the means."""
+        share = np.where(self.positive, 1.0, 0.0)
+        c = share / share.sum() - (1 - share) / (1 - share).sum()
+        w = self.features.T @ c
+        objective = self.objective(w, risk(self.features @ w)[0])
+        # No risk is below 0, nor is |w|^2: the objective itself bounds how far the optimum is.
+        return Direction(weights=w, objective=objective, gap=objective)

@@ -1,0 +1,230 @@
+"""Growing a decision tree best-first by the local AUC of its splits.
+
+Symbols: P, Q positives and negatives of all rows, p, q of a node, p_l, q_l of its left side;
+tpr = p_l / p, fpr = q_l / q; D = |p_l q - q_l p| the strength of a split, a whole number. The
+local AUC of a split is (1 + |tpr - fpr|) / 2 = (1 + D / (p q)) / 2, and its global gain, which is
+(p q / (P Q)) (local AUC - 1/2), is D / (2 P Q): both orders are those of D, without rounding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.methods.trees import cells as tree_cells
+from aucstudio.engine.methods.trees.cells import GAP
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.scorers import EnsembleScorer
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_CELLS_PER_LOOK = 4_000_000
+ABOVE_ALL = float(np.finfo(np.float64).max)  # the threshold that parts known values from gaps
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What a tree may not exceed; ``leaves`` None means without limit."""
+
+    rows_in_leaf: int
+    depth: int
+    leaves: int | None
+    gain: float
+
+
+class _Leaf(NamedTuple):
+    """The rows of one leaf, ``start`` to ``stop`` in every feature's cells."""
+
+    start: int
+    stop: int
+    p: int
+    q: int
+    depth: int
+
+
+class _Split(NamedTuple):
+    """The strongest split of a leaf: cells before ``cut`` go left; ``strength`` is D."""
+
+    strength: int
+    feature: int
+    cut: int
+    gaps_left: bool
+
+
+class TreeGrower:
+    """A tree, and the order of its training rows by which it can grow further.
+
+    The strongest split of a leaf is taken over all features, all thresholds between values that
+    differ, and both sides for the gaps; also that of known values from gaps. Among equally strong
+    ones the first feature counts, then the lowest threshold, then gaps to the right; among
+    equally strong leaves the older one. So nothing depends on the order of the rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n_features)
+        May hold NaN.
+    positive : ndarray of bool, shape (N,)
+    limits : Limits
+    monitor : Monitor
+        Hears of a stage after every few million cells.
+
+    Attributes
+    ----------
+    n_splits : int
+
+    Raises
+    ------
+    Stopped
+        If the monitor wants to stop, from the constructor and from ``split_strongest``; the tree
+        then is as before the call, and cannot grow further.
+    """
+
+    def __init__(self, X: Array, positive: Mask, limits: Limits, monitor: Monitor) -> None:
+        self._X, self._limits, self._monitor = X, limits, monitor
+        self._cells = tree_cells.sort(X, positive, monitor)
+        self._goes_left = np.empty(len(X), dtype=np.bool_)
+        self._spare = np.empty(len(X), dtype=np.int64)
+        p, q = int(positive.sum()), int((~positive).sum())
+        self._least = max(1.0, limits.gain * 2 * p * q)
+        self._nodes = _Nodes()
+        self._open: list[tuple[int, int, _Leaf, _Split]] = []
+        self.n_splits = 0
+        root = _Leaf(0, len(X), p, q, 0)
+        self._offer(self._nodes.add(p, q), root, self._strongest(root))
+
+    def split_strongest(self) -> bool:
+        """Split the leaf with the largest global gain; False if none may be split."""
+        if not self._open or self.n_splits + 1 == self._limits.leaves:
+            return False
+        _, node, leaf, split = heapq.heappop(self._open)
+        threshold, has_gaps = self._describe(leaf, split)
+        left, right = self._part(leaf, split)
+        if self._may_split(left) or self._may_split(right):
+            self._reorder(leaf)
+        found = self._strongest(left), self._strongest(right)
+        most_left = left.stop - left.start > right.stop - right.start
+        children = self._nodes.add(left.p, left.q), self._nodes.add(right.p, right.q)
+        gaps_left = split.gaps_left if has_gaps else most_left
+        self._nodes.split(node, split.feature, threshold, gaps_left, children)
+        self._offer(children[0], left, found[0])
+        self._offer(children[1], right, found[1])
+        self.n_splits += 1
+        return True
+
+    def counts(self) -> NDArray[np.int64]:
+        """Give the positives and negatives of each node, shape (n_nodes, 2)."""
+        return np.array(self._nodes.counts)
+
+    def leaves(self) -> Mask:
+        """Tell which nodes are leaves, shape (n_nodes,)."""
+        return np.equal(self._nodes.left, np.arange(len(self._nodes.left)))
+
+    def tree(self, value: Array) -> EnsembleScorer:
+        """Make a scorer of the tree, given a score for each node; those of leaves count."""
+        nodes = self._nodes
+        return EnsembleScorer(
+            roots=np.zeros(1, dtype=np.intp),
+            feature=np.array(nodes.feature, dtype=np.intp),
+            threshold=np.array(nodes.threshold),
+            left=np.array(nodes.left, dtype=np.intp),
+            right=np.array(nodes.right, dtype=np.intp),
+            value=value,
+            base=0.0,
+            gaps_left=np.array(nodes.gaps_left),
+        )
+
+    def _may_split(self, leaf: _Leaf) -> bool:
+        enough = leaf.stop - leaf.start >= 2 * self._limits.rows_in_leaf
+        return enough and leaf.depth < self._limits.depth and leaf.p > 0 and leaf.q > 0
+
+    def _strongest(self, leaf: _Leaf) -> _Split:
+        found = np.zeros(4, dtype=np.int64)
+        if self._may_split(leaf):
+            for first, last in self._parts_of_work(leaf):
+                tree_cells.look(
+                    self._cells,
+                    (first, last),
+                    (leaf.start, leaf.stop),
+                    (leaf.p, leaf.q),
+                    self._limits.rows_in_leaf,
+                    found,
+                )
+        strength, feature, cut, gaps_left = found.tolist()
+        return _Split(strength, feature, cut, bool(gaps_left))
+
+    def _offer(self, node: int, leaf: _Leaf, split: _Split) -> None:
+        if split.strength >= self._least:
+            heapq.heappush(self._open, (-split.strength, node, leaf, split))
+
+    def _describe(self, leaf: _Leaf, split: _Split) -> tuple[float, bool]:
+        """Give the threshold of a split, and whether any row of the leaf has a gap there."""
+        cells = self._cells[split.feature]
+        has_gaps = bool(cells[leaf.stop - 1] >= GAP)
+        if cells[split.cut] >= GAP:
+            return ABOVE_ALL, has_gaps
+        rows = [tree_cells.row_of(cell) for cell in cells[split.cut - 1 : split.cut + 1].tolist()]
+        low, high = self._X[rows, split.feature].tolist()
+        return midway(low, high), has_gaps
+
+    def _part(self, leaf: _Leaf, split: _Split) -> tuple[_Leaf, _Leaf]:
+        cells = self._cells[split.feature, leaf.start : leaf.stop]
+        size, p = tree_cells.mark(cells, split.cut - leaf.start, split.gaps_left, self._goes_left)
+        middle, depth = leaf.start + size, leaf.depth + 1
+        left = _Leaf(leaf.start, middle, p, size - p, depth)
+        return left, _Leaf(middle, leaf.stop, leaf.p - left.p, leaf.q - left.q, depth)
+
+    def _reorder(self, leaf: _Leaf) -> None:
+        for first, last in self._parts_of_work(leaf):
+            tree_cells.reorder(
+                self._cells, (first, last), (leaf.start, leaf.stop), self._goes_left, self._spare
+            )
+
+    def _parts_of_work(self, leaf: _Leaf) -> Iterator[tuple[int, int]]:
+        """Cut the features into ranges that take some 20 ms each on the rows of a leaf."""
+        step = max(1, _CELLS_PER_LOOK // (leaf.stop - leaf.start))
+        for first in range(0, len(self._cells), step):
+            self._monitor.stage("splitting")
+            yield first, min(first + step, len(self._cells))
+
+
+@dataclasses.dataclass
+class _Nodes:
+    """The nodes of a growing tree, one entry each; a leaf is its own child."""
+
+    feature: list[int] = dataclasses.field(default_factory=list)
+    threshold: list[float] = dataclasses.field(default_factory=list)
+    left: list[int] = dataclasses.field(default_factory=list)
+    right: list[int] = dataclasses.field(default_factory=list)
+    gaps_left: list[bool] = dataclasses.field(default_factory=list)
+    counts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+    def add(self, p: int, q: int) -> int:
+        """Add a leaf of p positives and q negatives, give its number."""
+        node = len(self.left)
+        self.feature.append(0)
+        self.threshold.append(0.0)
+        self.left.append(node)
+        self.right.append(node)
+        self.gaps_left.append(False)
+        self.counts.append((p, q))
+        return node
+
+    def split(
+        self, node: int, feature: int, threshold: float, gaps_left: bool, children: tuple[int, int]
+    ) -> None:
+        """Turn a leaf into an inner node."""
+        self.feature[node], self.threshold[node] = feature, threshold
+        self.gaps_left[node] = gaps_left
+        self.left[node], self.right[node] = children
+
+
+def midway(low: float, high: float) -> float:
+    """Give a threshold t with low <= t < high, in the middle as far as rounding allows."""
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
