@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
+from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.parquet import is_parquet, read_parquet
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -189,7 +190,8 @@ def without_label(path: Path, kind: Literal["csv", "parquet"], found: Delimited)
         sha256=found.sha256,
         columns=tuple(found.columns),
         rejected=tuple(found.rejected),
-        notes=tuple(found.notes),
+        notes=with_findings(found.findings, found.notes),
+        findings=found.findings,
         rejected_rows=found.rejected_rows,
         chosen=found.chosen,
         unreadable=found.unreadable,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
@@ -44,6 +45,8 @@ class TableInfo(abc.ABC):
         Rows that were left out, the first hundred of them.
     notes : tuple of str
         What was guessed and what a person may want to know.
+    findings : tuple of Finding
+        What reading the file found that changes results; in no order.
     rejected_rows : int
         All rows that were left out.
     guessed : tuple of str
@@ -72,6 +75,7 @@ class TableInfo(abc.ABC):
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     @abc.abstractmethod
@@ -154,6 +158,7 @@ class TableInfo(abc.ABC):
             "classes": dict(self.classes),
             "positive": self.positive,
             "unlabelled": self.unlabelled,
+            "findings": [dataclasses.asdict(finding) for finding in ranked(self.findings)],
             "notes": list(self.notes),
         }
 

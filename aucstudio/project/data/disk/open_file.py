@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from aucstudio.project.data.cells import CellStore
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import ParquetReader, fingerprint, is_parquet
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import ReadingProgress, no_rows, open_delimited
@@ -38,6 +39,7 @@ class Found:
     settled: frozenset[int] = frozenset()
     unreadable: dict[str, Unreadable]
     row_numbers: Numbers | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def open_file(
@@ -91,6 +93,7 @@ def open_file(
         settled=opened.settled,
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
+        findings=opened.findings,
     )
 
 

@@ -21,6 +21,7 @@ from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
+from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.parquet import infinite
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -321,7 +322,8 @@ def _bare(
         columns=tuple(columns),
         rejected=tuple(found.rejected),
         rejected_rows=found.rejected_rows,
-        notes=tuple(found.notes),
+        notes=with_findings(found.findings, found.notes),
+        findings=found.findings,
         chosen=found.chosen,
         unreadable=found.unreadable,
         row_numbers=found.row_numbers,

@@ -12,6 +12,7 @@ import numpy as np
 
 from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.dialect import (
     Dialect,
@@ -81,6 +82,8 @@ class Delimited:
         By column, what is no number where the schema says that numbers are.
     row_numbers : ndarray of int64, shape (rows,), or None
         Which data rows of the file the rows are, counted from 1; None if none was left out.
+    findings : tuple of Finding
+        What changes results; each is told as a note as well.
     """
 
     dialect: Dialect
@@ -92,6 +95,7 @@ class Delimited:
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: Numbers | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def read_delimited(
@@ -135,6 +139,7 @@ def read_delimited(
         opened.chosen,
         unreadable,
         contents.row_numbers,
+        opened.findings,
     )
 
 
@@ -169,6 +174,7 @@ class Opened:
         Columns of numbers that remain so whatever their cells are.
     short : bool
         Whether the file has few rows.
+    findings : tuple of Finding
     """
 
     source: Source
@@ -179,6 +185,7 @@ class Opened:
     chosen: tuple[str, ...] = ()
     settled: frozenset[int] = frozenset()
     short: bool = False
+    findings: tuple[Finding, ...] = ()
 
 
 def open_delimited(

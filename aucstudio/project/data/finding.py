@@ -1,0 +1,57 @@
+"""What was found in a table that changes results, and which of it comes first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+# The weightiest first: what makes every figure wrong, then what was lost or misread, then what is
+# worth knowing.
+KINDS = (
+    "leak",  # a column gives the label away, or test rows were trained on
+    "label",  # the label cannot be used as it stands, or its classes are very few
+    "encoding",  # letters may have been read wrongly
+    "header",  # names may belong to other columns
+    "rejected",  # rows were left out
+    "sentinel",  # numbers that stand for a missing value
+    "kind",  # a column may not be what it was read as
+    "spelling",  # one class or level in several spellings
+    "duplicates",  # rows that occur more than once
+    "group",  # rows that seem to belong together
+    "identifier",  # a number that names the row, or its place in the file
+    "positive",  # the positive class is a guess
+    "missing",  # cells without a value, or columns without any
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Something about a table that changes results.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    sentence : str
+        What it is, for a person; begins in lower case, without a full stop, as notes do.
+    columns : tuple of str
+        The columns that it is about.
+    rows : int
+        How many rows (of a column: cells) it is about; 0 where that does not apply.
+    """
+
+    kind: str
+    sentence: str
+    columns: tuple[str, ...] = ()
+    rows: int = 0
+
+
+def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings by consequence: by kind, and within a kind by rows; each once."""
+    unique = dict.fromkeys(findings)
+    return tuple(sorted(unique, key=lambda finding: (KINDS.index(finding.kind), -finding.rows)))
+
+
+def with_findings(findings: Iterable[Finding], notes: Iterable[str]) -> tuple[str, ...]:
+    """Give the sentences of findings, and then the notes; each once."""
+    return tuple(dict.fromkeys([*(finding.sentence for finding in ranked(findings)), *notes]))
