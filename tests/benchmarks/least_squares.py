@@ -12,8 +12,8 @@ import numpy as np
 
 from aucstudio.engine import AUCRLS
 from aucstudio.engine.features.kernels import Kernel
-from aucstudio.engine.methods.least_squares.pair_hold_out import leave_pair_out_auc
-from aucstudio.engine.methods.least_squares.path import AUCRLSPath
+from aucstudio.engine.methods.least_squares._pair_hold_out import leave_pair_out_auc
+from aucstudio.engine.methods.least_squares._path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor
 
 GRID = 2.0 ** np.arange(-20, 10)

@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.losses.pairs import neighbour_pairs
-from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
+from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 
 TOL = 1e-6
 

@@ -21,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural.svm_pauc import StructuralRisk, SVMpAUC
+from aucstudio.engine.methods.structural._range import StructuralRisk
+from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight, TightRisk
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.cutting_plane import minimise

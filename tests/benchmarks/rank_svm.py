@@ -24,8 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
-from aucstudio.engine.methods.ranking.nbauc import NBAUC, RFAUC
-from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
+from aucstudio.engine.methods.ranking.nbauc import NBAUC
+from aucstudio.engine.methods.ranking.rank_svm import RankSVM
+from aucstudio.engine.methods.ranking.rf_auc import RFAUC
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.rank_designs import RowsDesign
 from aucstudio.engine.solvers.rank_newton import minimise

@@ -19,8 +19,10 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.engine.features.embedding import embed
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.stochastic.nsauc import NSAUC, NSVMSGD2
-from aucstudio.engine.methods.stochastic.online import NOAM, NSOLAM
+from aucstudio.engine.methods.stochastic.noam import NOAM
+from aucstudio.engine.methods.stochastic.nsauc import NSAUC
+from aucstudio.engine.methods.stochastic.nsolam import NSOLAM
+from aucstudio.engine.methods.stochastic.nsvmsgd2 import NSVMSGD2
 from aucstudio.engine.roc import auc
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
 from aucstudio.engine.solvers.stochastic import PairSteps, draw_pairs, scores

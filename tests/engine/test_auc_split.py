@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.engine.methods.trees import cells as tree_cells
-from aucstudio.engine.methods.trees import growth as tree_growth
+from aucstudio.engine.methods.trees import _cells as tree_cells
+from aucstudio.engine.methods.trees import _growth as tree_growth
 from aucstudio.engine.methods.trees.auc_split import AUCSplit, laplace, misranked
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting

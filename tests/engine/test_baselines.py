@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from aucstudio.engine import SVM, InvalidSetting, Logistic
-from aucstudio.engine.methods.baselines import estimators as baselines
+from aucstudio.engine.methods.baselines import svm
 from aucstudio.engine.quiet import without_convergence_warnings
 
 WEIGHTS = [None, "balanced", {0: 1.0, 1: 3.0}]
@@ -90,7 +90,7 @@ def test_svm_keeps_the_support_vectors_only(data):
 
 def test_svm_that_gives_up_says_so(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr(baselines, "_LEAST_ITERATION_LIMIT", 0)
+    monkeypatch.setattr(svm, "_LEAST_ITERATION_LIMIT", 0)
     with pytest.warns(ConvergenceWarning, match=r"^SVM: The optimum was not reached"):
         fitted = SVM(C=1e6, kernel="poly", degree=1, gamma=1.0).fit(X, y)
     assert not fitted.converged_

@@ -7,7 +7,7 @@ import pytest
 
 from aucstudio.engine import METHODS, InvalidSetting, Stopped
 from aucstudio.engine.blocks import ArrayBlocks, Passes
-from aucstudio.engine.methods.least_squares.block_moments import block_moments, mean_variance
+from aucstudio.engine.methods.least_squares._block_moments import block_moments, mean_variance
 from aucstudio.engine.roc import auc
 
 EXACT = {

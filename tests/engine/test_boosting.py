@@ -11,8 +11,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 
 from aucstudio.engine import restore
-from aucstudio.engine.methods.boosting import histogram_library
-from aucstudio.engine.methods.boosting.gradient_boosting import GradientBoosting
+from aucstudio.engine.methods.baselines import _histogram_library as histogram_library
+from aucstudio.engine.methods.baselines.gradient_boosting import GradientBoosting
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import EnsembleScorer
 from tests.engine.test_baselines import WEIGHTS, row_costs

@@ -10,8 +10,8 @@ import pytest
 from aucstudio.engine import METHODS
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import Work, cost_of, speed
-from aucstudio.engine.methods.least_squares.estimators import AUCRLS
-from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
+from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
+from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table

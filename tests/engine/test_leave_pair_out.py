@@ -9,16 +9,16 @@ import pytest
 
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
 from aucstudio.engine.features.kernels import Kernel
-from aucstudio.engine.methods.least_squares.estimators import RLS
-from aucstudio.engine.methods.least_squares.pair_hold_out import (
+from aucstudio.engine.methods.least_squares._pair_hold_out import (
     held_out_scores,
     leave_pair_out_auc,
     leave_pair_out_scores,
 )
-from aucstudio.engine.methods.least_squares.row_hold_out import (
+from aucstudio.engine.methods.least_squares._row_hold_out import (
     rls_held_out_scores,
     rls_leave_pair_out,
 )
+from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc, equal_error_threshold
 

@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
+from aucstudio import engine
 from aucstudio.engine import METHODS, InvalidSetting, Stopped, declared_params, restore
 from aucstudio.engine.roc import auc
 
@@ -74,14 +75,15 @@ def assert_same_ranking(first, second):
 # --- identity and declarations ---------------------------------------------------------------
 
 
-def test_the_registry_is_in_its_order():
-    order = (
-        "auc-rls rls auc-svm roc-svm sauc-svm svm-auc svm-pauc svm-pauc-tight asvm pauc-boost "
-        "greedy-pauc rankboost auc-split rank-svm kernel-rank-svm nbauc rf-auc nsauc nsvmsgd2 "
-        "noam nsolam svm svm-2norm logistic gradient-boosting"
-    )
-    assert list(METHODS) == order.split()
+def test_a_method_is_found_by_the_name_of_its_module():
     assert all(method.key == key for key, method in METHODS.items())
+    for key, method in METHODS.items():
+        assert method.__module__.rpartition(".")[2].replace("_", "-") == key
+        assert getattr(engine, method.__name__) is method
+    assert list(METHODS)[:2] == ["auc-rls", "rls"]
+    assert list(METHODS)[-1] == "gradient-boosting"
+    with pytest.raises(AttributeError, match="AUCRlS"):
+        engine.AUCRlS  # noqa: B018
 
 
 @every_method

@@ -12,9 +12,10 @@ from aucstudio.engine import Stopped
 from aucstudio.engine.features.fourier import FourierScorer, embed, fourier_map
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
-from aucstudio.engine.methods.ranking import nbauc
-from aucstudio.engine.methods.ranking.nbauc import NBAUC, RFAUC
-from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM
+from aucstudio.engine.methods.ranking._gaussian_features import MOST_BYTES
+from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
+from aucstudio.engine.methods.ranking.nbauc import NBAUC
+from aucstudio.engine.methods.ranking.rf_auc import RFAUC
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc
@@ -221,7 +222,7 @@ def test_features_beyond_memory_are_refused(method, name):
     with pytest.raises(InvalidSetting, match=rf"80\.0 GB.*lower {name}") as refused:
         method._embed(rows, Monitor())
     assert refused.value.setting == name
-    assert nbauc.MOST_BYTES == 8e9
+    assert MOST_BYTES == 8e9
 
 
 def test_an_odd_number_of_waves_is_rounded_up():

@@ -6,8 +6,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
-from aucstudio.engine.methods.pair_svm import estimators as pair_svm
-from aucstudio.engine.methods.pair_svm.estimators import AUCSVM, ROCSVM
+from aucstudio.engine.methods.pair_svm import _training as pair_svm
+from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
+from aucstudio.engine.methods.pair_svm.roc_svm import ROCSVM
 from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting

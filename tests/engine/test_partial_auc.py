@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.features.feature_rows import centred
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural.svm_pauc import StructuralRisk, SVMpAUC, widening
+from aucstudio.engine.methods.structural._range import StructuralRisk, widening
+from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc
 

@@ -7,11 +7,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from aucstudio.engine.methods.ranking import rank_svm
-from aucstudio.engine.methods.ranking.rank_svm import KernelRankSVM, RankSVM
+from aucstudio.engine.methods.ranking import kernel_rank_svm
+from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
+from aucstudio.engine.methods.ranking.rank_svm import RankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc
+from aucstudio.engine.solvers.rank_designs import RowsDesign
+from aucstudio.engine.solvers.rank_newton import minimise
 
 BOTH = pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(gamma=0.3)], ids=["w", "beta"])
 
@@ -118,7 +121,7 @@ def test_a_path_along_another_setting_makes_features_anew():
 
 
 def test_too_many_rows_for_a_kernel_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(rank_svm, "MOST_KERNEL_ROWS", 100)
+    monkeypatch.setattr(kernel_rank_svm, "MOST_KERNEL_ROWS", 100)
     with pytest.raises(InvalidSetting, match=r"110 × 110 .*nbauc.*n_landmarks") as refused:
         KernelRankSVM().fit(*cloud())
     assert refused.value.setting == "kernel"
@@ -151,6 +154,6 @@ def test_the_kernel_matrix_is_reported_as_a_stage(monkeypatch):
 def test_many_rows_meet_their_tolerance():
     X, y = cloud(2_000, 6_000, 20)
     model = RankSVM(C=100.0).fit(X, y)
-    tight = rank_svm.minimise(rank_svm.RowsDesign(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
+    tight = minimise(RowsDesign(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
     assert model.objective_ - tight.objective <= model.gap_ <= 1e-5 * model.objective_
     assert_array_equal(model.coef_[0], RankSVM(C=100.0).fit(X, y).coef_[0])

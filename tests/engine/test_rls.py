@@ -9,9 +9,9 @@ from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
 from aucstudio.engine.features.kernels import Kernel
-from aucstudio.engine.methods.least_squares.class_moments import class_moments
-from aucstudio.engine.methods.least_squares.estimators import RLS
-from aucstudio.engine.methods.least_squares.path import AUCRLSPath
+from aucstudio.engine.methods.least_squares._class_moments import class_moments
+from aucstudio.engine.methods.least_squares._path import AUCRLSPath
+from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import cholesky
 

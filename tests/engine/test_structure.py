@@ -7,9 +7,9 @@ import pytest
 
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
-from aucstudio.engine.methods.pair_svm import estimators as pair_svm
+from aucstudio.engine.methods.pair_svm import _training as pair_svm
 from aucstudio.engine.methods.pair_svm import sauc_svm as structure
-from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
+from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
 from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting

@@ -11,9 +11,10 @@ from sklearn.exceptions import NotFittedError
 
 from aucstudio.engine.features import feature_rows
 from aucstudio.engine.features.kernels import Kernel
-from aucstudio.engine.methods.pair_svm.estimators import AUCSVM
+from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
+from aucstudio.engine.methods.structural._range import StructuralRisk
 from aucstudio.engine.methods.structural.svm_auc import SVMAUC
-from aucstudio.engine.methods.structural.svm_pauc import StructuralRisk, SVMpAUC
+from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight, TightRisk
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
@@ -216,7 +217,7 @@ def test_starts_that_do_not_fit_are_refused():
 
 
 def test_large_cuts_are_not_kept(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.methods.structural.workbench._KEPT_NUMBERS", 3)
+    monkeypatch.setattr("aucstudio.engine.methods.structural._workbench._KEPT_NUMBERS", 3)
     X, y = overlapping(60)
     start = SVMAUC().fit(X, y)
     assert start.warm_.cuts == {}

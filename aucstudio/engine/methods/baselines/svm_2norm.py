@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.baselines.estimators import BaselineSettings
+from aucstudio.engine.methods.baselines._settings import BaselineSettings
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed

@@ -18,7 +18,7 @@ from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
 from aucstudio.engine.methods.settings import counted_range
-from aucstudio.engine.methods.structural.svm_pauc import Range, widening
+from aucstudio.engine.methods.structural._range import Range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 

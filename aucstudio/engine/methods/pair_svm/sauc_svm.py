@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine.base import Array, Fit, Mask
-from aucstudio.engine.methods.pair_svm.estimators import (
+from aucstudio.engine.methods.pair_svm._training import (
     MAX_KERNEL_ROWS,
     Index,
     MakeKernelScorer,
@@ -50,7 +50,7 @@ class SAUCSVM(PairSVM):
     kernel, gamma, degree, coef0
         See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
     C, n_neighbors, tol
-        As in :class:`~aucstudio.engine.methods.pair_svm.AUCSVM`.
+        As in :class:`~aucstudio.engine.methods.pair_svm.auc_svm.AUCSVM`.
     structure : float
         lambda, at least 0.
 

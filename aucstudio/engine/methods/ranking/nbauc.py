@@ -1,13 +1,11 @@
-"""RankSVM on features that stand in for the Gaussian kernel: landmarks, or random waves.
+"""RankSVM on landmarks, which stand in for the Gaussian kernel.
 
-Symbols: v landmarks; D random features; b mean squared distance of the rows to their mean,
-gamma = 1 / b.
+Symbols: v landmarks; b mean squared distance of the rows to their mean, gamma = 1 / b.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,110 +13,26 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.cost import NUMBER, Cost, Work, cluster_bytes, cost_of, landmarks
+from aucstudio.engine.cost import Work, cluster_bytes, landmarks
 from aucstudio.engine.features.fourier import (
     FeatureMap,
-    embed,
-    fourier_map,
     near_mean,
     rows_for_mean,
 )
-from aucstudio.engine.features.kernels import Kernel, KernelSettings, width
+from aucstudio.engine.features.kernels import Kernel, KernelSettings
 from aucstudio.engine.features.nystrom import k_means, nystrom_map, rows_to_cluster
-from aucstudio.engine.methods.least_squares.block_moments import mean_variance
-from aucstudio.engine.methods.ranking.rank_svm import Embedded, PairNewton, newton
-from aucstudio.engine.methods.settings import cost
+from aucstudio.engine.methods.least_squares._block_moments import mean_variance
+from aucstudio.engine.methods.ranking._gaussian_features import (
+    COUNTS,
+    GaussianFeatures,
+)
+from aucstudio.engine.methods.ranking._newton import Embedded
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.solvers.rank_designs import BlocksDesign, Design, RowsDesign
+from aucstudio.engine.params import param
+from aucstudio.engine.solvers.rank_designs import BlocksDesign, Design
 
-MOST_BYTES = 8e9
-
-_SINGLE_TOL = 1e-6
 _ROUNDS = 5
 _DRAWN_AT_ONCE = 16
-_COUNTS = (50, 100, 200, 400, 800, 1_600)
-
-
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class GaussianFeatures(PairNewton):
-    """The settings and the features of the methods that approximate a Gaussian kernel."""
-
-    gamma: float | str = width({})
-    C: float = cost(
-        1_000.0, "Weight of the mean pair loss against the size of the weights.", range(0, 7)
-    )
-    random_state: int = param(
-        0, "Where the random choices begin.", label="Seed", low=0, high=2**32 - 1
-    )
-
-    @abstractmethod
-    def _map(
-        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
-    ) -> FeatureMap:
-        """Make the map to the features."""
-
-    @abstractmethod
-    def _count(self) -> tuple[str, int]:
-        """Give name and value of the setting that says how many features there are."""
-
-    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
-        name, count = self._count()
-        dtype = np.float32 if self.tol >= _SINGLE_TOL else np.float64
-        size = len(X) * count * np.dtype(dtype).itemsize
-        if size > MOST_BYTES:
-            raise InvalidSetting(
-                name,
-                f"{count:,} features of {len(X):,} rows take {size / 1e9:.1f} GB; at most "
-                f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
-            )
-        kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(X)
-        return _MappedRows(X, self._map(X, kernel, self._rng(), monitor), dtype, monitor)
-
-    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
-        """Say what a fit takes; see the base class."""
-        N, (name, count) = positives + negatives, self._count()
-        size = 4 if self.tol >= _SINGLE_TOL else NUMBER
-        memory, work = newton(N, count, size)
-        memory += float(size) * N * count + self._map_bytes(N, features)
-        words = f"lower {name}" if size == 4 else f"let tol be 1e-6, for float32, or lower {name}"
-        return cost_of(N, memory, work + self._map_work(N, features), (name, words))
-
-    @abstractmethod
-    def _map_work(self, rows: int, features: int) -> Work:
-        """Count what making the map and the features takes."""
-
-    def _map_bytes(self, rows: int, features: int) -> float:
-        """Give the memory that making the map adds to what comes later."""
-        return 0.0
-
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(self.random_state)
-
-
-class _MappedRows:
-    """Rows as features of a map, kept in single precision unless more is asked for."""
-
-    def __init__(
-        self, X: Array, feature_map: FeatureMap, dtype: type[Any], monitor: Monitor
-    ) -> None:
-        self.scorer = feature_map.scorer
-        self.design: Design = RowsDesign(embed(feature_map, X, dtype, monitor))
-
-
-class _MappedBlocks:
-    """Rows in blocks as features of a map, made anew in every pass."""
-
-    def __init__(
-        self, rows: Passes, feature_map: FeatureMap, dtype: type[np.floating[Any]]
-    ) -> None:
-        self.scorer = feature_map.scorer
-        mapped, mean = near_mean(feature_map, rows.take(rows_for_mean(len(rows))), dtype)
-
-        def features(X: Array) -> NDArray[Any]:
-            return np.asarray(mapped(X) - mean, dtype=dtype)
-
-        self.design: Design = BlocksDesign(rows, len(mean), features)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -184,7 +98,7 @@ class NBAUC(GaussianFeatures):
         low=1,
         high=2_000,
         log=True,
-        grid=_COUNTS,
+        grid=COUNTS,
     )
 
     def _count(self) -> tuple[str, int]:
@@ -218,74 +132,20 @@ class NBAUC(GaussianFeatures):
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
         kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
-        dtype = np.float32 if self.tol >= _SINGLE_TOL else np.float64
-        return _MappedBlocks(rows, self._map(sample, kernel, rng, monitor), dtype)
+        dtype = self._precision()
+        return MappedBlocks(rows, self._map(sample, kernel, rng, monitor), dtype)
 
 
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class RFAUC(GaussianFeatures):
-    """RankSVM on random Fourier features: a Gaussian kernel as a mean of random waves.
+class MappedBlocks:
+    """Rows in blocks as features of a map, made anew in every pass."""
 
-    Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
-    positive and a negative, f(x) = <w, phi(x)>, phi(x) = (cos omega_l.x, sin omega_l.x) sqrt(2/D)
-    with D / 2 random frequencies omega_l. The paper sums over the pairs: C_paper = C / (m n).
+    def __init__(
+        self, rows: Passes, feature_map: FeatureMap, dtype: type[np.floating[Any]]
+    ) -> None:
+        self.scorer = feature_map.scorer
+        mapped, mean = near_mean(feature_map, rows.take(rows_for_mean(len(rows))), dtype)
 
-    The error of the kernel falls as 1 / sqrt(D), whatever the rows are; landmarks, which see the
-    rows, usually need fewer features. Precision as in :class:`NBAUC`.
+        def features(X: Array) -> NDArray[Any]:
+            return np.asarray(mapped(X) - mean, dtype=dtype)
 
-    Parameters
-    ----------
-    n_components : int
-        D; an odd one is rounded up.
-    gamma, C, tol
-        As in :class:`NBAUC`.
-    random_state : int
-        Seed of the frequencies.
-
-    Raises
-    ------
-    InvalidSetting
-        If the features take more than 8 GB.
-
-    References
-    ----------
-    Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods, section 5.2;
-    Rahimi and Recht (2008).
-    """
-
-    key: ClassVar[str] = "rf-auc"
-    title: ClassVar[str] = "RFAUC"
-    source: ClassVar[str] = (
-        "Rahimi and Recht (2008), Random features for large-scale kernel machines, as used by "
-        "Khalid, Ray and Chitsaz (2018)"
-    )
-    summary: ClassVar[str] = (
-        "RankSVM with a Gaussian kernel drawn as random waves: the plain rival of NBAUC."
-    )
-    in_words: ClassVar[str] = "Kernel ranking machine on random waves"
-    use_when: ClassVar[str] = (
-        "To compare with NBAUC, which mostly needs fewer features for the same ranking."
-    )
-
-    n_components: int = param(
-        400,
-        "Random features that stand in for the kernel.",
-        label="Features",
-        symbol="D",
-        low=1,
-        high=10_000,
-        log=True,
-        grid=_COUNTS,
-    )
-
-    def _count(self) -> tuple[str, int]:
-        return "n_components", self.n_components
-
-    def _map_work(self, rows: int, features: int) -> Work:
-        cells = float(rows) * self.n_components
-        return Work(products=cells * features, numbers=4 * cells, exponentials=2 * cells)
-
-    def _map(
-        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
-    ) -> FeatureMap:
-        return fourier_map(kernel.gamma, X.mean(axis=0), self.n_components, rng)
+        self.design: Design = BlocksDesign(rows, len(mean), features)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from aucstudio.engine.base import Fit
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural.training import SAME_MEAN, Search, StructuralSVM
+from aucstudio.engine.methods.structural._training import SAME_MEAN, Search, StructuralSVM
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -17,9 +17,9 @@ class SVMAUC(StructuralSVM):
     Minimises ``1/2 |w|^2 + C R(w)`` with ``R(w) = max over pi in {0,1}^(m x n) of
     mean_(i,j) pi_ij (1 - w.(x_i - z_j)) = mean_(i,j) max(0, 1 - w.(x_i - z_j))``, the mean pair
     hinge, by cutting planes with one slack variable. It is the problem of
-    :class:`~aucstudio.engine.methods.pair_svm.AUCSVM` on all pairs. ``C`` is that of the 1-slack
-    formulation; papers that sum over pairs write C / (m n). Joachims' program moves scores by
-    1/4 to both sides, margin 1/2 in all, which is 4 C here.
+    :class:`~aucstudio.engine.AUCSVM` on all pairs. ``C`` is that of the 1-slack formulation;
+    papers that sum over pairs write C / (m n). Joachims' program moves scores by 1/4 to both
+    sides, margin 1/2 in all, which is 4 C here.
 
     ``gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
     mean, w = 0 is the optimum for every C; ``notes_`` says so.

@@ -1,6 +1,6 @@
 """The tight surrogates of the partial AUC: only negatives inside the range are charged.
 
-Symbols: as in :mod:`~aucstudio.engine.methods.structural.svm_pauc`; f_j the part of negative j
+Symbols: as in :mod:`~aucstudio.engine.methods.structural._range`; f_j the part of negative j
 inside [0, beta], 1 but for the last of the ceil(n beta) highest; R_0(beta) the surrogate of
 [0, beta].
 """
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from aucstudio.engine.base import Array, Fit, Mask
-from aucstudio.engine.methods.structural.svm_pauc import Range, RangeSVM, notes, spell
-from aucstudio.engine.methods.structural.training import Search
+from aucstudio.engine.methods.structural._range import Range, RangeSVM, notes, spell
+from aucstudio.engine.methods.structural._training import Search
 from aucstudio.engine.params import param
 from aucstudio.engine.roc import rank_weights
 from aucstudio.engine.solvers.cuts import Cuts
@@ -147,13 +147,12 @@ class SVMpAUCTight(RangeSVM):
 
     For a narrow range w = 0 can be optimal whatever C is: exactly where the mean of the positives
     is a mean of negatives in which none has more than the weight 1 / (n beta). The range is then
-    widened as for :class:`~aucstudio.engine.methods.partial_auc.SVMpAUC`, and "dc" starts from
-    the solution of the widened range.
+    widened as for SVM-pAUC, and "dc" starts from the solution of the widened range.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0, n_landmarks
-        As in :class:`~aucstudio.engine.methods.partial_auc.SVMpAUC`.
+        As in :class:`~aucstudio.engine.methods.structural.svm_pauc.SVMpAUC`.
     C : float
         Weight of the partial-AUC loss.
     tol : float

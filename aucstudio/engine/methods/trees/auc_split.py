@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
-from aucstudio.engine.methods.trees.growth import Limits, TreeGrower
+from aucstudio.engine.methods.trees._growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.features.kernels import Kernel
-from aucstudio.engine.methods.least_squares.systems import eigensystem, ordered_gram, pair_mixing
+from aucstudio.engine.methods.least_squares._systems import eigensystem, ordered_gram, pair_mixing
 from aucstudio.engine.monitor import Monitor
 
 _EPS = float(np.finfo(float).eps)

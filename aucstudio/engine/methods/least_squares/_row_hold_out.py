@@ -16,7 +16,12 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
-from aucstudio.engine.methods.least_squares.systems import Index, eigensystem, gram, positive_values
+from aucstudio.engine.methods.least_squares._systems import (
+    Index,
+    eigensystem,
+    gram,
+    positive_values,
+)
 from aucstudio.engine.monitor import Monitor
 
 

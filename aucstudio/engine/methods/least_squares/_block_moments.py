@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.engine.base import Array
 from aucstudio.engine.blocks import Parts, Passes
-from aucstudio.engine.methods.least_squares.class_moments import (
+from aucstudio.engine.methods.least_squares._class_moments import (
     add_products,
     is_near_zero,
     keeps_digits,
@@ -66,7 +66,7 @@ def block_moments(passes: Passes, weights: tuple[float, float]) -> tuple[Array, 
     Returns
     -------
     origin, means, spread : ndarray
-        As :func:`~aucstudio.engine.methods.class_moments.class_moments` gives them.
+        As :func:`~aucstudio.engine.methods.least_squares._class_moments.class_moments` gives them.
     """
     classes = _sums(passes, from_zero=True)
     if classes is None or not all(keeps_digits(one.scatter(), one.square) for one in classes):

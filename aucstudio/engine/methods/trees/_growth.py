@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.methods.trees import cells as tree_cells
-from aucstudio.engine.methods.trees.cells import GAP
+from aucstudio.engine.methods.trees import _cells as tree_cells
+from aucstudio.engine.methods.trees._cells import GAP
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import EnsembleScorer
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
-from aucstudio.engine.methods.least_squares.systems import (
+from aucstudio.engine.methods.least_squares._systems import (
     Index,
     eigensystem,
     ordered_gram,

@@ -33,7 +33,7 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.features.feature_rows import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, mean_square
 from aucstudio.engine.features.kernels import KernelSettings
 from aucstudio.engine.methods.settings import cost, tolerance
-from aucstudio.engine.methods.structural.workbench import Workbench
+from aucstudio.engine.methods.structural._workbench import Workbench
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane

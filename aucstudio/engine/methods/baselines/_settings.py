@@ -1,4 +1,4 @@
-"""Weights of the two classes, in scikit-learn's convention: a setting that baselines share."""
+"""What baselines share: class weights and the cost of a loss, in scikit-learn's convention."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import InvalidSetting, Param
 
 
@@ -53,3 +56,24 @@ class ClassWeightSettings:
         labels = classes[positive.astype(int)]
         weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
         return weights
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class CostSettings:
+    """The cost, in scikit-learn's convention."""
+
+    C: float = cost(
+        1.0,
+        "Weight of the sum of the rows' losses against ½|w|²; larger fits closer.",
+        powers=range(-3, 4),
+    )
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class BaselineSettings(ClassWeightSettings, CostSettings):
+    """The settings that scikit-learn's own SVM and logistic regression share."""
+
+
+def centre_of(X: Array) -> Array:
+    """Give the mean of the rows; 0 for sparse ones, which would not stay sparse about it."""
+    return np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)

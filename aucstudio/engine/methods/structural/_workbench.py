@@ -19,7 +19,7 @@ from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import Rows
 
 if TYPE_CHECKING:
-    from aucstudio.engine.methods.structural.training import StructuralSVM
+    from aucstudio.engine.methods.structural._training import StructuralSVM
 
 _KEPT_NUMBERS = 1 << 22
 _BYTES_PER_CHUNK = 1 << 24

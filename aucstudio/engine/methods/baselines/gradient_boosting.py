@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
-from aucstudio.engine.methods.baselines.class_weight import ClassWeightSettings
-from aucstudio.engine.methods.boosting.histogram_library import MOST_LEVELS, LeveledBoosting, Levels
-from aucstudio.engine.methods.trees.growth import ABOVE_ALL
+from aucstudio.engine.methods.baselines._histogram_library import (
+    MOST_LEVELS,
+    LeveledBoosting,
+    Levels,
+)
+from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
+from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Kernel
-from aucstudio.engine.methods.least_squares.class_moments import add_products
+from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers.cholesky import BLOCK, Symmetric

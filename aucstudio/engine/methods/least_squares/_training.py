@@ -1,0 +1,129 @@
+"""What regularised least squares on pairs and on labels share: closed forms and their limits.
+
+Symbols: m, n numbers of positives and negatives; N = m + n; M_ij = f(x_i) - f(z_j) margin of a
+pair; y_i = +-1 label; delta difference of the class means; S sum of the two class covariances
+(divisors m, n); K Gram matrix, positives first; rho = 1/m on positives, -1/n on negatives; L the
+AUC-RLS paper's matrix of eq. 9; R = (L / mn)^(1/2), that is class centring divided by sqrt(m) or
+sqrt(n), plus rho rho' / |rho|; lambda the regularisation against the mean loss.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.cost import (
+    FEWER_FEATURES,
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
+)
+from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.methods.least_squares._class_moments import add_products
+from aucstudio.engine.methods.least_squares._systems import (
+    Solution,
+)
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import Scorer
+
+MOST_KERNEL_ROWS = 20_000
+MOST_HOLD_OUT_ROWS = 10_000
+RELATIVE_GAP = 1e-6
+
+
+def regularization(loss: str) -> Any:
+    return param(
+        0.1,
+        f"Weight of |w|² against the mean {loss}; larger is smoother.",
+        label="Regularisation",
+        symbol="λ",
+        low=0.0,
+        log=True,
+        grid=tuple(2.0**k for k in range(10, -21, -2)),
+    )
+
+
+class LeastSquares(KernelSettings, AUCClassifier):
+    """A method that solves for the direction, or for the weights of the rows if that is less."""
+
+    leaves_pairs_out: ClassVar[bool] = True
+    regularization: float
+
+    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+        kernel = self.settle_kernel(X)
+        if kernel.is_linear and X.shape[1] <= X.shape[0]:
+            scorer, objective, gap = self._primal(X, positive, monitor)
+        else:
+            scorer, objective, gap = self._dual(kernel, X, positive, monitor)
+        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
+        constant = self._constant(scorer, X, positive, monitor)
+        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective, intercept=constant)
+
+    def _takes_sparse(self) -> bool:
+        return self.kernel == "linear"
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; see the base class."""
+        if self.kernel != "linear" or positives + negatives < features:
+            _refuse_large(positives + negatives)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=1.5 * N * d**2 + d**3, numbers=2.0 * N * d)
+            return cost_of(N, 7.0 * NUMBER * d**2, work, FEWER_FEATURES)
+        memory = NUMBER * (float(N) ** 2 + 1024 * N)
+        work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20.0 * N**2)
+        return cost_of(N, memory, work, NO_KERNEL)
+
+    @abstractmethod
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+        """Solve for the direction itself."""
+
+    @abstractmethod
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+        """Solve for the weights of the rows."""
+
+    def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:
+        """Give the constant that the method chooses, if it does."""
+        return None
+
+    def _kernel_for_hold_out(self, X: Array, regularizations: ArrayLike) -> Kernel:
+        """Give the kernel, or refuse what the closed form of held-out scores cannot do."""
+        if np.min(regularizations) <= 0:
+            raise InvalidSetting(
+                "regularization", "leave-pair-out needs a regularization greater than 0"
+            )
+        kernel = self.settle_kernel(X)
+        if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
+            _refuse_large(len(X), MOST_HOLD_OUT_ROWS)
+        return kernel
+
+
+def _refuse_large(rows: int, most: int = MOST_KERNEL_ROWS) -> None:
+    if rows > most:
+        raise InvalidSetting(
+            "kernel",
+            f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
+            f"{8 * rows**2 / 1e9:.1f} GB; beyond {most:,} rows take the linear kernel "
+            "or train on a sample of the rows",
+        )
+
+
+def counts(positive: Mask) -> tuple[int, int]:
+    m = int(np.count_nonzero(positive))
+    return m, len(positive) - m
+
+
+def add_square(square: Array, columns: Array, monitor: Monitor) -> None:
+    add_products(square, columns, functools.partial(monitor.stage, "class moments", 1.0))

@@ -1,0 +1,106 @@
+"""Regularised least squares on the score differences of all pairs, in closed form."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.blocks import Passes
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.leave_pair_out import PairsHeldOut
+from aucstudio.engine.methods.least_squares._block_moments import block_moments
+from aucstudio.engine.methods.least_squares._class_moments import class_moments
+from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
+from aucstudio.engine.methods.least_squares._systems import (
+    Solution,
+    pair_mixing,
+    solve_direction,
+    solve_rows,
+)
+from aucstudio.engine.methods.least_squares._training import (
+    RELATIVE_GAP,
+    LeastSquares,
+    add_square,
+    counts,
+    regularization,
+)
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class AUCRLS(LeastSquares):
+    """Least squares on pairs: every margin is drawn towards 2, the gap between the labels.
+
+    Minimises ``mean_ij (2 - M_ij)^2 + regularization * |w|^2`` over all pairs of a positive and
+    a negative; the paper's lambda is ``regularization`` times m n. The mean pair loss follows
+    from class means and class variances, so that no pair is ever formed: O(N d^2 + d^3) with the
+    linear kernel (O(N^2 d + N^3) where features outnumber rows), O(N^3) with the others, for up
+    to 20,000 rows.
+
+    Rows may come in blocks with the linear kernel: one pass over them, a second where they lie
+    far from 0.
+
+    With ``regularization`` 0 the solution of least norm is taken; it rests on one
+    eigendecomposition, which cannot be interrupted, and has no certificate (``gap_`` is None).
+
+    References
+    ----------
+    Pahikkala, Airola, Suominen, Boberg, Salakoski (2008), Efficient AUC maximization with
+    regularized least-squares; eqs. 6 to 12.
+    """
+
+    key: ClassVar[str] = "auc-rls"
+    title: ClassVar[str] = "AUC-RLS"
+    adds_up: ClassVar[bool] = True
+    family: ClassVar[str] = "least squares"
+    source: ClassVar[str] = (
+        "Pahikkala, Airola, Suominen, Boberg and Salakoski (2008), "
+        "Efficient AUC maximization with regularized least-squares"
+    )
+    summary: ClassVar[str] = (
+        "Fits the score difference of every positive–negative pair to 2 by ridge regression; "
+        "solved at once, without iterations."
+    )
+    in_words: ClassVar[str] = "Least squares on pairs"
+    use_when: ClassVar[str] = (
+        "A good first run on any table: it takes one step, tuning costs next to nothing, and "
+        "a Gaussian kernel gives curved borders up to some thousand rows."
+    )
+
+    regularization: float = regularization("pair loss")
+
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+        """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
+        m, n = counts(positive)
+        _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
+        return self._from_moments(means, square, monitor)
+
+    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> Solution:
+        delta = means[1] - means[0]
+        add_square(square, delta[:, None], monitor)
+        return solve_direction(square, 2 * delta, 4.0, float(self.regularization), monitor)
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        if self.kernel != "linear":
+            raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
+        m, n = counts(rows.positive)
+        _, means, square = block_moments(rows, (1 / n, 1 / m))
+        scorer, objective, gap = self._from_moments(means, square, monitor)
+        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
+        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
+
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+        """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
+        mixing, target = pair_mixing(positive)
+        return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)
+
+    def _leave_pair_out(
+        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+    ) -> list[PairsHeldOut]:
+        kernel = self._kernel_for_hold_out(X, regularizations)
+        system = HoldOut(X, positive, (1, 1), regularizations, kernel, monitor)
+        return [system.outcomes(k) for k in range(len(system.regularizations))]

@@ -1,0 +1,101 @@
+"""RankSVM on features that stand in for the Gaussian kernel: landmarks, or random waves.
+
+Symbols: v landmarks; D random features; b mean squared distance of the rows to their mean,
+gamma = 1 / b.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from aucstudio.engine.base import Array
+from aucstudio.engine.cost import Cost, Work, cost_of
+from aucstudio.engine.features.fourier import (
+    FeatureMap,
+    embed,
+)
+from aucstudio.engine.features.kernels import Kernel, KernelSettings, width
+from aucstudio.engine.methods.ranking._newton import Embedded, PairNewton, newton
+from aucstudio.engine.methods.settings import cost
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.solvers.rank_designs import Design, RowsDesign
+
+MOST_BYTES = 8e9
+
+_SINGLE_TOL = 1e-6
+COUNTS = (50, 100, 200, 400, 800, 1_600)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class GaussianFeatures(PairNewton):
+    """The settings and the features of the methods that approximate a Gaussian kernel."""
+
+    gamma: float | str = width({})
+    C: float = cost(
+        1_000.0, "Weight of the mean pair loss against the size of the weights.", range(0, 7)
+    )
+    random_state: int = param(
+        0, "Where the random choices begin.", label="Seed", low=0, high=2**32 - 1
+    )
+
+    @abstractmethod
+    def _map(
+        self, X: Array, kernel: Kernel, rng: np.random.Generator, monitor: Monitor
+    ) -> FeatureMap:
+        """Make the map to the features."""
+
+    @abstractmethod
+    def _count(self) -> tuple[str, int]:
+        """Give name and value of the setting that says how many features there are."""
+
+    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
+        name, count = self._count()
+        dtype = self._precision()
+        size = len(X) * count * np.dtype(dtype).itemsize
+        if size > MOST_BYTES:
+            raise InvalidSetting(
+                name,
+                f"{count:,} features of {len(X):,} rows take {size / 1e9:.1f} GB; at most "
+                f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
+            )
+        kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(X)
+        return _MappedRows(X, self._map(X, kernel, self._rng(), monitor), dtype, monitor)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N, (name, count) = positives + negatives, self._count()
+        size = np.dtype(self._precision()).itemsize
+        memory, work = newton(N, count, size)
+        memory += float(size) * N * count + self._map_bytes(N, features)
+        words = f"lower {name}" if size == 4 else f"let tol be 1e-6, for float32, or lower {name}"
+        return cost_of(N, memory, work + self._map_work(N, features), (name, words))
+
+    @abstractmethod
+    def _map_work(self, rows: int, features: int) -> Work:
+        """Count what making the map and the features takes."""
+
+    def _map_bytes(self, rows: int, features: int) -> float:
+        """Give the memory that making the map adds to what comes later."""
+        return 0.0
+
+    def _precision(self) -> type[np.floating[Any]]:
+        """Say in which precision features are kept."""
+        return np.float32 if self.tol >= _SINGLE_TOL else np.float64
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.random_state)
+
+
+class _MappedRows:
+    """Rows as features of a map, kept in single precision unless more is asked for."""
+
+    def __init__(
+        self, X: Array, feature_map: FeatureMap, dtype: type[Any], monitor: Monitor
+    ) -> None:
+        self.scorer = feature_map.scorer
+        self.design: Design = RowsDesign(embed(feature_map, X, dtype, monitor))

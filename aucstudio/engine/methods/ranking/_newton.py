@@ -1,0 +1,146 @@
+"""RankSVM, linear and with a kernel: the squared hinge of all pairs by Newton's method.
+
+A method of the family is a set of features; everything else is done by :class:`PairNewton`.
+
+Symbols: M_ij = f(x_i) - f(z_j) margin of positive i over negative j; phi(x) features, f(x) =
+<w, phi(x)>; K kernel matrix of the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol, Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.blocks import Passes
+from aucstudio.engine.cost import NUMBER, Work
+from aucstudio.engine.methods.settings import tolerance
+from aucstudio.engine.methods.structural._training import SAME_MEAN
+from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.solvers.cutting_plane import Rows
+from aucstudio.engine.solvers.rank_designs import (
+    MOST_SAMPLED_FEATURES,
+    Design,
+)
+from aucstudio.engine.solvers.rank_newton import minimise
+
+_NOTHING_GAINED = 1e-13
+
+
+class Embedded(Protocol):
+    """Training rows as features."""
+
+    design: Design
+
+    def scorer(self, w: Array) -> Scorer:
+        """Give <w, phi(x)> as a function of rows."""
+
+
+@dataclasses.dataclass
+class _Bench:
+    """What fits one after another have in common: features and the direction found last."""
+
+    settings: object = None
+    rows: Embedded | None = None
+    weights: Array | None = None
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class PairNewton(AUCClassifier):
+    """The settings, the fit and the path along C that the family shares.
+
+    A subclass gives the rows as features.
+    """
+
+    family: ClassVar[str] = "RankSVM"
+    path_setting: ClassVar[str] = "C"
+
+    C: float
+    tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
+    _bench: _Bench | None = dataclasses.field(default=None, init=False)
+
+    @abstractmethod
+    def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
+        """Make the features of the rows."""
+
+    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
+        """Make the features of rows that come in blocks; see ``adds_up``."""
+        raise NotImplementedError
+
+    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+        if not self.adds_up:
+            return super()._fit_blocks(rows, monitor)
+        return self._solve(_Bench(rows=self._embed_blocks(rows, monitor)), rows.positive, monitor)
+
+    def _fit(self, X: Rows, positive: Mask, monitor: Monitor) -> Fit:
+        bench = self._bench or _Bench()
+        settings = {**self.get_params(deep=False), "C": None}
+        if bench.rows is None or settings != bench.settings:
+            rows = self._embed(X, monitor)
+            bench.settings, bench.rows, bench.weights = settings, rows, None
+        return self._solve(bench, positive, monitor)
+
+    def _solve(self, bench: _Bench, positive: Mask, monitor: Monitor) -> Fit:
+        assert bench.rows is not None
+        found = minimise(
+            bench.rows.design,
+            positive,
+            float(self.C),
+            tol=self.tol,
+            monitor=monitor,
+            scorer=bench.rows.scorer,
+            start=bench.weights,
+        )
+        bench.weights = found.weights
+        # P(0) = C: if no direction gets below that, w = 0 is the optimum.
+        nothing = self.C - found.objective <= _NOTHING_GAINED * self.C and not monitor.stopped
+        return Fit(
+            bench.rows.scorer(found.weights),
+            found.objective,
+            n_iter=found.n_iter,
+            gap=found.gap,
+            # Nearer than asked for where w = 0 is nearly as good; that is no promise.
+            needed=max(found.needed, self.tol * found.objective),
+            notes=(SAME_MEAN,) if nothing else (),
+        )
+
+    def fit_path(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        name: str,
+        values: Sequence[Any],
+        *,
+        callback: Callback | None = None,
+    ) -> Iterator[Self]:
+        """Fit a copy for each value of one setting, in their order, each from the one before.
+
+        Along C, features or kernel matrix are made once.
+        """
+        bench = _Bench()
+        for value in values:
+            changes = {name: value} if name else {}
+            yield clone(self).set_params(**changes)._fit_on(bench, X, y, callback)
+
+    def _fit_on(self, bench: _Bench, X: ArrayLike, y: ArrayLike, callback: Callback | None) -> Self:
+        self._bench = bench
+        try:
+            return self.fit(X, y, callback=callback)
+        finally:
+            self._bench = None
+
+
+def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:
+    """Give the memory and the work of Newton's method, features themselves aside."""
+    cells = float(rows) * features
+    work = Work(numbers=3.0 * bytes_of_number * cells + 1500.0 * rows, steps=300)
+    if features > MOST_SAMPLED_FEATURES and bytes_of_number == NUMBER:
+        return 2.0 * NUMBER * min(rows, 4_096) * features + 120.0 * rows, work
+    sample = min(rows, max(1_000, 32 * features))
+    return 2.0 * bytes_of_number * sample * features + 120.0 * rows, work

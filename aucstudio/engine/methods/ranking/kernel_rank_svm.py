@@ -1,0 +1,113 @@
+"""RankSVM with a kernel, exact: the squared hinge of all pairs in the kernel's own space."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import ClassVar
+
+from aucstudio.engine.base import Array
+from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
+from aucstudio.engine.features.feature_rows import centred
+from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.methods.ranking._newton import Embedded, PairNewton
+from aucstudio.engine.methods.settings import cost
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.scorers import Scorer, trimmed
+from aucstudio.engine.solvers.rank_designs import (
+    Design,
+    KernelDesign,
+)
+
+MOST_KERNEL_ROWS = 10_000
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class KernelRankSVM(KernelSettings, PairNewton):
+    """RankSVM with a kernel, exact: the squared hinge of all pairs in the kernel's own space.
+
+    Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
+    positive and a negative, with f = sum_l beta_l k(row_l, .) and |w|^2 = beta' K beta. Papers
+    sum over the pairs: C_paper = C / (m n).
+
+    Newton's method runs in the kernel's space, on the weights beta: every step of its conjugate
+    gradients is one product with K. For up to 10,000 rows; NBAUC is the approximation for more.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+    C : float
+        Weight of the mean pair loss.
+    tol : float
+        Relative gap to reach.
+
+    Raises
+    ------
+    InvalidSetting
+        For more rows.
+
+    References
+    ----------
+    Kuo, Lee and Lin (2014), Large-scale kernel RankSVM; Chapelle and Keerthi (2010).
+    """
+
+    key: ClassVar[str] = "kernel-rank-svm"
+    title: ClassVar[str] = "Kernel RankSVM"
+    source: ClassVar[str] = "Kuo, Lee and Lin (SDM 2014), Large-scale kernel RankSVM"
+    summary: ClassVar[str] = (
+        "RankSVM with the whole kernel matrix: curved borders, exact, for up to 10,000 rows."
+    )
+    in_words: ClassVar[str] = "Kernel ranking machine, exact"
+    use_when: ClassVar[str] = (
+        "Curved borders on up to some thousand rows, where an approximation is not wanted."
+    )
+
+    kernel: str = param(
+        "rbf",
+        "How two rows are compared.",
+        label="Kernel",
+        symbol="k",
+        choices={
+            "rbf": "Gaussian: near rows score alike",
+            "poly": "polynomial: products of features",
+            "linear": "a weight for each feature",
+        },
+        from_code=("precomputed",),
+    )
+    C: float = cost(
+        100.0, "Weight of the mean pair loss against the size of the weights.", range(-1, 6)
+    )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        work = kernel_matrix(N, features) + Work(numbers=28.0 * N**2 + 3000.0 * N, steps=300)
+        return cost_of(N, NUMBER * (1.0 * N**2 + N * features), work, NO_KERNEL)
+
+    def check_size(self, positives: int, negatives: int, features: int) -> None:
+        """Refuse kernel matrices beyond memory; see the base class."""
+        rows = positives + negatives
+        if rows > MOST_KERNEL_ROWS:
+            raise InvalidSetting(
+                "kernel",
+                f"this kernel needs the {rows:,} × {rows:,} matrix of all rows, "
+                f"{8 * rows**2 / 1e9:.1f} GB; beyond {MOST_KERNEL_ROWS:,} rows take the method "
+                "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
+            )
+
+    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
+        return _KernelRows(X, self.settle_kernel(X), monitor)
+
+
+class _KernelRows:
+    """The rows in the kernel's own space."""
+
+    def __init__(self, X: Array, kernel: Kernel, monitor: Monitor) -> None:
+        self._kernel, self._points = kernel, centred(X) if kernel.is_linear else X
+        look = functools.partial(monitor.stage, "kernel matrix")
+        self.design: Design = KernelDesign(kernel(self._points, self._points, look))
+
+    def scorer(self, w: Array) -> Scorer:
+        return trimmed(self._kernel, self._points, w)

@@ -1,0 +1,85 @@
+"""Stochastic online AUC maximisation on landmark features: the square loss without pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
+from aucstudio.engine.params import param
+from aucstudio.engine.solvers.online import Saddle
+from aucstudio.engine.solvers.stochastic import Features, Learner
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class NSOLAM(StochasticClassifier):
+    """Stochastic online AUC maximisation (SOLAM): the square loss of all pairs without pairs.
+
+    Minimises ``mean_ij (1 - M_ij)^2`` subject to ``|w| <= radius``. For a large radius the
+    solution is half that of AUC-RLS with regularization 0, whose margins are drawn towards 2. Each
+    step looks at one row, by a saddle-point form of the loss; steps are ``zeta / sqrt(t)`` long on
+    features scaled such that the longest row has length 1, as the paper takes it; ``radius``
+    refers to the features as they are. The scorer is the mean of the iterates, each weighted by
+    its step, at the end of the epoch where the objective was least. There is no certificate:
+    ``gap_`` is None.
+
+    References
+    ----------
+    Ying, Wen and Lyu (2016), Stochastic online AUC maximization; Khalid, Ray and Chitsaz (2018),
+    Scalable nonlinear AUC maximization methods, section 5.2, for the features.
+    """
+
+    key: ClassVar[str] = "nsolam"
+    title: ClassVar[str] = "NSOLAM"
+    source: ClassVar[str] = (
+        "Ying, Wen and Lyu (NIPS 2016), Stochastic online AUC maximization; "
+        "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"
+    )
+    summary: ClassVar[str] = (
+        "Learns the square loss of all pairs from one row after another, without a buffer, on "
+        "features of a Gaussian kernel."
+    )
+    in_words: ClassVar[str] = "Rows one after another, without a buffer"
+    use_when: ClassVar[str] = (
+        "To study online learning with the least memory. Other methods rank better where rows "
+        "can be read again."
+    )
+
+    zeta: float = param(
+        3.0,
+        "Length of the first step; later ones are divided by the root of their number.",
+        label="Step",
+        symbol="ζ",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=(1.0, 3.0, 10.0, 30.0, 100.0),
+    )
+    radius: float = param(
+        10.0,
+        "Largest size of the weights; smaller is smoother.",
+        label="Radius",
+        symbol="R",
+        low=0.0,
+        low_open=True,
+        log=True,
+        grid=tuple(10.0**k for k in range(-1, 6)),
+    )
+
+    def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
+        kappa = float(np.sqrt(np.einsum("ij,ij->i", F, F).max())) or 1.0
+        radius = self.radius * scale
+        return Saddle(F.shape[1], float(positive.mean()), self.zeta, radius, kappa)
+
+    def _measure(self, positive: Mask, scale: float) -> Measure:
+        return functools.partial(_square_loss, positive)
+
+
+def _square_loss(positive: Mask, w: Array, scores: Array) -> float:
+    """Give mean_ij (1 - M_ij)^2 by means and variances of the classes."""
+    s, t = scores[positive], scores[~positive]
+    return float((1.0 - (s.mean() - t.mean())) ** 2 + s.var() + t.var())
