@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.linalg import gram, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairList, neighbour_pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.solvers import pair_descent
 from aucstudio.engine.solvers.box_qp import solve_box_qp
-from aucstudio.engine.solvers.low_rank import kernel_factor
-from aucstudio.engine.solvers.pair_descent import gram_matrix, solve_pair_descent
+from aucstudio.engine.solvers.pair_descent import solve_pair_descent
 from tests.engine.test_pair_svm import FINE, oracle, pair_rows, sample
 
 KINDS = ["plain", "tied", "duplicated", "constant feature", "offset", "wide"]
@@ -55,7 +55,7 @@ def test_agrees_with_a_dense_program_and_with_the_interior_point(kind, C):
         pairs.margins(K @ done.coefficients), pairs.margins(scores), atol=1e-3
     )
     settings = {"tol": 1e-8, "monitor": Monitor(), "scorer": lambda w, beta: None}
-    other = solve_box_qp(pairs, kernel_factor(K, Monitor()).F, C / pairs.count, **settings)
+    other = solve_box_qp(pairs, kernel_factor(K).F, C / pairs.count, **settings)
     assert done.objective == pytest.approx(other.objective, rel=1e-6)
 
 
@@ -254,9 +254,9 @@ def test_ill_conditioned_kernels_are_solved_in_the_end(monkeypatch):
     K = Kernel("poly", 0.01)(X[rows], X[rows])
     watch, looks = Watch(), []
 
-    def factor(K, monitor):
+    def factor(K):
         looks.append(len(watch.steps))
-        return kernel_factor(K, monitor)
+        return kernel_factor(K)
 
     monkeypatch.setattr(pair_descent, "kernel_factor", factor)
     done = solve(pairs, K, 10.0, monitor=watch, scorer=lambda beta: None, limit=1e6)
@@ -269,10 +269,11 @@ def test_ill_conditioned_kernels_are_solved_in_the_end(monkeypatch):
 # --- the kernel matrix of a factor
 
 
-@pytest.mark.parametrize(("N", "r"), [(1, 1), (40, 7), (700, 30), (5, 0)])
-def test_gram_matrix(monkeypatch, N, r):
-    monkeypatch.setattr(pair_descent, "_FLOPS_PER_BLOCK", 1e6)
-    F, paused = np.random.default_rng(13).normal(size=(N, r)), []
-    K = gram_matrix(F, lambda: paused.append(1))
-    np.testing.assert_allclose(K, F @ F.T, atol=1e-12)
-    assert paused
+@pytest.mark.parametrize(("N", "r"), [(1, 1), (40, 7), (700, 30), (3000, 5), (5, 0), (0, 3)])
+def test_gram_matrix(N, r):
+    rng = np.random.default_rng(13)
+    F, weights, paused = rng.normal(size=(N, r)), rng.random(N), []
+    np.testing.assert_allclose(gram(F, pause=lambda: paused.append(1)), F.T @ F, atol=1e-11)
+    np.testing.assert_allclose(gram(F.T), F @ F.T, atol=1e-12)
+    np.testing.assert_allclose(gram(F, weights), F.T @ (weights[:, None] * F), atol=1e-11)
+    assert len(paused) == -(-N // max(1024, 50_000 // max(1, r)))

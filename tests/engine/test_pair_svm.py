@@ -5,6 +5,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.linalg import cholesky, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
 from aucstudio.engine.methods.pair_svm import _training as pair_svm
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
@@ -12,9 +13,7 @@ from aucstudio.engine.methods.pair_svm.roc_svm import ROCSVM
 from aucstudio.engine.methods.pair_svm.sauc_svm import SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.solvers import low_rank
 from aucstudio.engine.solvers.box_qp import solve_box_qp
-from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve, kernel_factor
 
 POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
 NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]
@@ -489,7 +488,7 @@ def test_settings_out_of_range_are_refused(settings):
 def test_kernel_factor_reproduces_the_matrix(N, r):
     G = np.random.default_rng(17).normal(size=(N, r)) * 100.0
     K = G @ G.T
-    factor = kernel_factor(K.copy(), Monitor())
+    factor = kernel_factor(K.copy())
     assert factor.F.shape == (N, r)
     np.testing.assert_allclose(factor.F @ factor.F.T, K, atol=1e-11 * max(1.0, K.max(initial=0)))
     square = factor.F[factor.pivots]
@@ -500,14 +499,14 @@ def test_kernel_factor_reproduces_the_matrix(N, r):
 def test_kernel_factor_leaves_a_small_remainder_of_a_smooth_kernel():
     x = np.linspace(0, 1, 200)[:, None]
     K = Kernel("rbf", 1.0)(x, x)
-    factor = kernel_factor(K.copy(), Monitor())
+    factor = kernel_factor(K.copy())
     assert factor.F.shape[1] < 30
     np.testing.assert_allclose(factor.F @ factor.F.T, K, atol=3e-12)
 
 
 def test_row_weights_represent_a_vector_exactly():
     G = np.random.default_rng(18).normal(size=(60, 20))
-    factor = kernel_factor(G @ G.T, Monitor())
+    factor = kernel_factor(G @ G.T)
     w, near = np.arange(20.0), np.ones(60)
     beta = factor.represent(w, near)
     np.testing.assert_allclose(factor.F.T @ beta, w, atol=1e-9)
@@ -518,7 +517,7 @@ def test_row_weights_represent_a_vector_exactly():
 def test_what_a_factor_leaves_out_does_not_show_in_scores():
     rng = np.random.default_rng(21)
     K = Kernel("poly", 1.0)(Z := rng.normal(size=(60, 3)) * [1e-2, 1.0, 1e5], Z)
-    factor = kernel_factor(K.copy(), Monitor())
+    factor = kernel_factor(K.copy())
     assert factor.remainder > 1.0
     w = rng.normal(size=factor.F.shape[1])
     beta = factor.represent(w, np.ones(60))
@@ -527,22 +526,29 @@ def test_what_a_factor_leaves_out_does_not_show_in_scores():
 
 
 @pytest.mark.parametrize("r", [0, 1, 31, 100])
-def test_cholesky_solves_in_blocks(r, monkeypatch):
-    monkeypatch.setattr(low_rank, "_FLOPS_PER_BLOCK", 1.0)  # 32 rows at a time
+def test_cholesky_solves_and_whitens(r):
     G = np.random.default_rng(19).normal(size=(r, r + 3))
-    S, b, paused = G @ G.T + np.eye(r), np.arange(r, dtype=float), []
-    x = cholesky_solve(cholesky(S.copy(), lambda: paused.append(1)), b)
-    np.testing.assert_allclose(S @ x, b, atol=1e-9 * (1 + r))
-    assert len(paused) == -(-r // 32)
+    S, b = G @ G.T + np.eye(r), np.arange(r, dtype=float)
+    L = cholesky(S.copy())
+    np.testing.assert_allclose(S @ L.substitute(b), b, atol=1e-9 * (1 + r))
+    T = L.whitener()
+    np.testing.assert_array_equal(T, np.triu(T))
+    np.testing.assert_allclose(T.T @ S @ T, np.eye(r), atol=1e-9)
+    np.testing.assert_allclose(L @ b, S @ b, atol=1e-9 * (1 + r))
 
 
 def test_cholesky_survives_a_pivot_lost_to_rounding():
     v = np.arange(1.0, 51.0)
     S = np.outer(v, v)
-    L = np.tril(cholesky(S.copy(), lambda: None))
+    L = cholesky(S.copy()).factor
     np.testing.assert_allclose(L @ L.T, S, atol=1e-9 * S.max())
     with pytest.raises(np.linalg.LinAlgError):
-        cholesky(np.array([[-np.inf]]), lambda: None)
+        cholesky(np.array([[-np.inf]]))
+    for hole in ((3, 3), (3, 7)):
+        broken = S.copy()
+        broken[hole] = broken[hole[::-1]] = np.nan
+        with pytest.raises(np.linalg.LinAlgError):
+            cholesky(broken)
 
 
 # --- the frame

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
+from aucstudio.engine.linalg import kernel_factor
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import rank_newton
-from aucstudio.engine.solvers.low_rank import kernel_factor
 from aucstudio.engine.solvers.rank_designs import KernelDesign, RowsDesign
 
 CYCLE = np.array(
@@ -219,7 +219,7 @@ def test_weights_of_rows_give_what_weights_of_features_give(name):
 def test_a_kernel_without_its_factor_gives_what_the_factor_gives():
     X, y = cloud(30, 40, 2)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    F = kernel_factor(K.copy(), Monitor()).F
+    F = kernel_factor(K.copy()).F
     in_rows, in_factor = solve(K, y, 1e3, KernelDesign), solve(F, y, 1e3)
     assert in_rows.objective == pytest.approx(in_factor.objective, rel=1e-9)
     assert_allclose(K @ in_rows.weights, F @ in_factor.weights, atol=1e-4)

@@ -13,7 +13,6 @@ from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._path import AUCRLSPath
 from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers import cholesky
 
 both = pytest.mark.parametrize("fit_intercept", [False, True])
 either_shape = pytest.mark.parametrize("features", [4, 60])
@@ -201,7 +200,6 @@ def test_a_kernel_matrix_beyond_memory_is_refused():
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "fit_intercept": True}])
 def test_a_stop_is_seen_in_every_stage(settings, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    monkeypatch.setattr(cholesky, "BLOCK", 16)
     X, y = overlapping(60, 20)
     heard = []
     RLS(**settings).fit(X, y, callback=lambda step: heard.append(step.stage))

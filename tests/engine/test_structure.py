@@ -260,7 +260,7 @@ def test_neighbour_pairs_do_not_make_the_covariance_smaller(monkeypatch):
 def test_work_in_small_blocks_gives_the_same(monkeypatch):
     X, positive = sample("wide", N=60)
     whole = SAUCSVM(kernel="rbf", tol=FINE).fit(X, positive)
-    monkeypatch.setattr(structure, "_MULTIPLICATIONS_PER_BLOCK", 1.0)
+    monkeypatch.setattr("aucstudio.engine.linalg.WORK_PER_CHUNK", 1.0)
     pieces = SAUCSVM(kernel="rbf", tol=FINE).fit(X, positive)
     np.testing.assert_allclose(pieces.scorer_(X), whole.scorer_(X), atol=1e-6)
 

@@ -170,7 +170,7 @@ def test_a_stop_within_a_step(monkeypatch):
 def test_work_in_small_blocks_gives_the_same(monkeypatch):
     X, positive = sample(N=60, seed=10)
     whole = [SVM2Norm(kernel=k).fit(X, positive).train_scores_ for k in ("linear", "rbf")]
-    monkeypatch.setattr(svm_2norm, "_MULTIPLICATIONS_PER_BLOCK", 1.0)
+    monkeypatch.setattr("aucstudio.engine.linalg.WORK_PER_CHUNK", 1.0)
     pieces = [SVM2Norm(kernel=k).fit(X, positive).train_scores_ for k in ("linear", "rbf")]
     np.testing.assert_allclose(pieces, whole, atol=1e-9)
 

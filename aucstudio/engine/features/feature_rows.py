@@ -15,11 +15,11 @@ from aucstudio.engine.base import Array
 from aucstudio.engine.features.fourier import rows_for_mean
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
+from aucstudio.engine.linalg import KernelFactor, kernel_factor
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers.cutting_plane import Rows
-from aucstudio.engine.solvers.low_rank import KernelFactor, cholesky_solve, kernel_factor
 
 MAX_EXACT_ROWS = 3_000
 DEFAULT_LANDMARKS = 500
@@ -107,7 +107,8 @@ class FactorRows:
 
     def __init__(self, X: Array, kernel: Kernel, monitor: Monitor) -> None:
         K = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
-        factor = kernel_factor(K, monitor)
+        monitor.stage("factorising")
+        factor = kernel_factor(K)
         self._kernel, self._points = kernel, X[factor.pivots]
         everyone = np.arange(len(factor.pivots))
         self._pivots = KernelFactor(factor.F[factor.pivots], everyone, factor.remainder)
@@ -118,9 +119,7 @@ class FactorRows:
         return trimmed(self._kernel, self._points, weights)
 
     def direction(self, scorer: Scorer) -> Array | None:
-        L = self._pivots.F
-        direction: Array = L.T @ cholesky_solve(L, scorer(self._points))
-        return direction
+        return self._pivots.project(scorer(self._points))
 
 
 class LandmarkRows:

@@ -21,9 +21,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.linalg import Symmetric, cholesky, gram
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
 from aucstudio.engine.solvers.solution import Direction
 
 Array = NDArray[np.float64]
@@ -31,7 +31,6 @@ Mask = NDArray[np.bool_]
 
 _TO_BOUNDARY = 0.995
 _PATIENCE = 5
-_MULTIPLICATIONS_PER_BLOCK = 5e8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,11 +152,7 @@ class _Rows:
         F, r, core = self.F, self.F.shape[1], np.zeros(len(self.F))
         weights, core[self.i] = np.abs(self.weigh(D)), D[self.m : 2 * self.m]
         S = np.empty((r + 2, r + 2))
-        for columns in _blocks(r, F.size):
-            below = slice(columns.start, r)
-            S[below, columns] = F[:, below].T @ (weights[:, None] * F[:, columns])
-            S[columns, below] = S[below, columns].T
-            pause()
+        S[:r, :r] = gram(F, weights, pause)
         S[-2, :r], S[-1, :r] = weights @ F, -(core @ F)
         S[-2:, -2:] = [[weights.sum(), -core.sum()], [-core.sum(), core.sum()]]
         S[:r, -2:] = S[-2:, :r].T
@@ -252,7 +247,8 @@ class _InteriorPoint:
         S = self._rows.gram(D, self._pause)
         S[np.diag_indices(len(S) - 2)] += 1.0
         S[-1, -1] += theta[-1]
-        L = cholesky(S, self._pause)
+        self._pause()
+        L = cholesky(S)
         _, dx, dy = self._direction(L, D, np.zeros_like(x))
         reach = min(1.0, self._reach(dx, dy))
         kappa, after = np.mean(x * y), np.mean((x + reach * dx) * (y + reach * dy))
@@ -261,7 +257,7 @@ class _InteriorPoint:
         step = min(1.0, _TO_BOUNDARY * self._reach(dx, dy))
         self._wb, self._x, self._y = self._wb + step * dwb, x + step * dx, y + step * dy
 
-    def _direction(self, L: Array, D: Array, push: Array) -> tuple[Array, Array, Array]:
+    def _direction(self, L: Symmetric, D: Array, push: Array) -> tuple[Array, Array, Array]:
         """Solve the Newton equations with x y + dx y + x dy = x push: give d(w, b), dx, dy."""
         v = self._v
         p = np.append(self._wb, self._x[-1])
@@ -269,7 +265,7 @@ class _InteriorPoint:
         right = self._rows.adjoint(v + D * short)
         right[:-2] -= p[:-2]
         right[-1] += self._mu + push[-1]
-        dp = cholesky_solve(L, right)
+        dp = L.substitute(right)
         dv = D * (short - self._rows.margins(dp))
         dx = np.concatenate([dv, -dv, dp[-1:]])
         return dp[:-1], dx, push - self._y * (1.0 + dx / self._x)
@@ -282,9 +278,3 @@ class _InteriorPoint:
 
 def _hinge(x: Array) -> float:
     return float(np.maximum(x, 0.0).sum())
-
-
-def _blocks(length: int, cost: int) -> list[slice]:
-    """Cut columns of which each pair takes as many multiplications as there are rows."""
-    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 256))
-    return [slice(start, min(start + step, length)) for start in range(0, length, step)]

@@ -17,10 +17,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
 from aucstudio.engine.solvers.solution import Direction
 
 Array = NDArray[np.float64]
@@ -154,14 +154,16 @@ class _InteriorPoint:
             self._best = dataclasses.replace(
                 self._best, coefficients=beta, weights=w, objective=objective
             )
-        gap = max(self._best.objective - self._bound, 0.0)
-        return dataclasses.replace(self._best, gap=gap, needed=self._tol * self._best.objective)
+        objective = self._best.objective
+        gap = max(objective - self._bound, float(np.spacing(objective)))  # no less can be known
+        return dataclasses.replace(self._best, gap=gap, needed=self._tol * objective)
 
     def advance(self) -> None:
         """Make one predictor-corrector step."""
         S = self._pairs.weighted_gram(self._D, self._F, self._pause)
         S[np.diag_indices_from(S)] += 1.0
-        L = cholesky(S, self._pause)
+        self._pause()
+        L = cholesky(S)
         reach, cross = self._predict(self._target(L, self._drive))
         mu = (1.0 - reach) * self._mu + reach**2 * cross / (2 * self._pairs.count)
         centring = min(max(mu / self._mu, 0.0), 1.0) ** 3
@@ -177,9 +179,9 @@ class _InteriorPoint:
     def _mean(self, x: Array, y: Array) -> float:
         return float(np.vdot(x, y)) / self._pairs.count
 
-    def _target(self, L: Array, drive: Array) -> Array:
+    def _target(self, L: Symmetric, drive: Array) -> Array:
         """Give the scores to aim at: F (w + y), where (I + F^T A^T D A F) y = F^T drive."""
-        self._dw = cholesky_solve(L, self._F.T @ drive - self._w)
+        self._dw = L.substitute(self._F.T @ drive - self._w)
         return self._scores + self._F @ self._dw
 
     def _predict(self, target: Array) -> tuple[float, float]:

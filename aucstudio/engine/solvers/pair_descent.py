@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.linalg import chunks, kernel_factor, product
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.box_qp import solve_box_qp
-from aucstudio.engine.solvers.low_rank import kernel_factor
 from aucstudio.engine.solvers.solution import Solution
 
 Array = NDArray[np.float64]
@@ -41,8 +41,6 @@ _LEAST_LIMIT = 3e8
 _SHARE = 0.1  # of the last sweep's largest gain: a smaller gain waits for a later sweep
 _FLATNESS = 1e-15  # of the largest kernel value: a curvature as small as this is rounding
 _PAIRS_PER_BLOCK = 1 << 18
-_ROWS_PER_BLOCK = 512
-_FLOPS_PER_BLOCK = 1e9
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,7 +110,8 @@ def solve_pair_descent(
         return first
     onward = _Onward(monitor, first, scorer)
     try:
-        factor = kernel_factor(K, onward)
+        onward.stage("factorising")
+        factor = kernel_factor(K)
         done = solve_box_qp(
             pairs,
             factor.F,
@@ -220,32 +219,14 @@ class _Descent:
         return self.best
 
     def _refresh(self, beta: Array, pause: Callable[[], None]) -> None:
-        fresh = np.empty_like(self._s)
-        for start in range(0, len(fresh), _ROWS_PER_BLOCK):
-            rows = slice(start, start + _ROWS_PER_BLOCK)
-            np.matmul(self._K[rows], beta, out=fresh[rows])
-            pause()
-        self._s, self._fresh_at = fresh, self.work
-
-
-def gram_matrix(F: Array, pause: Callable[[], None]) -> Array:
-    """Give F F^T, shape (N, N), in blocks; ``pause`` is called after each."""
-    K = np.empty((len(F), len(F)))
-    step = int(np.clip(_FLOPS_PER_BLOCK / max(1, F.size), 16, 512))
-    for start in range(0, len(F), step):
-        rows, so_far = slice(start, start + step), slice(0, start + step)
-        K[rows, so_far] = F[rows] @ F[so_far].T
-        K[so_far, rows] = K[rows, so_far].T
-        pause()
-    return K
+        self._s, self._fresh_at = product(self._K, beta, pause), self.work
 
 
 def _curvatures(K: Array, i: Index, j: Index, pause: Callable[[], None]) -> Array:
     """Give q of each pair, above 0: a pair without curvature then goes to a bound in one move."""
     diagonal, q = K.diagonal(), np.empty(len(i))
     floor = max(_FLATNESS * float(diagonal.max()), float(np.finfo(np.float64).tiny))
-    for start in range(0, len(i), _PAIRS_PER_BLOCK):
-        part = slice(start, start + _PAIRS_PER_BLOCK)
+    for part in chunks(len(i), most=_PAIRS_PER_BLOCK):
         first, second = i[part], j[part]
         q[part] = diagonal[first] + diagonal[second] - 2.0 * K[first, second]
         pause()

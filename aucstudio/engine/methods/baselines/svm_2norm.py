@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -23,11 +22,11 @@ from numpy.typing import NDArray
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
 from aucstudio.engine.methods.baselines._settings import BaselineSettings
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
-from aucstudio.engine.solvers.low_rank import cholesky, cholesky_solve
 
 Index = NDArray[np.intp]
 
@@ -37,8 +36,6 @@ _TOLERANCE = 1e-8
 _MOST_STEPS = 100
 _SEARCH_STEPS = 60
 _SEARCH_TOLERANCE = 1e-14
-_MULTIPLICATIONS_PER_BLOCK = 1e9
-_COPY = 1000  # time to move a number through memory, in multiplications
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -143,14 +140,10 @@ class _Features:
         # The best b for given w is a weighted mean: centred rows and labels leave w alone.
         X, y, D = self._X[active], self._y[active], 2 * self._costs[active]
         mean, level = D @ X / D.sum(), float(D @ y / D.sum())
-        d = X.shape[1]
-        S, right = np.eye(d), np.zeros(d)
-        for rows in _blocks(len(X), d * d):
-            Z = X[rows] - mean
-            S += Z.T @ (D[rows, None] * Z)
-            right += (D[rows] * (y[rows] - level)) @ Z
-            self._pause()
-        w = cholesky_solve(cholesky(S, self._pause), right)
+        X = X - mean
+        S = gram(X, D, self._pause)
+        S[np.diag_indices_from(S)] += 1.0
+        w = cholesky(S).substitute((D * (y - level)) @ X)
         return w, level - float(mean @ w)
 
     def combine(self, beta: Array) -> Array:
@@ -180,9 +173,10 @@ class _Rows:
         # On S, (K + 1/(2 C)) beta + b = y and sum beta = 0; elsewhere beta = 0.
         S = self._block_of_kernel(np.flatnonzero(active))
         S[np.diag_indices_from(S)] += 0.5 / self._costs[active]
-        L = cholesky(S, self._pause)
-        from_y = cholesky_solve(L, self._y[active])
-        from_one = cholesky_solve(L, np.ones(len(L)))
+        self._pause()
+        L = cholesky(S)
+        from_y = L.substitute(self._y[active])
+        from_one = L.substitute(np.ones(len(S)))
         b = float(from_y.sum() / from_one.sum())
         beta = np.zeros(len(self._y))
         beta[active] = from_y - b * from_one
@@ -190,7 +184,7 @@ class _Rows:
 
     def _block_of_kernel(self, chosen: Index) -> Array:
         block = np.empty((len(chosen), len(chosen)))
-        for rows in _blocks(len(chosen), _COPY * len(chosen)):
+        for rows in chunks(len(chosen), COPY * len(chosen)):
             np.take(self._K[chosen[rows]], chosen, axis=1, out=block[rows], mode="clip")
             self._pause()
         return block
@@ -199,23 +193,13 @@ class _Rows:
         return beta
 
     def scores(self, w: Array) -> Array:
-        scores = np.empty(len(w))
-        for rows in _blocks(len(w), _COPY * len(w)):
-            scores[rows] = self._K[rows] @ w
-            self._pause()
-        return scores
+        return product(self._K, w, self._pause)
 
     def inner(self, w: Array, other: Array, others_scores: Array) -> float:
         return float(w @ others_scores)
 
     def scorer(self, w: Array) -> Scorer:
         return trimmed(self._kernel, self._points, w)
-
-
-def _blocks(length: int, cost: int) -> Iterator[slice]:
-    """Cut a length of which each unit takes ``cost`` multiplications."""
-    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 8192))
-    return (slice(start, start + step) for start in range(0, length, step))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from scipy import sparse
 
 from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.features.kernels import ROWS_PER_CHUNK
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.cholesky import BLOCK
 
 Index = NDArray[np.intp]
 
@@ -156,7 +156,6 @@ def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None])
 
 def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
     """Add Z Z' block by block, with a look at the monitor before each."""
-    for start in range(0, len(Z), BLOCK):
+    for rows in chunks(len(Z)):
         look()
-        rows = slice(start, start + BLOCK)
         square[rows] += Z[rows] @ Z.T

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
-from aucstudio.engine.solvers.cholesky import BLOCK, Symmetric
 
 Index = NDArray[np.intp]
 Solution = tuple[Scorer, float, float | None]
@@ -53,8 +53,10 @@ def solve_direction(
         that no certificate could be computed.
     """
     noise = len(pull) * _EPS * float(np.trace(square))
-    system = Symmetric(square, monitor)
+    system = Symmetric(square)
+    monitor.stage("factorisation")
     w = system.solve(lam, pull, noise)
+    monitor.stage("solving")
     fitted = system @ w
     residual = pull - fitted - lam * w
     objective = constant - 2 * (pull @ w) + w @ fitted + lam * (w @ w)
@@ -90,9 +92,9 @@ class Mixing:
     def both_sides(self, K: Array, monitor: Monitor) -> None:
         """Replace K, in this order of the rows, by R K R."""
         for view in (K, K.T):
-            for start in range(0, len(K), ROWS_PER_CHUNK):
-                monitor.stage("class centring", start / len(K))
-                self.apply(view[start : start + ROWS_PER_CHUNK])
+            for rows in chunks(len(K)):
+                monitor.stage("class centring", rows.start / len(K))
+                self.apply(view[rows])
 
     def weights(self, c: Array) -> Array:
         """Compute R c in the order in which the rows came; ``c`` is overwritten."""
@@ -153,8 +155,10 @@ def solve_rows(
     K = gram(kernel, X, mixing.order, origin, monitor)
     noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
     mixing.both_sides(K, monitor)
-    system = Symmetric(K, monitor)
+    system = Symmetric(K)
+    monitor.stage("factorisation")
     c = system.solve(lam, target, noise)
+    monitor.stage("solving")
     fitted = system @ c
     objective = np.sum((target - fitted) ** 2) + lam * (c @ fitted)
     residual = target - fitted - lam * c
@@ -179,9 +183,8 @@ def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
         products: Array = (rows @ rows.T).toarray()
         return products
     K = np.zeros((len(X), len(X)))
-    for start in range(0, X.shape[1], BLOCK):
-        cols = slice(start, start + BLOCK)
-        look = functools.partial(monitor.stage, "kernel matrix", start / X.shape[1])
+    for cols in chunks(X.shape[1]):
+        look = functools.partial(monitor.stage, "kernel matrix", cols.start / X.shape[1])
         add_products(K, X[order, cols] - origin[cols], look)
     return K
 
@@ -192,9 +195,8 @@ def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor:
     if sparse.issparse(X):
         return LinearScorer(X.T @ weights)
     w = np.empty(X.shape[1])
-    for start in range(0, X.shape[1], BLOCK):
-        monitor.stage("direction", start / X.shape[1])
-        cols = slice(start, start + BLOCK)
+    for cols in chunks(X.shape[1]):
+        monitor.stage("direction", cols.start / X.shape[1])
         w[cols] = weights @ (X[:, cols] - origin[cols])
     return LinearScorer(w)
 

@@ -31,6 +31,7 @@ from aucstudio.engine.cost import (
 )
 from aucstudio.engine.features.feature_rows import centred
 from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.linalg import gram, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
@@ -38,8 +39,7 @@ from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.box_qp import PairSolution, solve_box_qp
-from aucstudio.engine.solvers.low_rank import kernel_factor
-from aucstudio.engine.solvers.pair_descent import KernelSolution, gram_matrix, solve_pair_descent
+from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -93,7 +93,8 @@ class PairSVM(KernelSettings, AUCClassifier):
         if not self._needs_kernel_matrix(X, len(rows)):
             return _centred(X)[rows], lambda w, beta: LinearScorer(w)
         K, scorer = self._kernel_matrix(X, rows, monitor)
-        factor = kernel_factor(K, monitor)
+        monitor.stage("factorising")
+        factor = kernel_factor(K)
         return factor.F, lambda w, beta: scorer(factor.represent(w, beta))
 
     def _gram(
@@ -179,7 +180,7 @@ class PairSVM(KernelSettings, AUCClassifier):
             return self._descend(rows, pairs, K, make, monitor)
         F, scorer = self._embed(X, positive, rows, monitor)
         if _suits_descent(F):
-            K = gram_matrix(F, functools.partial(monitor.stage, "kernel matrix"))
+            K = gram(F.T, pause=functools.partial(monitor.stage, "kernel matrix"))
             return self._descend(rows, pairs, K, lambda beta: scorer(F.T @ beta, beta), monitor)
         settings = self._for_solver(pairs, monitor)
         done = solve_box_qp(pairs, F, scorer=scorer, **settings)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
 from aucstudio.engine.methods.pair_svm._training import (
     MAX_KERNEL_ROWS,
     Index,
@@ -26,11 +27,6 @@ from aucstudio.engine.methods.pair_svm._training import (
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.low_rank import cholesky
-from aucstudio.engine.solvers.pair_descent import gram_matrix
-
-_MULTIPLICATIONS_PER_BLOCK = 1e9
-_COPY = 1000  # time to move a number through memory, in multiplications
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -116,7 +112,7 @@ class SAUCSVM(PairSVM):
             c[rows] += beta
             return base_scorer(w, c)
 
-        return _times(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
+        return product(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
 
     def _gram(
         self, X: Array, positive: Mask, rows: Index, monitor: Monitor
@@ -124,7 +120,7 @@ class SAUCSVM(PairSVM):
         if self.structure == 0:
             return super()._gram(X, positive, rows, monitor)
         G, scorer = self._embed(X, positive, rows, monitor)
-        K = gram_matrix(G, functools.partial(monitor.stage, "kernel matrix"))
+        K = gram(G.T, pause=functools.partial(monitor.stage, "kernel matrix"))
         return K, lambda beta: scorer(G.T @ beta, beta)
 
     def _fit_by_cutting_planes(
@@ -138,7 +134,7 @@ class SAUCSVM(PairSVM):
             return super()._fit_by_cutting_planes(X, positive, monitor, scorer)
         near = X - X.mean(axis=0)
         T = _whitener(near, positive, self.structure, monitor)
-        whitened = _times(near, T, functools.partial(monitor.stage, "whitening"))
+        whitened = product(near, T, functools.partial(monitor.stage, "whitening"))
         return super()._fit_by_cutting_planes(whitened, positive, monitor, lambda v: scorer(T @ v))
 
 
@@ -147,14 +143,15 @@ def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Arra
     pause = functools.partial(monitor.stage, "class covariance")
     S = weight * _covariance(F, positive, pause)
     S[np.diag_indices_from(S)] += 1.0
-    return _inverse_of_lower(cholesky(S, pause), pause).T
+    pause()
+    return cholesky(S).whitener()
 
 
 def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
     """Give Sigma = F^T R F, shape (r, r)."""
     Z, r = np.empty_like(F), F.shape[1]
     for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-        parts = [rows[block] for block in _blocks(len(rows), _COPY * r)]
+        parts = [rows[chunk] for chunk in chunks(len(rows), COPY * r)]
         mean = np.zeros(r)
         for part in parts:
             mean += F[part].sum(axis=0) / len(rows)
@@ -162,39 +159,7 @@ def _covariance(F: Array, positive: Mask, pause: Callable[[], None]) -> Array:
         for part in parts:
             Z[part] = (F[part] - mean) / np.sqrt(len(rows))
             pause()
-    square = np.empty((r, r))
-    for columns in _blocks(r, Z.size):
-        below = slice(columns.start, None)
-        square[below, columns] = Z[:, below].T @ Z[:, columns]
-        square[columns, below] = square[below, columns].T
-        pause()
-    return square
-
-
-def _inverse_of_lower(L: Array, pause: Callable[[], None]) -> Array:
-    """Invert a lower triangular matrix block by block; what stands above it is ignored."""
-    inverse = np.zeros_like(L)
-    for here in _blocks(len(L), L.size):
-        left = slice(0, here.start)
-        corner = np.linalg.inv(np.tril(L[here, here]))
-        inverse[here, left] = -corner @ (L[here, left] @ inverse[left, left])
-        inverse[here, here] = corner
-        pause()
-    return inverse
-
-
-def _times(F: Array, T: Array, pause: Callable[[], None]) -> Array:
-    product = np.empty_like(F)
-    for rows in _blocks(len(F), T.size):
-        np.matmul(F[rows], T, out=product[rows])
-        pause()
-    return product
-
-
-def _blocks(length: int, cost: int) -> Iterator[slice]:
-    """Cut a length of which each unit takes ``cost`` multiplications."""
-    step = int(np.clip(_MULTIPLICATIONS_PER_BLOCK / max(1, cost), 16, 512))
-    return (slice(start, start + step) for start in range(0, length, step))
+    return gram(Z, pause=pause)
 
 
 def _spread(scores: Array, positive: Mask) -> Array:

@@ -17,12 +17,12 @@ from aucstudio.engine import roc
 from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.linalg import kernel_factor
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows, trimmed
 from aucstudio.engine.solvers.asvm_qp import Costs, TwoMargins, solve_two_margins
-from aucstudio.engine.solvers.low_rank import kernel_factor
 
 MAX_KERNEL_ROWS = 3_000
 
@@ -184,7 +184,8 @@ class ASVM(KernelSettings, AUCClassifier):
         if kernel.is_linear and points.shape[1] <= len(points):
             return points, lambda w, beta: LinearScorer(w)
         K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
-        factor = kernel_factor(K, monitor)
+        monitor.stage("factorising")
+        factor = kernel_factor(K)
         return factor.F, lambda w, beta: trimmed(kernel, points, factor.represent(w, beta))
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
