@@ -6,7 +6,6 @@ A method subclasses :class:`AUCClassifier`, declares its settings with
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import warnings
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
@@ -98,6 +98,27 @@ class Fit:
             f"much, where {asked:.2g} % was asked for; standardised features or less extreme "
             "settings help"
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What a fit is given beside rows and classes.
+
+    Attributes
+    ----------
+    monitor : Monitor
+        Hears of the steps, and knows whether to stop.
+    given : Kernel or None
+        Kernel values that the caller computed; rows are then numbers of rows, and this kernel
+        stands in place of the method's own.
+    kept : object
+        What fits one after another have in common, as the family of the method declares it; None
+        where a fit stands alone.
+    """
+
+    monitor: Monitor
+    given: Kernel | None = None
+    kept: Any = None
 
 
 class AUCClassifier(ClassifierMixin, BaseEstimator):
@@ -193,6 +214,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
+        return self._train(X, y, callback)
+
+    def _train(
+        self, X: ArrayLike, y: ArrayLike, callback: Callback | None, kept: Any = None
+    ) -> Self:
+        """Fit, with what is kept from other fits."""
         check_settings(type(self), self.get_params(deep=False))
         rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
@@ -200,12 +227,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.check_size(m, len(positive) - m, rows.shape[1])
         if self._is_given_kernel():
             monitor = Monitor(heard_on_columns(callback, len(rows)))
-            with self._given(rows) as numbers:
-                done = self._fit(numbers, positive, monitor)
+            context = Context(monitor, given_kernel(rows), kept)
+            done = self._fit(row_numbers(rows), positive, context)
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
         else:
             monitor = Monitor(callback)
-            done = self._fit(rows, positive, monitor)
+            done = self._fit(rows, positive, Context(monitor, kept=kept))
         scores = done.scores
         if scores is None:
             scores = score_rows(done.scorer, rows, monitor.pulse)
@@ -241,7 +268,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, positive = _two_classes(positive)
         self.n_features_in_ = blocks.features
         monitor = Monitor(callback)
-        done = self._fit_blocks(Passes.watched(blocks, monitor), monitor)
+        done = self._fit_blocks(Passes.watched(blocks, monitor), Context(monitor))
         scores = np.empty(len(positive))
         passes = Passes(blocks, functools.partial(monitor.pulse, "scoring"))
         for part in passes.over(functools.partial(_scored, done.scorer)):
@@ -250,7 +277,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self._keep(done, scores, positive, monitor)
         return self
 
-    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+    def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         """Train on rows that come in blocks; methods that can, say so by ``adds_up``."""
         raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
 
@@ -307,7 +334,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             yield clone(self).set_params(**changes).fit(X, y, callback=callback)
 
     @abstractmethod
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
     def _keep(self, done: Fit, scores: Array, positive: Mask, monitor: Monitor) -> None:
@@ -371,14 +398,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         _, positive = _two_classes(labels)
         if regularizations is None:
             regularizations = [getattr(self, "regularization", np.nan)]
-        monitor = Monitor(callback)
-        if not self._is_given_kernel():
-            return self._leave_pair_out(rows, positive, regularizations, monitor)
-        with self._given(rows) as numbers:
-            return self._leave_pair_out(numbers, positive, regularizations, monitor)
+        context = Context(Monitor(callback))
+        if self._is_given_kernel():
+            context = dataclasses.replace(context, given=given_kernel(rows))
+            rows = row_numbers(rows)
+        return self._leave_pair_out(rows, positive, regularizations, context)
 
     def _leave_pair_out(
-        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
     ) -> list[PairsHeldOut]:
         """Answer :meth:`leave_pair_out` for checked rows."""
         raise ValueError(
@@ -441,16 +468,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def _is_given_kernel(self) -> bool:
         return getattr(self, "kernel", None) == "precomputed"
-
-    @contextlib.contextmanager
-    def _given(self, K: Array) -> Iterator[Array]:
-        """Look kernel values up in K meanwhile; gives what stands for its rows."""
-        state: dict[str, Any] = self.__dict__
-        state["given"] = given_kernel(K)  # where KernelSettings looks first
-        try:
-            yield row_numbers(K)
-        finally:
-            del state["given"]
 
     def _demands(self) -> dict[str, Any]:
         """Give what scikit-learn shall check of X."""

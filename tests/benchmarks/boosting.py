@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
+from aucstudio.engine.base import Context
 from aucstudio.engine.methods.boosting.rankboost import RankBoost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc
@@ -45,7 +46,7 @@ def rankboost(asked):
     X, y, X_new, y_new = made(asked.rows)
     ours = RankBoost(n_rounds=asked.rounds)
     RankBoost(n_rounds=1).fit(X, y)  # compiles, or reads what was compiled
-    training, _ = seconds(lambda: ours._fit(X, y == 1, Monitor()), 5)
+    training, _ = seconds(lambda: ours._fit(X, y == 1, Context(Monitor())), 5)
     whole, _ = seconds(lambda: ours.fit(X, y), 5)
     size = f"{asked.rows:,} x 50, {asked.rounds} rounds"
     show(f"RankBoost, {size}: sorting and boosting", training)

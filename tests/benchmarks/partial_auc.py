@@ -20,6 +20,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from aucstudio.engine.base import Context
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.structural._range import StructuralRisk
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
@@ -53,7 +54,7 @@ def fits(X, y, unit):
                     continue
                 model = method(C=C, fpr_range=fpr_range, tol=1e-3, **settings)
                 began = time.process_time()
-                done = model._fit(X, y, Monitor())
+                done = model._fit(X, y, Context(Monitor()))
                 took = time.process_time() - began
                 name = " ".join([method.key, *settings.values()])
                 print(

@@ -239,6 +239,24 @@ def test_a_stop_at_any_time_ends_the_fit(method, data, monkeypatch):
     assert len(usable) == 1
 
 
+@every_case
+def test_a_fit_is_told_everything_and_reads_nothing_off_the_estimator(method, data, monkeypatch):
+    X, y = data
+    settings, inside, train = set(declared_params(type(method))), [], type(method)._fit
+
+    def fit(self, X, positive, context):
+        inside.append({name for name in vars(self) if not name.endswith("_")})
+        return train(self, X, positive, context)
+
+    monkeypatch.setattr(type(method), "_fit", fit)
+    clone(method).fit(X, y)
+    list(clone(method).fit_path(X, y, "", [0, 1]))
+    if hasattr(method, "settle_kernel"):
+        clone(method).set_params(kernel="precomputed").fit(X @ X.T, y)
+    assert len(inside) >= 3
+    assert all(names == settings for names in inside)
+
+
 # --- the same result from the same problem ---------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine import Stopped
+from aucstudio.engine.base import Context
 from aucstudio.engine.features.fourier import FourierScorer, embed, fourier_map
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
@@ -220,7 +221,7 @@ def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
 def test_features_beyond_memory_are_refused(method, name):
     rows = np.broadcast_to(np.zeros(2), (10**7, 2))
     with pytest.raises(InvalidSetting, match=rf"80\.0 GB.*lower {name}") as refused:
-        method._embed(rows, Monitor())
+        method._embed(rows, Context(Monitor()))
     assert refused.value.setting == name
     assert MOST_BYTES == 8e9
 

@@ -39,7 +39,6 @@ def test_the_matrix_of_a_kernel_gives_what_the_kernel_gives(method, data):
     np.testing.assert_allclose(matrix.train_scores_, rows.train_scores_, atol=tol)
     assert matrix.objective_ == pytest.approx(rows.objective_, rel=1e-12)
     assert not hasattr(matrix, "coef_")
-    assert matrix.given is None
 
 
 @every_able

@@ -109,7 +109,6 @@ def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monk
         assert fitted.C == C
         assert fitted.objective_ == pytest.approx(single.objective_, rel=1e-8)
         assert_allclose(fitted.scorer_(X), single.scorer_(X), atol=1e-3)
-        assert fitted._bench is None
 
 
 def test_a_path_along_another_setting_makes_features_anew():

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
+from aucstudio.engine.base import Context
 from aucstudio.engine.features import feature_rows
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
@@ -305,9 +306,9 @@ def no_densifying(monkeypatch):
 def test_sparse_rows_give_what_dense_ones_do(method, kind):
     X, y = overlapping(150, 8)
     X[np.abs(X) < 0.7] = 0.0
-    dense = clone(method).set_params(tol=1e-8)._fit(X, y == 1, Monitor())
+    dense = clone(method).set_params(tol=1e-8)._fit(X, y == 1, Context(Monitor()))
     wide = kind(sparse.hstack([kind(X), kind((150, 200_000))], format="csr"))
-    found = clone(method).set_params(tol=1e-8)._fit(wide, y == 1, Monitor())
+    found = clone(method).set_params(tol=1e-8)._fit(wide, y == 1, Context(Monitor()))
     assert isinstance(found.scorer, LinearScorer)
     assert_allclose(found.objective, dense.objective, rtol=1e-7)
     assert_allclose(found.scorer.weights[:8], dense.scorer.weights, atol=1e-4)
@@ -317,7 +318,7 @@ def test_sparse_rows_give_what_dense_ones_do(method, kind):
 @pytest.mark.usefixtures("no_densifying")
 def test_a_stopped_sparse_fit_has_the_mean_difference():
     X, y = overlapping(60)
-    found = SVMpAUC()._fit(sparse.csr_matrix(X), y == 1, Monitor(lambda step: True))
+    found = SVMpAUC()._fit(sparse.csr_matrix(X), y == 1, Context(Monitor(lambda step: True)))
     expected = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
     assert_allclose(found.scorer.weights, expected, rtol=1e-12)
 
@@ -325,7 +326,7 @@ def test_a_stopped_sparse_fit_has_the_mean_difference():
 def test_sparse_rows_and_kernels_do_not_go_together():
     X, y = overlapping(30)
     with pytest.raises(InvalidSetting, match="linear") as refused:
-        SVMAUC(kernel="rbf")._fit(sparse.csr_array(X), y == 1, Monitor())
+        SVMAUC(kernel="rbf")._fit(sparse.csr_array(X), y == 1, Context(Monitor()))
     assert refused.value.setting == "kernel"
 
 

@@ -48,7 +48,11 @@ class FeatureRows(Protocol):
 
 
 def feature_rows(
-    X: Rows, settings: KernelSettings, n_landmarks: int | None, monitor: Monitor
+    X: Rows,
+    settings: KernelSettings,
+    n_landmarks: int | None,
+    monitor: Monitor,
+    given: Kernel | None = None,
 ) -> FeatureRows:
     """Choose the features: the rows for a linear kernel, else a factor of K or landmarks.
 
@@ -60,6 +64,8 @@ def feature_rows(
         None: the exact factor up to 3,000 rows, 500 landmarks beyond.
     monitor : Monitor
         Hears of the stages "landmarks", "kernel matrix", "features" and "factorising".
+    given : Kernel, optional
+        Kernel values of the caller's own.
 
     Raises
     ------
@@ -70,10 +76,10 @@ def feature_rows(
         return LinearRows(X)
     if sparse.issparse(X):
         raise InvalidSetting("kernel", "sparse rows are possible with the linear kernel only")
-    kernel = settings.settle_kernel(X)
+    kernel = settings.settle_kernel(X, given)
     if n_landmarks is None and len(X) <= MAX_EXACT_ROWS:
         return FactorRows(X, kernel, monitor)
-    if settings.given is not None:
+    if given is not None:
         if n_landmarks is not None:
             raise InvalidSetting(
                 "n_landmarks",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,14 +100,7 @@ class KernelSettings:
 
     From code, ``kernel="precomputed"`` takes the matrix of kernel values of the training rows in
     place of X, and to score rows their kernel values with the training rows.
-
-    Attributes
-    ----------
-    given : Kernel or None
-        During a fit on a precomputed kernel: that kernel.
     """
-
-    given: ClassVar[Kernel | None] = None
 
     kernel: str = param(
         "linear",
@@ -140,14 +133,15 @@ class KernelSettings:
         when={"kernel": ("poly",)},
     )
 
-    def settle_kernel(self, X: Array) -> Kernel:
-        """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X."""
-        return self.settle_kernel_by(X.shape[1], lambda: float(X.var()))
+    def settle_kernel(self, X: Array, given: Kernel | None = None) -> Kernel:
+        """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X.
+
+        The caller's own kernel values, if there are ``given`` ones, go before the settings.
+        """
+        return given or self.settle_kernel_by(X.shape[1], lambda: float(X.var()))
 
     def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
         """Give the same where the rows are not at hand; ``variance()`` is that of all numbers."""
-        if self.given is not None:
-            return self.given
         gamma = self.gamma
         if self.kernel == "linear":
             gamma = 1.0

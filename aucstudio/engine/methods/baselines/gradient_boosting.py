@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
@@ -109,7 +109,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         work = a_tree.times(self.max_iter) + Work(numbers=100 * cells)
         return cost_of(N, 11 * cells + 20 * bins, work, fewer)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
         watcher = _Watcher(positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)

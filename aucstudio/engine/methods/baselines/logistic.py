@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
@@ -68,7 +68,8 @@ class Logistic(BaselineSettings, AUCClassifier):
         work = Work(numbers=45.0 * N * d + 500.0 * N, steps=300)
         return cost_of(N, float(NUMBER * N * d), work)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         centre = centre_of(X)
         weights = self.weigh(self.classes_, positive)
         costs = self.C * weights[positive.astype(int)]

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
 
@@ -65,8 +64,9 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
         work = Work(numbers=float(N) ** 2 * (0.7 * d + 14))
         return cost_of(N, cache + 2.0 * NUMBER * N * d, work)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        kernel = self.settle_kernel(X)
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
+        kernel = self.settle_kernel(X, context.given)
         # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
         # polynomial depends on where 0 lies, and rows that are numbers on what they are.
         shiftable = kernel.kind in ("linear", "rbf")
@@ -75,7 +75,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
         weights = self.weigh(self.classes_, positive)
         library = self._library(kernel, X.shape[0], weights)
         with without_convergence_warnings():
-            library.fit(centred if self.given is None else kernel(X, X), positive)
+            library.fit(centred if context.given is None else kernel(X, X), positive)
         dual, rows = _dense(library.dual_coef_)[0], library.support_
         b = float(library.intercept_[0])
         near = _expansion(kernel, centred[rows], dual)

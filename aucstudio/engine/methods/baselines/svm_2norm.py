@@ -19,7 +19,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
@@ -83,8 +83,9 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
         work = kernel_matrix(N, d) + Work(products=1.7 * N**3, numbers=20.0 * N**2)
         return cost_of(N, NUMBER * (2.0 * N**2 + 512 * N + N * d), work, NO_KERNEL)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        kernel = self.settle_kernel(X)
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
+        kernel = self.settle_kernel(X, context.given)
         costs = self.C * self.weigh(self.classes_, positive)[positive.astype(int)]
         y = np.where(positive, 1.0, -1.0)
         centre = X.mean(axis=0) if kernel.is_linear else np.zeros(X.shape[1])

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
@@ -124,7 +124,8 @@ class PAUCBoost(AUCClassifier):
         few = ("n_knots", "take fewer knots or a sample of the rows")
         return cost_of(N, memory, a_round.times(self.n_rounds), few)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         bases, learners = [], [np.empty((0, len(X)))]
         for k, column in enumerate(X.T):
             monitor.stage("splines", k / X.shape[1])

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -97,7 +97,8 @@ class RankBoost(AUCClassifier):
         work = Work(numbers=cells * (100 + 1.3 * self.n_rounds), steps=3 * self.n_rounds)
         return cost_of(N, 6 * cells + 7000.0 * features, work)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         boost = _Boosting(X, positive, self.alpha_rule, monitor)
         try:
             while boost.n_rounds < self.n_rounds and boost.advance():

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -98,7 +98,8 @@ class GreedyPAUC(AUCClassifier):
             search, memory = Work(numbers=900.0 * N, steps=80), 0.0
         return cost_of(N, memory + 2.0 * NUMBER * N * K, search.times(searches))
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         features, scales, columns = _standardised(X, positive, monitor)
         if not columns:
             nothing, chance = LinearScorer(np.zeros(X.shape[1])), sum(self.fpr_range) / 2

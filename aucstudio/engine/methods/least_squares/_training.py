@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import (
     FEWER_FEATURES,
     NO_KERNEL,
@@ -58,8 +58,8 @@ class LeastSquares(KernelSettings, AUCClassifier):
     leaves_pairs_out: ClassVar[bool] = True
     regularization: float
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        kernel = self.settle_kernel(X)
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        kernel, monitor = self.settle_kernel(X, context.given), context.monitor
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
             scorer, objective, gap = self._primal(X, positive, monitor)
         else:
@@ -98,13 +98,15 @@ class LeastSquares(KernelSettings, AUCClassifier):
         """Give the constant that the method chooses, if it does."""
         return None
 
-    def _kernel_for_hold_out(self, X: Array, regularizations: ArrayLike) -> Kernel:
+    def _kernel_for_hold_out(
+        self, X: Array, regularizations: ArrayLike, given: Kernel | None
+    ) -> Kernel:
         """Give the kernel, or refuse what the closed form of held-out scores cannot do."""
         if np.min(regularizations) <= 0:
             raise InvalidSetting(
                 "regularization", "leave-pair-out needs a regularization greater than 0"
             )
-        kernel = self.settle_kernel(X)
+        kernel = self.settle_kernel(X, given)
         if 2 * X.shape[1] >= len(X) or not kernel.is_linear:
             _refuse_large(len(X), MOST_HOLD_OUT_ROWS)
         return kernel

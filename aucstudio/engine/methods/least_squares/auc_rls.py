@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.base import Array, Context, Fit, Mask
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
@@ -84,7 +84,8 @@ class AUCRLS(LeastSquares):
         add_square(square, delta[:, None], monitor)
         return solve_direction(square, 2 * delta, 4.0, float(self.regularization), monitor)
 
-    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+    def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
+        monitor = context.monitor
         if self.kernel != "linear":
             raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
         m, n = counts(rows.positive)
@@ -99,8 +100,8 @@ class AUCRLS(LeastSquares):
         return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)
 
     def _leave_pair_out(
-        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
     ) -> list[PairsHeldOut]:
-        kernel = self._kernel_for_hold_out(X, regularizations)
-        system = HoldOut(X, positive, (1, 1), regularizations, kernel, monitor)
+        kernel = self._kernel_for_hold_out(X, regularizations, context.given)
+        system = HoldOut(X, positive, (1, 1), regularizations, kernel, context.monitor)
         return [system.outcomes(k) for k in range(len(system.regularizations))]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.base import Array, Context, Mask
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
@@ -102,9 +102,10 @@ class RLS(LeastSquares):
         return float(np.mean(labels - score_rows(scorer, X, monitor.pulse)))
 
     def _leave_pair_out(
-        self, X: Array, positive: Mask, regularizations: ArrayLike, monitor: Monitor
+        self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
     ) -> list[PairsHeldOut]:
-        kernel, constant = self._kernel_for_hold_out(X, regularizations), self.fit_intercept
+        kernel = self._kernel_for_hold_out(X, regularizations, context.given)
+        constant, monitor = self.fit_intercept, context.monitor
         return rls_leave_pair_out(
             X, positive, regularizations, kernel, fit_intercept=constant, monitor=monitor
         )

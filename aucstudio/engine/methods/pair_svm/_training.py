@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucstudio.engine.base import AUCClassifier, Fit
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import (
     NEIGHBOURS,
     NO_KERNEL,
@@ -87,28 +87,28 @@ class PairSVM(KernelSettings, AUCClassifier):
         return 1.0
 
     def _embed(
-        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+        self, X: Array, positive: Mask, rows: Index, context: Context
     ) -> tuple[Array, MakeScorer]:
         """Give F for the chosen rows, and what makes a scorer of w and of the rows' weights."""
         if not self._needs_kernel_matrix(X, len(rows)):
             return _centred(X)[rows], lambda w, beta: LinearScorer(w)
-        K, scorer = self._kernel_matrix(X, rows, monitor)
-        monitor.stage("factorising")
+        K, scorer = self._kernel_matrix(X, rows, context)
+        context.monitor.stage("factorising")
         factor = kernel_factor(K)
         return factor.F, lambda w, beta: scorer(factor.represent(w, beta))
 
     def _gram(
-        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+        self, X: Array, positive: Mask, rows: Index, context: Context
     ) -> tuple[Array, MakeKernelScorer]:
         """Give K for the chosen rows, and what makes a scorer of the rows' weights."""
-        return self._kernel_matrix(X, rows, monitor)
+        return self._kernel_matrix(X, rows, context)
 
     def _kernel_matrix(
-        self, X: Array, rows: Index, monitor: Monitor
+        self, X: Array, rows: Index, context: Context
     ) -> tuple[Array, MakeKernelScorer]:
-        kernel = self.settle_kernel(X)
+        kernel = self.settle_kernel(X, context.given)
         points = (_centred(X) if kernel.is_linear else X)[rows]
-        K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
+        K = kernel(points, points, functools.partial(context.monitor.stage, "kernel matrix"))
         return K, functools.partial(trimmed, kernel, points)
 
     def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
@@ -151,34 +151,35 @@ class PairSVM(KernelSettings, AUCClassifier):
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear" and self.n_neighbors is None
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         if sparse.issparse(X):
-            return self._fit_by_cutting_planes(X, positive, monitor)
+            return self._fit_by_cutting_planes(X, positive, context.monitor)
         if self.n_neighbors is not None:
-            return self._fit_neighbours(X, positive, self.n_neighbors, monitor)
+            return self._fit_neighbours(X, positive, self.n_neighbors, context)
         pairs = AllPairs(positive)
         if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
-            return self._fit_by_cutting_planes(X, positive, monitor)
-        return self._fit_pairs(X, positive, np.arange(len(X)), pairs, monitor)
+            return self._fit_by_cutting_planes(X, positive, context.monitor)
+        return self._fit_pairs(X, positive, np.arange(len(X)), pairs, context)
 
-    def _fit_neighbours(self, X: Array, positive: Mask, k: int, monitor: Monitor) -> Fit:
-        if self.given is not None:
+    def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
+        if context.given is not None:
             raise InvalidSetting(
                 "n_neighbors",
                 "choosing neighbours needs rows: with a precomputed kernel take all pairs",
             )
-        report = functools.partial(monitor.stage, "nearest neighbours")
+        report = functools.partial(context.monitor.stage, "nearest neighbours")
         rows, pairs = neighbour_pairs(X, positive, k, report).compact()
         self._check_size(pairs.count, len(rows))
-        return self._fit_pairs(X, positive, rows, pairs, monitor)
+        return self._fit_pairs(X, positive, rows, pairs, context)
 
     def _fit_pairs(
-        self, X: Array, positive: Mask, rows: Index, pairs: Pairs, monitor: Monitor
+        self, X: Array, positive: Mask, rows: Index, pairs: Pairs, context: Context
     ) -> Fit:
+        monitor = context.monitor
         if isinstance(pairs, PairList) and self._needs_kernel_matrix(X, len(rows)):
-            K, make = self._gram(X, positive, rows, monitor)
+            K, make = self._gram(X, positive, rows, context)
             return self._descend(rows, pairs, K, make, monitor)
-        F, scorer = self._embed(X, positive, rows, monitor)
+        F, scorer = self._embed(X, positive, rows, context)
         if _suits_descent(F):
             K = gram(F.T, pause=functools.partial(monitor.stage, "kernel matrix"))
             return self._descend(rows, pairs, K, lambda beta: scorer(F.T @ beta, beta), monitor)

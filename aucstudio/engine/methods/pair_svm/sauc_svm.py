@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.base import Array, Context, Fit, Mask
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
 from aucstudio.engine.methods.pair_svm._training import (
     MAX_KERNEL_ROWS,
@@ -99,11 +99,12 @@ class SAUCSVM(PairSVM):
         return super()._kernel_numbers(used, rows) if self.structure == 0 else 4.6 * rows**2
 
     def _embed(
-        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+        self, X: Array, positive: Mask, rows: Index, context: Context
     ) -> tuple[Array, MakeScorer]:
         if self.structure == 0:
-            return super()._embed(X, positive, rows, monitor)
-        F, base_scorer = super()._embed(X, positive, np.arange(len(X)), monitor)
+            return super()._embed(X, positive, rows, context)
+        F, base_scorer = super()._embed(X, positive, np.arange(len(X)), context)
+        monitor = context.monitor
         T = _whitener(F, positive, self.structure, monitor)
 
         def scorer(v: Array, beta: Array) -> Scorer:
@@ -115,12 +116,12 @@ class SAUCSVM(PairSVM):
         return product(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
 
     def _gram(
-        self, X: Array, positive: Mask, rows: Index, monitor: Monitor
+        self, X: Array, positive: Mask, rows: Index, context: Context
     ) -> tuple[Array, MakeKernelScorer]:
         if self.structure == 0:
-            return super()._gram(X, positive, rows, monitor)
-        G, scorer = self._embed(X, positive, rows, monitor)
-        K = gram(G.T, pause=functools.partial(monitor.stage, "kernel matrix"))
+            return super()._gram(X, positive, rows, context)
+        G, scorer = self._embed(X, positive, rows, context)
+        K = gram(G.T, pause=functools.partial(context.monitor.stage, "kernel matrix"))
         return K, lambda beta: scorer(G.T @ beta, beta)
 
     def _fit_by_cutting_planes(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.base import Array
+from aucstudio.engine.base import Array, Context
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.fourier import (
     FeatureMap,
@@ -53,8 +53,8 @@ class GaussianFeatures(PairNewton):
     def _count(self) -> tuple[str, int]:
         """Give name and value of the setting that says how many features there are."""
 
-    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
-        name, count = self._count()
+    def _embed(self, X: Array, context: Context) -> Embedded:
+        monitor, (name, count) = context.monitor, self._count()
         dtype = self._precision()
         size = len(X) * count * np.dtype(dtype).itemsize
         if size > MOST_BYTES:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.methods.settings import tolerance
@@ -63,28 +63,28 @@ class PairNewton(AUCClassifier):
 
     C: float
     tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
-    _bench: _Bench | None = dataclasses.field(default=None, init=False)
 
     @abstractmethod
-    def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
+    def _embed(self, X: Rows, context: Context) -> Embedded:
         """Make the features of the rows."""
 
     def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
         """Make the features of rows that come in blocks; see ``adds_up``."""
         raise NotImplementedError
 
-    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+    def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         if not self.adds_up:
-            return super()._fit_blocks(rows, monitor)
-        return self._solve(_Bench(rows=self._embed_blocks(rows, monitor)), rows.positive, monitor)
+            return super()._fit_blocks(rows, context)
+        embedded = self._embed_blocks(rows, context.monitor)
+        return self._solve(_Bench(rows=embedded), rows.positive, context.monitor)
 
-    def _fit(self, X: Rows, positive: Mask, monitor: Monitor) -> Fit:
-        bench = self._bench or _Bench()
+    def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
+        bench = context.kept or _Bench()
         settings = {**self.get_params(deep=False), "C": None}
         if bench.rows is None or settings != bench.settings:
-            rows = self._embed(X, monitor)
+            rows = self._embed(X, context)
             bench.settings, bench.rows, bench.weights = settings, rows, None
-        return self._solve(bench, positive, monitor)
+        return self._solve(bench, positive, context.monitor)
 
     def _solve(self, bench: _Bench, positive: Mask, monitor: Monitor) -> Fit:
         assert bench.rows is not None
@@ -126,14 +126,7 @@ class PairNewton(AUCClassifier):
         bench = _Bench()
         for value in values:
             changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes)._fit_on(bench, X, y, callback)
-
-    def _fit_on(self, bench: _Bench, X: ArrayLike, y: ArrayLike, callback: Callback | None) -> Self:
-        self._bench = bench
-        try:
-            return self.fit(X, y, callback=callback)
-        finally:
-            self._bench = None
+            yield clone(self).set_params(**changes)._train(X, y, callback, bench)
 
 
 def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:

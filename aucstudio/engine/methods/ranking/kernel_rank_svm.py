@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import ClassVar
 
-from aucstudio.engine.base import Array
+from aucstudio.engine.base import Array, Context
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.feature_rows import centred
 from aucstudio.engine.features.kernels import Kernel, KernelSettings
@@ -97,8 +97,8 @@ class KernelRankSVM(KernelSettings, PairNewton):
                 "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
             )
 
-    def _embed(self, X: Array, monitor: Monitor) -> Embedded:
-        return _KernelRows(X, self.settle_kernel(X), monitor)
+    def _embed(self, X: Array, context: Context) -> Embedded:
+        return _KernelRows(X, self.settle_kernel(X, context.given), context.monitor)
 
 
 class _KernelRows:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from scipy import sparse
 
-from aucstudio.engine.base import Array
+from aucstudio.engine.base import Array, Context
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Cost, cost_of
 from aucstudio.engine.features.feature_rows import centred, shift_for_digits
@@ -77,8 +77,8 @@ class RankSVM(PairNewton):
         N, d = positives + negatives, features
         return cost_of(N, *newton(N, d, NUMBER))
 
-    def _embed(self, X: Rows, monitor: Monitor) -> Embedded:
-        return _LinearRows(X, monitor)
+    def _embed(self, X: Rows, context: Context) -> Embedded:
+        return _LinearRows(X, context.monitor)
 
     def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
         return _LinearBlocks(rows)

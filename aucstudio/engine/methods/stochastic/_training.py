@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NUMBER,
@@ -103,7 +103,6 @@ class StochasticClassifier(AUCClassifier):
     random_state: int = param(
         0, "Decides the landmarks and the order of the steps.", label="Seed", low=0
     )
-    _going_on: tuple[Progress, int] | None = dataclasses.field(default=None, init=False)
 
     @abstractmethod
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
@@ -140,19 +139,16 @@ class StochasticClassifier(AUCClassifier):
         check_is_fitted(self, "progress_")
         if epochs < 1:
             raise ValueError(f"epochs must be at least 1; it is {epochs}")
-        self._going_on = self.progress_, epochs
-        try:
-            return self.fit(X, y, callback=callback)
-        finally:
-            self._going_on = None
+        return self._train(X, y, callback, (self.progress_, epochs))
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        if self._going_on is None:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
+        if context.kept is None:
             embedding, F = embed(X, self._map(X, monitor), _embedding_stage(monitor))
             learner = self._learner(F, positive, embedding.scale)
             training, epochs = Training(learner, self.random_state), self.n_epochs
         else:
-            progress, more = self._going_on
+            progress, more = context.kept
             _require_same(progress, X, positive)
             embedding, training = progress.embedding, copy.deepcopy(progress.training)
             epochs = training.epoch + more

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.embedding import embed_blocks
 from aucstudio.engine.features.kernels import KernelSettings
@@ -65,10 +65,11 @@ class NSAUC(HingeDescent):
     adds_up: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
-    def _fit_blocks(self, rows: Passes, monitor: Monitor) -> Fit:
+    def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
+        monitor = context.monitor
         if rows.blocks == 1:
             numbers, X = rows.block(0)
-            return self._fit(X[np.argsort(numbers)], rows.positive, monitor)
+            return self._fit(X[np.argsort(numbers)], rows.positive, context)
         if hasattr(self, "progress_"):
             del self.progress_  # fit_more needs rows in memory
         embedding = embed_blocks(rows, self._block_map(rows, monitor))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NO_KERNEL,
@@ -81,16 +81,15 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     tol: float = tolerance(
         1e-4, "Training stops when the objective is within this share of its optimum."
     )
-    _bench: Workbench | None = dataclasses.field(default=None, init=False)
 
     @abstractmethod
     def _solve(self, search: Search) -> Fit:
         """Minimise the method's own objective."""
 
-    def _fit(self, X: Rows, positive: Mask, monitor: Monitor) -> Fit:
-        bench = self._bench or Workbench()
-        bench.lay(self, X, positive, monitor)
-        done = self._solve(Search(bench, positive, self.C, self.tol, monitor))
+    def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
+        bench = context.kept or Workbench()
+        bench.prepare(self, self.n_landmarks, X, positive, context)
+        done = self._solve(Search(bench, positive, self.C, self.tol, context.monitor))
         self.warm_ = bench.warm_start()
         return done
 
@@ -137,7 +136,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
             If it was fitted with another number of features.
         """
         check_is_fitted(start, "warm_")
-        return self._fit_on(Workbench(start), X, y, callback)
+        return self._train(X, y, callback, Workbench(start.warm_))
 
     def fit_path(
         self,
@@ -155,16 +154,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         bench = Workbench()
         for value in values:
             changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes)._fit_on(bench, X, y, callback)
-
-    def _fit_on(
-        self, bench: Workbench, X: ArrayLike, y: ArrayLike, callback: Callback | None
-    ) -> Self:
-        self._bench = bench
-        try:
-            return self.fit(X, y, callback=callback)
-        finally:
-            self._bench = None
+            yield clone(self).set_params(**changes)._train(X, y, callback, bench)
 
 
 class Search:
@@ -249,7 +239,7 @@ class Search:
     def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
         """Make what a method hands back."""
         return Fit(
-            self._bench.leave(found.weights),
+            self._bench.keep(found.weights),
             found.objective,
             n_iter=self.n_iter,
             gap=found.gap,

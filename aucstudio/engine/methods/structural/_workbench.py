@@ -6,20 +6,18 @@ import copy
 import dataclasses
 import hashlib
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.base import Array, Context, Mask
 from aucstudio.engine.features.feature_rows import FeatureRows, feature_rows
+from aucstudio.engine.features.kernels import KernelSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.cutting_plane import Rows
-
-if TYPE_CHECKING:
-    from aucstudio.engine.methods.structural._training import StructuralSVM
 
 _KEPT_NUMBERS = 1 << 22
 _BYTES_PER_CHUNK = 1 << 24
@@ -37,11 +35,17 @@ class WarmStart:
         Direction found, among the features.
     cuts : mapping of risk to Cuts
         The planes that the optimum rests on. They do not depend on C.
+    scorer : Scorer
+        That of the direction.
+    n_features : int
+        Of the rows.
     """
 
     mark: bytes
     weights: Array
     cuts: Mapping[Hashable, Cuts]
+    scorer: Scorer | None
+    n_features: int
 
 
 class Workbench:
@@ -49,27 +53,32 @@ class Workbench:
 
     Parameters
     ----------
-    start : StructuralSVM, optional
-        A fitted estimator to go on from.
+    warm : WarmStart, optional
+        What another fit left, to go on from.
     """
 
     rows: FeatureRows
     cuts: dict[Hashable, Cuts]
 
-    def __init__(self, start: StructuralSVM | None = None) -> None:
+    def __init__(self, warm: WarmStart | None = None) -> None:
         self.cuts = {}
         self.weights: Array | None = None
         self._mark, self._n_features = b"", 0
         self._scorer: Scorer | None = None
         self._settings: tuple[object, ...] | None = None
-        if start is not None:
-            warm = start.warm_
+        if warm is not None:
             self._mark, self.weights = warm.mark, warm.weights
             self.cuts = {risk: copy.copy(cuts) for risk, cuts in warm.cuts.items()}
-            self._scorer = start.scorer_
-            self._n_features = start.n_features_in_
+            self._scorer, self._n_features = warm.scorer, warm.n_features
 
-    def lay(self, method: StructuralSVM, X: Rows, positive: Mask, monitor: Monitor) -> None:
+    def prepare(
+        self,
+        kernel: KernelSettings,
+        n_landmarks: int | None,
+        X: Rows,
+        positive: Mask,
+        context: Context,
+    ) -> None:
         """Get ready for a fit on rows that are the same whenever this is called.
 
         Raises
@@ -81,18 +90,18 @@ class Workbench:
             raise ValueError(
                 f"the start was fitted with {self._n_features} features; X has {X.shape[1]}."
             )
-        settings = (method.kernel, method.gamma, method.degree, method.coef0, method.n_landmarks)
+        settings = (kernel.kernel, kernel.gamma, kernel.degree, kernel.coef0, n_landmarks)
         if settings == self._settings:
             return
-        self.rows = feature_rows(X, method, method.n_landmarks, monitor)
+        self.rows = feature_rows(X, kernel, n_landmarks, context.monitor, context.given)
         self._n_features, self._settings = X.shape[1], settings
-        mark = _digest(self.rows.features, positive, monitor)
+        mark = _digest(self.rows.features, positive, context.monitor)
         if mark != self._mark:
             self.cuts = {}
             self.weights = None if self._scorer is None else self.rows.direction(self._scorer)
         self._mark = mark
 
-    def leave(self, weights: Array) -> Scorer:
+    def keep(self, weights: Array) -> Scorer:
         """Put down the direction found, and give its scorer."""
         self.weights, self._scorer = weights, self.rows.scorer(weights)
         return self._scorer
@@ -102,7 +111,8 @@ class Workbench:
         in_use = {risk: cuts.in_use() for risk, cuts in self.cuts.items()}
         small = sum(cuts.size for cuts in in_use.values()) <= _KEPT_NUMBERS
         weights = np.zeros(0) if self.weights is None else self.weights
-        return WarmStart(self._mark, weights, in_use if small else {})
+        cuts = in_use if small else {}
+        return WarmStart(self._mark, weights, cuts, self._scorer, self._n_features)
 
 
 def _digest(features: Rows, positive: Mask, monitor: Monitor) -> bytes:

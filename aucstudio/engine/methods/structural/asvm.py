@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.kernels import KernelSettings
 from aucstudio.engine.linalg import kernel_factor
@@ -147,11 +147,12 @@ class ASVM(KernelSettings, AUCClassifier):
         work = kernel_matrix(N, d) + Work(products=20.0 * N**3, numbers=50.0 * N**2)
         return cost_of(N, NUMBER * (3.2 * N**2 + N * d), work, NO_KERNEL)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         m = int(np.count_nonzero(positive))
         n = len(X) - m
         costs = self._costs(m, n)
-        F, scorer = self._embed(X, monitor)
+        F, scorer = self._embed(X, context)
         tol = _finer(self.tol, self.C, F)
         done = solve_two_margins(F, positive, costs, tol=tol, monitor=monitor, scorer=scorer)
         self.core_margin_ = done.rho
@@ -177,9 +178,9 @@ class ASVM(KernelSettings, AUCClassifier):
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 
-    def _embed(self, X: Array, monitor: Monitor) -> tuple[Array, MakeScorer]:
+    def _embed(self, X: Array, context: Context) -> tuple[Array, MakeScorer]:
         """Give F for the rows, and what makes a scorer of w and of the rows' weights."""
-        kernel = self.settle_kernel(X)
+        kernel, monitor = self.settle_kernel(X, context.given), context.monitor
         points = X - X.mean(axis=0) if kernel.is_linear else X
         if kernel.is_linear and points.shape[1] <= len(points):
             return points, lambda w, beta: LinearScorer(w)

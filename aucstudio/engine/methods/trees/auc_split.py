@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.trees._growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -101,7 +101,8 @@ class AUCSplit(AUCClassifier):
         work = Work(numbers=cells * (60 + 9 * levels), steps=N / 8)
         return cost_of(N, 8 * cells + 80.0 * N, work)
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
         limits = Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes, self.min_gain)
         grower = TreeGrower(X, positive, limits, monitor)
         _grow(grower, monitor)
