@@ -11,9 +11,11 @@ import time
 import numpy as np
 
 from aucstudio.engine import AUCRLS
+from aucstudio.engine.base import Context
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.methods.least_squares._pair_hold_out import leave_pair_out_auc
 from aucstudio.engine.methods.least_squares._path import AUCRLSPath
+from aucstudio.engine.monitor import Monitor
 
 GRID = 2.0 ** np.arange(-20, 10)
 GAUSSIAN = Kernel("rbf", gamma=0.03)
