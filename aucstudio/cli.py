@@ -112,6 +112,7 @@ def _methods(options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
+    from aucstudio.project.data.findings.inspection import inspection, inspection_lines
     from aucstudio.project.data.table import read_table
 
     table = read_table(
@@ -121,35 +122,13 @@ def _inspect(options: argparse.Namespace) -> int:
         roles=read_roles(options),
         dialect=read_dialect(options),
     )
-    found = table.as_inspection()
+    found = inspection(table)
     if options.json:
         _print_json(found)
         return DONE
-    _print(f"{table.path}: {table.rows} rows, {len(table.columns)} columns")
-    _print(_format_words(found))
-    _print(f"label {table.label}: {_classes(table.classes)}; positive {table.positive}")
-    for column in table.columns:
-        _print(
-            f"  {column.name}: {column.role}, {column.distinct} distinct, {column.missing} missing"
-        )
-    for note in table.notes:
-        _print(f"note: {note}")
-    for rejected in table.rejected:
-        _print(f"rejected line {rejected.line}: {rejected.reason}")
+    for line in inspection_lines(found):
+        _print(line)
     return DONE
-
-
-def _format_words(found: dict[str, Any]) -> str:
-    if found["format"] != "csv":
-        return str(found["format"])
-    return (
-        f"csv, {found['encoding']}, delimiter {found['delimiter']!r}, decimal "
-        f"{found['decimal']!r}, {'a' if found['header'] else 'no'} header row"
-    )
-
-
-def _classes(classes: dict[str, int]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in classes.items())
 
 
 def _train(options: argparse.Namespace) -> int:

@@ -1,6 +1,55 @@
 """What changes results is found in a table, and comes in the order of its consequence."""
 
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aucstudio import cli
+from aucstudio.project.data.cells import number_cells
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
+from aucstudio.project.data.findings.copies import repeated, shared
+from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.findings.inspection import inspection
+from aucstudio.project.data.findings.sentinels import find_sentinels
+from aucstudio.project.data.findings.separation import ranked_area
+from aucstudio.project.data.findings.spellings import alike, merged_spellings
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.text.dialect import Dialect
+
+RANDOM = np.random.default_rng(3)
+
+
+def column(name, cells):
+    values = np.array(cells, dtype=object if isinstance(cells[0], str | None) else float)
+    if values.dtype == object:
+        known = [cell for cell in cells if cell is not None]
+        return Column.of_cells(name, values, len(cells) - len(known), len(set(known)))
+    found = number_cells(values)
+    return Column.of_cells(name, values, found.missing, found.distinct)
+
+
+def table_of(label="y", sha256="a", file="data.csv", **columns):
+    made = tuple(column(key, list(cells)) for key, cells in columns.items())
+    table = Table(path=Path(file), format="csv", dialect=Dialect(), sha256=sha256, columns=made)
+    return table.with_roles(label=label, positive="1") if label else table
+
+
+def classes(rows, share=0.3):
+    return (RANDOM.random(rows) < share).astype(float)
+
+
+def found(table, kind):
+    return [finding for finding in find(table) if finding.kind == kind]
+
+
+# ------------------------------------------------------------------ the order
 
 
 def test_findings_are_ranked_by_kind_then_by_rows_and_each_once():
@@ -13,3 +62,290 @@ def test_findings_are_ranked_by_kind_then_by_rows_and_each_once():
 def test_the_sentences_of_findings_are_notes():
     findings = [Finding("missing", "two"), Finding("leak", "one")]
     assert with_findings(findings, ["two", "three"]) == ("one", "two", "three")
+
+
+def test_a_plain_table_has_nothing_to_ask_about():
+    y = classes(400)
+    assert find(table_of(a=RANDOM.normal(size=400), b=RANDOM.integers(0, 9, 400), y=y)) == ()
+
+
+# ------------------------------------------------------------------ leaks
+
+
+@given(
+    st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
+    st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
+)
+def test_the_area_of_a_column_is_that_of_its_pairs(high, low):
+    pairs = [(a > b) + 0.5 * (a == b) for a, b in itertools.product(high, low)]
+    assert ranked_area(np.array(high), np.array(low)) == pytest.approx(np.mean(pairs))
+
+
+def test_a_column_that_orders_the_classes_gives_the_label_away():
+    y = classes(600)
+    told = -(y * 10 + RANDOM.normal(size=600))
+    (leak,) = found(table_of(told=told, other=RANDOM.normal(size=600), y=y), "leak")
+    assert leak.columns == ("told",)
+    assert "AUC 1" in leak.sentence or "AUC 0.999" in leak.sentence
+
+
+def test_a_copy_of_the_label_is_told_from_a_good_column():
+    y = classes(300)
+    words = np.where(y == 1, "dead", "alive").astype(object)
+    (leak,) = found(table_of(outcome=words, y=y), "leak")
+    assert leak.sentence == "column outcome says the same as the label y"
+
+
+def test_a_code_that_determines_the_class_is_a_leak_although_its_numbers_have_no_order():
+    code = RANDOM.integers(0, 9, 900).astype(float)
+    y = np.isin(code, [2, 5, 7]).astype(float)
+    assert [leak.columns for leak in found(table_of(code=code, y=y), "leak")] == [("code",)]
+
+
+def test_levels_that_are_all_different_give_nothing_away():
+    y = classes(400)
+    names = np.array([f"name {k}" for k in range(400)], dtype=object)
+    table = table_of(name=names, x=RANDOM.normal(size=400), y=y).with_roles(
+        roles={"name": "category"}
+    )
+    assert not found(table, "leak")
+
+
+def test_a_column_that_is_there_in_one_class_only_is_a_leak():
+    y = classes(400)
+    when = np.where(y == 1, RANDOM.integers(1, 90, 400).astype(float), np.nan)
+    (leak,) = found(table_of(death=when, y=y), "leak")
+    assert "only where the label is 1" in leak.sentence
+
+
+def test_a_few_rows_that_happen_to_be_in_order_are_no_leak():
+    y = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+    assert not found(table_of(a=[1.0, 2, 3, 4, 5, 6], y=y), "leak")
+
+
+@pytest.mark.parametrize("rows", [60_000, 300_000])
+def test_a_leak_is_found_among_more_rows_than_the_sample(rows):
+    y = classes(rows, 0.2)
+    leaky, good = y + RANDOM.normal(size=rows) * 0.1, y + RANDOM.normal(size=rows)
+    assert [f.columns for f in found(table_of(leaky=leaky, good=good, y=y), "leak")] == [("leaky",)]
+
+
+# ------------------------------------------------------------------ sentinels
+
+
+@pytest.mark.parametrize("value", [-999.0, 9999.0, 999.0, 99999.0, -9999.0, 1e20])
+def test_a_repeated_number_far_outside_the_rest_is_a_sentinel(value):
+    cells = np.r_[RANDOM.normal(50, 12, 300), [value] * 20]
+    (sentinel,) = find_sentinels(column("a", list(cells)))
+    assert (sentinel.value, sentinel.count) == (value, 20)
+
+
+def test_several_sentinels_of_one_column_are_found():
+    cells = np.r_[RANDOM.integers(18, 66, 300), [99] * 5, [98] * 4, [-99] * 3]
+    assert {s.value for s in find_sentinels(column("age", list(map(float, cells))))} == {
+        99,
+        98,
+        -99,
+    }
+
+
+def test_zero_is_asked_about_where_nothing_else_is_near():
+    cells = np.r_[RANDOM.normal(32, 6, 700).clip(18, 60), np.zeros(11)]
+    assert [s.value for s in find_sentinels(column("bmi", list(cells)))] == [0]
+
+
+def test_minus_one_is_asked_about_where_it_is_the_commonest_and_only_negative_number():
+    days = np.r_[RANDOM.integers(1, 800, 300), np.full(500, -1)].astype(float)
+    assert [s.value for s in find_sentinels(column("pdays", list(days)))] == [-1]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.arange(0, 101.0).repeat(3),  # percentages, 99 among them
+        np.arange(18, 100.0).repeat(2),  # ages up to 99
+        np.r_[np.arange(-20, 35.0).repeat(4)],  # degrees, -9 and -1 among them
+        np.r_[np.arange(0, 50.0), 999.0],  # once is no habit
+        np.array([0.0, 1.0] * 50),  # a code
+        np.array([1.0, 2.0, 3.0, 5.0] * 30),
+        np.r_[np.zeros(900), RANDOM.lognormal(8, 1.5, 100)],  # amounts, mostly none
+        RANDOM.poisson(3, 500).astype(float),  # counts
+        np.r_[RANDOM.normal(size=200), -1.0, -1.0],
+        RANDOM.lognormal(6, 2, 2000).round(),  # incomes have long tails
+    ],
+)
+def test_legitimate_numbers_are_no_sentinels(cells):
+    assert find_sentinels(column("a", list(cells))) == []
+
+
+def test_missing_cells_do_not_hide_a_sentinel():
+    cells = [float("nan")] * 50 + list(RANDOM.normal(5, 1, 200)) + [-999.0] * 9
+    (finding,) = found(table_of(a=cells, y=classes(259)), "sentinel")
+    assert (finding.columns, finding.rows, finding.values) == (("a",), 9, ("-999",))
+
+
+# ------------------------------------------------------------------ copies
+
+
+rows_of_cells = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, -0.0, 1.0, float("nan"), 2.5]),
+        st.sampled_from(["x", "y", None]),
+        st.sampled_from([1.0, 2.0]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=60)
+@given(rows_of_cells)
+def test_rows_that_occur_again_are_those_that_a_count_finds(rows):
+    same = [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
+    expected = [k for k, row in enumerate(same) if same.count(row) > 1]
+    a, b, c = zip(*rows, strict=True)
+    text = np.array(b, dtype=object)
+    columns = [
+        column("a", list(a)),
+        Column.of_cells("b", text, b.count(None), len(set(b) - {None})),
+        column("c", list(c)),
+    ]
+    again, prints = repeated(columns, np.arange(len(rows)))
+    assert again.tolist() == expected
+    assert len(set(prints.tolist())) == len({same[k] for k in expected})
+
+
+def measured(rows):
+    return {"a": RANDOM.normal(size=rows), "b": RANDOM.normal(size=rows), "y": classes(rows)}
+
+
+def test_repeated_rows_are_counted_and_their_labels_compared():
+    cells = measured(300)
+    doubled = {name: np.r_[values, values[:30]] for name, values in cells.items()}
+    doubled["y"][300:305] = 1 - doubled["y"][300:305]
+    (finding,) = found(table_of(**doubled), "duplicates")
+    assert finding.rows == 30
+    assert "10 that look alike have different labels" in finding.sentence
+
+
+def test_copies_in_one_group_are_never_divided():
+    cells = measured(300)
+    doubled = {name: np.r_[values, values[:30]] for name, values in cells.items()}
+    doubled["who"] = np.r_[np.arange(300.0), np.arange(30.0)]
+    table = table_of(**doubled).with_roles(roles={"who": "group"})
+    assert not found(table, "duplicates")
+
+
+def test_rows_of_a_few_codes_agree_by_chance():
+    cells = {name: RANDOM.integers(0, 3, 500).astype(float) for name in "abc"}
+    assert not found(table_of(**cells, y=classes(500)), "duplicates")
+
+
+def test_rows_to_test_on_that_are_trained_on_are_counted():
+    train, other = measured(200), measured(100)
+    test = {name: np.r_[other[name], train[name][:7]] for name in train}
+    finding = shared(table_of(**train), table_of(**test, sha256="b", file="test.csv"))
+    assert finding.kind == "leak"
+    assert finding.rows == 7
+    assert shared(table_of(**train), table_of(**other, sha256="b")) is None
+    assert "the very file" in shared(table_of(**train), table_of(**train)).sentence
+
+
+# ------------------------------------------------------------------ spellings
+
+
+def test_spellings_of_a_class_and_of_a_level_are_found():
+    y = np.array(["yes", "Yes", "no", "YES", "no", "no"] * 30, dtype=object)
+    city = np.array(["Bern", "bern ", "Basel", "Chur", "Genf", "Genf"] * 30, dtype=object)
+    table = table_of(label=None, city=city, x=RANDOM.normal(size=180), y=y).with_roles(label="y")
+    label, level = sorted(found(table, "spelling"), key=lambda finding: -finding.rows)
+    assert (label.columns, label.rows) == (("y",), 60)
+    assert (level.columns, level.rows) == (("city",), 30)
+
+
+def test_names_that_differ_in_more_than_their_spelling_stay_apart():
+    assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
+    assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
+    assert merged_spellings({"No": 3, "no": 5, "yes": 2}) == {"No": "no", "no": "no"}
+
+
+# ------------------------------------------------------------------ identifiers and groups
+
+
+def test_a_counter_a_number_of_an_account_and_a_moment_are_no_measurements():
+    n = 400
+    y = classes(n)
+    names = {
+        "order": np.arange(n) * 3.0 + 7,
+        "account": RANDOM.permutation(n) + 1000.0,
+        "stamp": RANDOM.integers(1_500_000_000, 1_600_000_000, n).astype(float),
+        "day": 20200100.0 + RANDOM.integers(1, 29, n),
+    }
+    table = table_of(**names, amount=RANDOM.normal(size=n), y=y)
+    assert {f.columns[0] for f in found(table, "identifier")} == set(names)
+
+
+def test_whole_numbers_that_are_all_different_by_chance_are_measurements():
+    cells = RANDOM.choice(10_000_000, 300, replace=False).astype(float)
+    assert not found(table_of(price=cells, y=classes(300)), "identifier")
+
+
+def test_a_column_that_names_patients_is_offered_as_group():
+    who = RANDOM.integers(0, 40, 400).astype(float)
+    table = table_of(patient_id=who, ward=who % 3, y=classes(400))
+    (finding,) = found(table, "group")
+    assert finding.columns == ("patient_id",)
+    assert not found(table.with_roles(roles={"patient_id": "group"}), "group")
+
+
+# ------------------------------------------------------------------ the label
+
+
+def test_what_is_guessed_or_few_about_the_label_is_said():
+    y = np.array(["sick"] * 4 + ["well"] * 200, dtype=object)
+    table = table_of(label=None, x=RANDOM.normal(size=204), y=y).with_roles(label="y")
+    assert "4 rows only" in found(table, "label")[0].sentence
+    assert "sick is guessed to be the positive one" in found(table, "positive")[0].sentence
+    assert found(table.with_roles(label=False), "label")
+
+
+# ------------------------------------------------------------------ files
+
+
+@pytest.fixture
+def awkward(tmp_path):
+    y = classes(300)
+    rows = [f"{k},{-999 if k % 20 == 0 else RANDOM.normal():.4f},{v:.0f}" for k, v in enumerate(y)]
+    path = tmp_path / "awkward.csv"
+    path.write_text("\n".join(["counter,a,y", *rows]))
+    return path
+
+
+def test_inspect_tells_findings_first_as_text_and_as_json(awkward, capsys):
+    assert cli.main(["inspect", str(awkward)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = [line for line in lines if line.startswith("finding")]
+    assert [line.split(":")[0] for line in told][:2] == [
+        "finding (sentinel)",
+        "finding (identifier)",
+    ]
+    assert lines.index(told[-1]) < next(k for k, line in enumerate(lines) if "AUC" in line)
+    assert cli.main(["inspect", str(awkward), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["findings"][0]["kind"] == "sentinel"
+    by_name = {one["name"]: one for one in document["columns"]}
+    assert by_name["y"] == {
+        "name": "y", "role": "label", "kind": "number", "guessed": True, "reason": "",
+        "missing": 0, "distinct": 2, "auc": None,
+    }  # fmt: skip
+    assert 0 <= by_name["a"]["auc"] <= 1
+
+
+def test_findings_of_a_table_on_disk_are_those_that_some_rows_show(awkward):
+    whole, disk = read_table(awkward), open_stream(awkward)
+    try:
+        ours = {(f.kind, f.columns) for f in find(whole) if f.kind in ("sentinel", "positive")}
+        assert ours == {(f.kind, f.columns) for f in find(disk)}
+        assert inspection(disk)["columns"][1]["auc"] == inspection(whole)["columns"][1]["auc"]
+    finally:
+        disk.close()

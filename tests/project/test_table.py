@@ -73,7 +73,10 @@ def test_inspection_is_the_documented_json(write):
         "format": "csv", "encoding": "utf-8", "delimiter": ",", "decimal": ".", "header": True,
         "rows": 4,
     }  # fmt: skip
-    assert document["columns"][0] == {"name": "age", "role": "number", "missing": 1, "distinct": 3}
+    assert document["columns"][0] == {
+        "name": "age", "role": "number", "kind": "number", "guessed": True, "reason": "",
+        "missing": 1, "distinct": 3,
+    }  # fmt: skip
     assert document["label"] == "label"
     assert document["positive"] == "yes"
     assert document["unlabelled"] == 0

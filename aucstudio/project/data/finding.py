@@ -20,7 +20,8 @@ KINDS = (
     "group",  # rows that seem to belong together
     "identifier",  # a number that names the row, or its place in the file
     "positive",  # the positive class is a guess
-    "missing",  # cells without a value, or columns without any
+    "ignored",  # columns that nothing is learnt from
+    "missing",  # cells without a value
 )
 
 
@@ -38,12 +39,15 @@ class Finding:
         The columns that it is about.
     rows : int
         How many rows (of a column: cells) it is about; 0 where that does not apply.
+    values : tuple of str
+        The cells that it is about, as they are spelled: sentinels, spellings of one class.
     """
 
     kind: str
     sentence: str
     columns: tuple[str, ...] = ()
     rows: int = 0
+    values: tuple[str, ...] = ()
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:

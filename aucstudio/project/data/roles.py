@@ -12,6 +12,10 @@ MAX_CLASSES = 20
 
 _ID_WORDS = {"id", "ids", "identifier", "uuid", "guid"}
 _ID_ENDINGS = _ID_WORDS | {"nr", "no", "number", "key", "index", "idx", "row", "rowid"}
+_THINGS = {
+    "patient", "subject", "participant", "person", "customer", "client", "user", "household",
+    "mouse", "rat", "animal", "donor", "respondent",
+}  # fmt: skip
 _LABEL_NAMES = {
     "label", "labels", "class", "target", "outcome", "y", "diagnosis", "status", "response",
     "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
@@ -63,6 +67,12 @@ def _is_identifier(column: Column, known: int) -> bool:
     return bool(words) and (
         words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
     )
+
+
+def is_named_identifier(name: str) -> bool:
+    """Tell whether a name says that a column names persons or things: patient_id, CustomerID."""
+    words = _words(name)
+    return not _ID_WORDS.isdisjoint(words) or not _THINGS.isdisjoint(words[-1:])
 
 
 def _words(name: str) -> list[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
@@ -151,14 +151,21 @@ class TableInfo(abc.ABC):
             "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],
             "rejected_rows": self.rejected_rows,
             "columns": [
-                {"name": c.name, "role": c.role, "missing": c.missing, "distinct": c.distinct}
+                {
+                    "name": c.name,
+                    "role": c.role,
+                    "kind": c.kind,
+                    "guessed": "label" in self.guessed if c.role == "label" else c.guessed,
+                    "reason": c.why,
+                    "missing": c.missing,
+                    "distinct": c.distinct,
+                }
                 for c in self.columns
             ],
             "label": self.label,
             "classes": dict(self.classes),
             "positive": self.positive,
             "unlabelled": self.unlabelled,
-            "findings": [dataclasses.asdict(finding) for finding in ranked(self.findings)],
             "notes": list(self.notes),
         }
 

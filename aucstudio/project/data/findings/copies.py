@@ -1,0 +1,180 @@
+"""Rows that occur more than once, in a table or in the one to test on as well.
+
+Rows are compared by fingerprints of 64 bits of what is learnt from. Whatever is alone after some
+columns is left aside, so that a table of measurements takes a look at a few of them only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+
+Prints = NDArray[np.uint64]
+Rows = NDArray[np.intp]
+
+# Fewer copies change no figure.
+_FEWEST, _SHARE = 2, 1e-3
+_AT_ONCE = 4
+_WINDOW = 100_000
+_SAMPLE = 4000
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# So much more often than columns that know nothing of each other would agree.
+_NOT_BY_CHANCE = 3.0
+
+
+def copies(table: Table) -> Iterator[Finding]:
+    """Find rows that repeat another one in everything that is learnt from."""
+    rows = np.flatnonzero(table.labelled()) if table.label else np.arange(table.rows)
+    features = table.features
+    again, prints = repeated(features, rows)
+    if not len(again):
+        return
+    numbers = np.unique(prints, return_inverse=True)[1]
+    surplus = _surplus(table, rows, again, numbers)
+    if surplus < max(_FEWEST, _SHARE * len(rows)):
+        return
+    if surplus <= _NOT_BY_CHANCE * _expected(features, rows):
+        return
+    other = _of_both(table, again, numbers)
+    under = f" ({other:,} that look alike have different labels)" if other else ""
+    yield Finding(
+        "duplicates",
+        f"{surplus:,} rows repeat another one in all that is learnt from{under}: a row may be "
+        "trained on while its copy is tested",
+        (),
+        surplus,
+    )
+
+
+def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:
+    """Count rows beyond the first of each; those of one group are never divided, and are one."""
+    groups = table.groups
+    if groups is None:
+        return len(again) - int(numbers.max(initial=-1)) - 1
+    place = np.searchsorted(rows, again)
+    pairs = np.unique(np.stack([numbers, groups.codes[place]]), axis=1).shape[1]
+    return int(pairs) - int(numbers.max(initial=-1)) - 1
+
+
+def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
+    """Count the repeated rows among whose likes several classes occur."""
+    if table.label is None:
+        return 0
+    cells = table.column(table.label).values[again]
+    codes = np.unique(cells.astype(str) if cells.dtype == object else cells, return_inverse=True)[1]
+    count = int(numbers.max()) + 1
+    least = np.full(count, codes.max() + 1)
+    most = np.zeros(count, dtype=codes.dtype)
+    np.minimum.at(least, numbers, codes)
+    np.maximum.at(most, numbers, codes)
+    return int(np.count_nonzero((least < most)[numbers]))
+
+
+def _expected(columns: Sequence[Column], rows: Rows) -> float:
+    """Give how many pairs of rows would agree, did the columns know nothing of each other."""
+    some = rows[:: max(1, len(rows) // _SAMPLE)]
+    logarithm = math.log(max(len(rows), 2)) + math.log(max(len(rows) - 1, 1)) - math.log(2)
+    for column in columns:
+        counts = np.unique(_prints(column, some), return_counts=True)[1].astype(np.float64)
+        # At least one pair: a column that never agrees in a sample may do so in the table.
+        agree = max(float((counts * (counts - 1)).sum()), 2.0)
+        logarithm += math.log(agree) - math.log(len(some)) - math.log(max(len(some) - 1, 1))
+    return math.exp(min(logarithm, 700.0))
+
+
+def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
+    """Give the rows that have their like in all columns, and a fingerprint of each.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : ndarray of int
+        Those that are compared.
+    """
+    prints = np.zeros(len(rows), dtype=np.uint64)
+    ordered = sorted(columns, key=lambda column: -column.distinct)
+    for start in range(0, len(ordered), _AT_ONCE):
+        for column in ordered[start : start + _AT_ONCE]:
+            prints = _mixed(prints, _prints(column, rows))
+        again = _occurs_again(prints)
+        rows, prints = rows[again], prints[again]
+        if not len(rows):
+            break
+    return (rows, prints) if ordered else (rows[:0], prints[:0])
+
+
+def fingerprints(columns: Sequence[Column]) -> Prints:
+    """Give a fingerprint of every row; comparable within this process alone."""
+    rows = np.arange(len(columns[0].values))
+    prints = np.zeros(len(rows), dtype=np.uint64)
+    for column in columns:
+        prints = _mixed(prints, _prints(column, rows))
+    return prints
+
+
+def shared(train: Table, test: Table) -> Finding | None:
+    """Find rows to test on that are trained on, too; None if there are none worth a word."""
+    if train.sha256 == test.sha256:
+        return Finding(
+            "leak",
+            f"{test.path.name} is the very file that is trained on: what is tested was learnt",
+            (),
+            test.rows,
+        )
+    names = [name for name in train.feature_names if name in test.feature_names]
+    if not names:
+        return None
+    ours, theirs = ([table.column(name) for name in names] for table in (train, test))
+    if any(a.kind != b.kind for a, b in zip(ours, theirs, strict=True)):
+        return None
+    known = fingerprints(ours)
+    met = int(np.count_nonzero(np.isin(fingerprints(theirs), known)))
+    chance = 2 * _expected(ours, np.arange(train.rows)) * test.rows / max(train.rows, 1)
+    if not met or met <= _NOT_BY_CHANCE * chance:
+        return None
+    return Finding(
+        "leak",
+        f"{met:,} of the {test.rows:,} rows of {test.path.name} are rows that are trained on, too",
+        (),
+        met,
+    )
+
+
+def _prints(column: Column, rows: Rows) -> Prints:
+    cells: NDArray[Any] = column.values if len(rows) == len(column.values) else column.values[rows]
+    if column.kind == "number":
+        bits = (cells + 0.0).view(np.uint64)  # one zero, not two
+        bits[np.isnan(cells)] = 1
+        return bits
+    prints = np.empty(len(cells), dtype=np.int64)
+    # Windows, because one pass over objects in C would hold the GIL throughout.
+    for start in range(0, len(cells), _WINDOW):
+        part = cells[start : start + _WINDOW].tolist()
+        prints[start : start + len(part)] = np.fromiter(map(hash, part), np.int64, len(part))
+    return prints.view(np.uint64)
+
+
+def _mixed(prints: Prints, bits: Prints) -> Prints:
+    mixed = (prints ^ bits) * _FACTOR
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _FACTOR
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _occurs_again(prints: Prints) -> NDArray[np.bool_]:
+    ordered = np.sort(prints)
+    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(several):
+        return np.zeros(len(prints), dtype=bool)
+    place = np.minimum(np.searchsorted(several, prints), len(several) - 1)
+    again: NDArray[np.bool_] = several[place] == prints
+    return again

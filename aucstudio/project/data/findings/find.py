@@ -1,0 +1,55 @@
+"""Everything about a table that changes results, the weightiest first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.disk.stream import DiskTable, look_at
+from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.findings.classes import labelling, left_out
+from aucstudio.project.data.findings.copies import copies
+from aucstudio.project.data.findings.identifiers import groups, identifiers
+from aucstudio.project.data.findings.leaks import leaks
+from aucstudio.project.data.findings.sentinels import sentinels
+from aucstudio.project.data.findings.spellings import spellings
+from aucstudio.project.data.table import Table
+
+# Looked for in the cells.
+_SEARCHES = (leaks, sentinels, spellings, groups, identifiers, copies)
+# What holds of some rows does so of all: not that no number occurs twice, nor how often rows do.
+_IN_SOME = (leaks, sentinels, spellings)
+
+
+def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tuple[Finding, ...]:
+    """Find what changes results, the weightiest first; of a table on disk, in some of its rows.
+
+    Parameters
+    ----------
+    table : AnyTable
+    tell : callable, optional
+        Told the share done; may raise to stop.
+    """
+    found = [*table.findings, *labelling(table), *left_out(table)]
+    looked_at = in_memory(table)
+    searches = _SEARCHES if looked_at is table else _IN_SOME
+    for n, search in enumerate(searches):
+        if tell is not None:
+            tell(n / len(searches))
+        found += search(looked_at)
+    return ranked(found)
+
+
+def in_memory(table: AnyTable) -> Table:
+    """Give the table, or rows of one on disk, from here and there."""
+    if isinstance(table, Table):
+        return table
+    assert isinstance(table, DiskTable)
+    seen = look_at(table, table.columns)
+    columns = tuple(
+        dataclasses.replace(cells, role=column.role, why=column.why)
+        for cells, column in zip(seen, table.columns, strict=True)
+    )
+    plain = {f.name: getattr(table, f.name) for f in dataclasses.fields(AnyTable)}
+    return Table(**{**plain, "columns": columns, "row_numbers": None})

@@ -1,0 +1,101 @@
+"""Numbers that name a row, a moment or a thing instead of measuring it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.roles import is_named_identifier
+from aucstudio.project.data.table import Table
+
+Array = NDArray[np.float64]
+
+_FEWEST = 50
+# So rarely would as many whole numbers of such a range be all different by chance.
+_BY_CHANCE = 1e-3
+_HEAD = 1000
+# Seconds since 1970 from 1990 to 2050, and the same in thousandths.
+_SECONDS = (6.3e8, 2.53e9)
+_DAYS = (19000101.0, 21001231.0)
+_EACH = 1.5
+
+
+def identifiers(table: Table) -> Iterator[Finding]:
+    """Find features that name rows, follow their order, or tell a moment."""
+    for column in table.features:
+        if column.role != "number" or len(column.values) - column.missing < _FEWEST:
+            continue
+        if sentence := _what_it_is(column):
+            yield Finding("identifier", sentence, (column.name,), table.rows)
+
+
+def groups(table: Table) -> Iterator[Finding]:
+    """Find features that are named like an identifier, with several rows each."""
+    for column in table.features:
+        known = table.rows - column.missing
+        if known < _FEWEST or known < _EACH * column.distinct or column.distinct < 2:
+            continue
+        names_things = column.kind == "text" or column.is_integer()
+        if is_named_identifier(column.name) and names_things:
+            yield Finding(
+                "group",
+                f"column {column.name} names {column.distinct:,} things in {known:,} rows: rows of "
+                "one thing may belong together",
+                (column.name,),
+                known,
+            )
+
+
+def _what_it_is(column: Column) -> str:
+    cells = column.values[~np.isnan(column.values)] if column.missing else column.values
+    if not _is_whole(cells):
+        return ""
+    if _are_moments(cells):
+        return (
+            f"column {column.name} looks like dates or moments written as numbers: what is learnt "
+            "from it may not hold later"
+        )
+    if column.distinct < len(cells):
+        return ""
+    if _rises(cells):
+        return f"column {column.name} counts the rows or follows their order in the file"
+    if _is_no_chance(cells):
+        return f"column {column.name} has another whole number in each row and may be an identifier"
+    return ""
+
+
+def _is_whole(cells: Array) -> bool:
+    head = cells[:_HEAD]
+    return bool(np.all(head == np.floor(head))) and bool(np.all(cells == np.floor(cells)))
+
+
+def _rises(cells: Array) -> bool:
+    """Tell whether cells rise or fall throughout; a glance at the first decides in most cases."""
+    for part in (cells[:_HEAD], cells):
+        steps = np.diff(part)
+        if not (np.all(steps > 0) or np.all(steps < 0)):
+            return False
+    return True
+
+
+def _is_no_chance(cells: Array) -> bool:
+    """Tell whether so many draws from such a range would hardly be all different."""
+    n, reach = len(cells), float(cells.max() - cells.min()) + 1
+    return n * (n - 1) / (2 * reach) > -math.log(_BY_CHANCE)
+
+
+def _are_moments(cells: Array) -> bool:
+    low, high = float(cells.min()), float(cells.max())
+    if low == high:
+        return False
+    if any(_SECONDS[0] * unit <= low and high <= _SECONDS[1] * unit for unit in (1, 1000)):
+        return True
+    if not (_DAYS[0] <= low and high <= _DAYS[1]):
+        return False
+    months, days = cells // 100 % 100, cells % 100
+    return bool(np.all((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)))

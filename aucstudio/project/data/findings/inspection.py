@@ -1,0 +1,61 @@
+"""What ``aucstudio inspect`` says of a table, as plain data and as lines of text."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.findings.find import find, in_memory
+from aucstudio.project.data.findings.separation import areas
+
+
+def inspection(table: AnyTable) -> dict[str, Any]:
+    """Give what was understood of a table and what was found in it, as plain data."""
+    document = table.as_inspection()
+    by_itself = areas(in_memory(table))
+    for column in document["columns"]:
+        column["auc"] = by_itself.get(column["name"])
+    document["findings"] = [dataclasses.asdict(finding) for finding in find(table)]
+    return document
+
+
+def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
+    """Tell people what :func:`inspection` gives: what changes results first."""
+    yield f"{document['file']}: {document['rows']:,} rows, {len(document['columns']):,} columns"
+    yield _format_words(document)
+    if document["label"] is not None:
+        yield _label_words(document)
+    told = set()
+    for finding in document["findings"]:
+        told.add(finding["sentence"])
+        yield f"finding ({finding['kind']}): {finding['sentence']}"
+    for column in document["columns"]:
+        yield f"  {_column_words(column)}"
+    for note in document["notes"]:
+        if note not in told:
+            yield f"note: {note}"
+    for rejected in document["rejected"]:
+        yield f"rejected line {rejected['line']}: {rejected['reason']}"
+
+
+def _format_words(document: dict[str, Any]) -> str:
+    if document["format"] != "csv":
+        return str(document["format"])
+    return (
+        f"csv, {document['encoding']}, delimiter {document['delimiter']!r}, decimal "
+        f"{document['decimal']!r}, {'a' if document['header'] else 'no'} header row"
+    )
+
+
+def _label_words(document: dict[str, Any]) -> str:
+    classes = ", ".join(f"{name} ({count:,})" for name, count in document["classes"].items())
+    positive = document["positive"] or "to be chosen"
+    return f"label {document['label']}: {classes}; positive {positive}"
+
+
+def _column_words(column: dict[str, Any]) -> str:
+    area = "" if column["auc"] is None else f", AUC {column['auc']:.3f}"
+    words = f"{column['distinct']:,} distinct, {column['missing']:,} missing{area}"
+    return f"{column['name']}: {column['role']}, {words}"

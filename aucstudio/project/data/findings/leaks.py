@@ -1,0 +1,99 @@
+"""Columns that give the label away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.findings.separation import (
+    MOST_CODES,
+    Classes,
+    area_of,
+    area_of_levels,
+)
+from aucstudio.project.data.table import Table
+
+# By itself a column that is known before the outcome hardly ever orders the classes so well.
+_TELLING = 0.999
+# What a sample must show for all rows to be looked at.
+_SUSPECT = 0.99
+# So rarely may chance alone separate the classes of a small table in one of its columns.
+_BY_CHANCE = 1e-3
+
+
+def leaks(table: Table) -> Iterator[Finding]:
+    """Find the features that order the classes by themselves, or are there in one of them only."""
+    classes = Classes.of(table)
+    if classes is None or not _is_enough(classes, len(table.features)):
+        return
+    rows = classes.thinned(len(table.features))
+    for column in table.features:
+        if _area(column, rows) < _SUSPECT:
+            if column.missing:
+                yield from _known_in_one(table, column, classes)
+            continue
+        area = _area(column, classes)
+        if area >= _TELLING:
+            yield Finding("leak", _sentence(table, column, area), (column.name,), table.rows)
+
+
+def _is_enough(classes: Classes, columns: int) -> bool:
+    """Tell whether so many rows are not separated by chance in one of so many columns."""
+    m, n = len(classes.positive), len(classes.negative)
+    orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
+    return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
+
+
+def _area(column: Column, rows: Classes) -> float:
+    """Give the best area that a column reaches, in either direction, or as a code."""
+    area = area_of(column, rows)
+    best = 0.5 if area is None else max(area, 1.0 - area)
+    if column.role == "number" and 2 < column.distinct <= MOST_CODES:
+        best = max(best, area_of_levels(column, rows) or 0.5)
+    return best
+
+
+def _sentence(table: Table, column: Column, area: float) -> str:
+    if _is_the_label(table, column):
+        return f"column {column.name} says the same as the label {table.label}"
+    return (
+        f"column {column.name} tells the classes apart by itself (AUC {_floored(area)}): is it "
+        "known before the outcome is?"
+    )
+
+
+def _floored(area: float) -> str:
+    return "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
+
+
+def _is_the_label(table: Table, column: Column) -> bool:
+    """Tell whether each class has one value of the column, and each value one class."""
+    assert table.label is not None
+    label = table.column(table.label)
+    if column.distinct != label.distinct or column.distinct > MOST_CODES:
+        return False
+    known = column.known() & label.known()
+    pairs = set(zip(column.values[known].tolist(), label.values[known].tolist(), strict=True))
+    return len(pairs) == column.distinct and int(np.count_nonzero(known)) == int(
+        label.known().sum()
+    )
+
+
+def _known_in_one(table: Table, column: Column, classes: Classes) -> Iterator[Finding]:
+    """Find a column whose cells are there in one class, and missing in the other."""
+    known = column.known()
+    shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]
+    if 0.5 + abs(shares[0] - shares[1]) / 2 >= _TELLING:
+        which = table.positive or "one class"
+        words = "only" if shares[0] > shares[1] else "everywhere but"
+        yield Finding(
+            "leak",
+            f"column {column.name} has a value {words} where the label is {which}: is it known "
+            "before the outcome is?",
+            (column.name,),
+            table.rows,
+        )

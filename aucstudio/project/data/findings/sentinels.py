@@ -1,0 +1,130 @@
+"""Numbers that stand for a missing value: -999, 9999 and their like, far outside the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+
+Array = NDArray[np.float64]
+
+# What programs and questionnaires write for "not known": repeated 9, 8 or 7; 97 and 98; those of
+# weather stations; the ends of whole numbers; what netCDF and model output are filled with.
+_REPEATED = tuple(float(digit * length) for digit in "987" for length in range(2, 9))
+_ANSWERS = tuple(float("9" * length + digit) for digit in "87" for length in range(1, 5))
+_WEATHER = (99.9, 999.9, 9999.9, 99.99, 999.99)
+_ENDS = (32767.0, 32768.0, 2147483647.0, 2147483648.0, 1e20, 1e30, 9.969209968386869e36)
+_FORMS = frozenset((*_REPEATED, *_ANSWERS, *_WEATHER, *_ENDS))
+_MOST_OF_A_COLUMN = 4
+_FEWEST = 2
+# The rest must be a measurement, not a code of a few values.
+_FEWEST_VALUES = 10
+_SAMPLE = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Sentinel:
+    """A number that stands for a missing value, and its cells."""
+
+    value: float
+    count: int
+
+
+def sentinels(table: Table) -> Iterator[Finding]:
+    """Find them in the columns that are learnt from as numbers."""
+    for column in table.features:
+        if column.role == "number" and (found := find_sentinels(column)):
+            yield _finding(column, found)
+
+
+def find_sentinels(column: Column) -> list[Sentinel]:
+    """Find the ends of a column that are no measurements, the outermost first."""
+    cells = column.values
+    if column.distinct < 3:
+        return []
+    low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
+    if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0)):
+        return []
+    rest = np.sort(cells)[: len(cells) - column.missing]
+    found: list[Sentinel] = []
+    while len(found) < _MOST_OF_A_COLUMN and (end := _end(rest)) is not None:
+        sentinel, rest = end
+        found.append(sentinel)
+    return found
+
+
+def _has_form(value: float) -> bool:
+    return abs(value) in _FORMS
+
+
+def _end(cells: Array) -> tuple[Sentinel, Array] | None:
+    """Give the end of sorted cells that is no measurement, and the cells without it."""
+    for value in (cells[0], cells[-1]):
+        first, last = np.searchsorted(cells, value, "left"), np.searchsorted(cells, value, "right")
+        count, rest = int(last - first), np.concatenate([cells[:first], cells[last:]])
+        if count >= _FEWEST and _stands_out(float(value), count, rest):
+            return Sentinel(float(value), count), rest
+    return None
+
+
+def _stands_out(value: float, count: int, rest: Array) -> bool:
+    """Tell whether a repeated number at an end is none of what the others measure."""
+    inner = _without_forms(rest)
+    if len(inner) < _FEWEST:
+        return False
+    below, reach = value < inner[0], float(inner[-1] - inner[0])
+    gap = float(inner[0] - value) if below else float(value - inner[-1])
+    if _has_form(value):
+        return gap > 0 and gap >= reach / 2 and (reach > 0 or count < len(inner))
+    if not below or not _are_many(inner):
+        return False
+    if value == 0:
+        return gap >= float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
+    # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
+    whole = bool(np.all(inner == np.floor(inner)))
+    return value == -1 and inner[0] >= 0 and whole and count > _most_frequent(inner)
+
+
+def _without_forms(cells: Array) -> Array:
+    """Give sorted cells without what may be further sentinels at their ends."""
+    first, last = 0, len(cells)
+    for _ in range(_MOST_OF_A_COLUMN):
+        if last - first and _has_form(cells[first]):
+            first = int(np.searchsorted(cells, cells[first], "right"))
+        if last - first > 0 and _has_form(cells[last - 1]):
+            last = int(np.searchsorted(cells, cells[last - 1], "left"))
+    return cells[first:last]
+
+
+def _spread(cells: Array) -> Array:
+    return cells[:: max(1, len(cells) // _SAMPLE)]
+
+
+def _are_many(cells: Array) -> bool:
+    return int(np.count_nonzero(np.diff(cells))) + 1 >= _FEWEST_VALUES
+
+
+def _most_frequent(cells: Array) -> int:
+    edges = np.flatnonzero(np.diff(cells, prepend=np.nan, append=np.nan))
+    return int(np.diff(edges).max(initial=0))
+
+
+def _finding(column: Column, found: list[Sentinel]) -> Finding:
+    total = sum(sentinel.count for sentinel in found)
+    share = 100.0 * total / len(column.values)
+    values = tuple(spell_number(sentinel.value) for sentinel in found)
+    return Finding(
+        "sentinel",
+        f"{' and '.join(values)} in column {column.name} ({total:,} cells, {share:.2g} %) "
+        f"{'lie' if len(values) > 1 else 'lies'} far outside the rest and may stand for a missing "
+        "value",
+        (column.name,),
+        total,
+        values,
+    )

@@ -1,0 +1,133 @@
+"""How well a column tells the classes apart by itself.
+
+Numbers are taken as scores. Levels have no order: they are ranked by their share of positives in
+one half of the rows, and judged on the other half, so that many levels gain nothing by chance.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.table import Table
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Cells that are looked at in all, and the rows of a class that this may come to.
+_CELLS = 1_000_000
+_FEWEST, _MOST = 200, 50_000
+# A column of numbers with so few values may be a code whose numbers have no order.
+MOST_CODES = 50
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Classes:
+    """Rows of the two classes."""
+
+    positive: Rows
+    negative: Rows
+
+    @classmethod
+    def of(cls, table: Table) -> Classes | None:
+        """Give all labelled rows; None where the label does not split them in two.
+
+        Of several classes without a positive one, the most frequent stands against the others.
+        """
+        if table.label is None or len(table.classes) < 2:
+            return None
+        if table.positive is None:
+            table = table.with_roles(positive=max(table.classes, key=lambda n: table.classes[n]))
+        (labelled,) = np.nonzero(table.labelled())
+        positive = table.is_positive()
+        found = cls(labelled[positive], labelled[~positive])
+        return found if len(found.positive) and len(found.negative) else None
+
+    def thinned(self, columns: int) -> Classes:
+        """Give as many rows of each as there is time for, drawn at random, always the same."""
+        most = int(np.clip(_CELLS // max(columns, 1), _FEWEST, _MOST))
+        random = np.random.default_rng(0)
+        return Classes(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
+
+
+def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
+    if len(rows) <= most:
+        return rows
+    return np.sort(random.choice(rows, most, replace=False))
+
+
+def areas(table: Table) -> dict[str, float]:
+    """Give the area under the curve of every feature by itself, on a sample if there are many rows.
+
+    Columns without a value in either class are left out, and all of them without a positive class.
+    """
+    classes = None if table.positive is None else Classes.of(table)
+    if classes is None:
+        return {}
+    rows = classes.thinned(len(table.features))
+    found = {column.name: area_of(column, rows) for column in table.features}
+    return {name: area for name, area in found.items() if area is not None}
+
+
+def area_of(column: Column, rows: Classes) -> float | None:
+    """Give the area under the curve of a column by itself, by what its role makes of it."""
+    return (
+        area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
+    )
+
+
+def area_of_numbers(column: Column, rows: Classes) -> float | None:
+    """Give the share of pairs in which the positive row has the greater number; ties are half."""
+    high, low = (_known(column.values[part]) for part in (rows.positive, rows.negative))
+    if not len(high) or not len(low):
+        return None
+    return ranked_area(high, low)
+
+
+def ranked_area(high: Array, low: Array) -> float:
+    """Give the share of pairs in which the first number is the greater one; ties are half."""
+    high, low = np.sort(high), np.sort(low)  # sorted both, the search runs through memory once
+    below = np.searchsorted(low, high, "left").sum() + np.searchsorted(low, high, "right").sum()
+    return float(below) / (2.0 * len(high) * len(low))
+
+
+def area_of_levels(column: Column, rows: Classes) -> float | None:
+    """Give the area that levels reach, ranked on one half of the rows and judged on the other."""
+    codes = _codes(column, np.concatenate([rows.positive, rows.negative]))
+    positive = np.arange(len(codes)) < len(rows.positive)
+    half = np.random.default_rng(0).random(len(codes)) < 0.5
+    found = []
+    for seen, judged in ((half, ~half), (~half, half)):
+        scores = _shares(codes[seen], positive[seen], int(codes.max(initial=0)) + 1)[codes[judged]]
+        parts = scores[positive[judged]], scores[~positive[judged]]
+        if all(map(len, parts)):
+            found.append(ranked_area(*parts))
+    return float(np.mean(found)) if found else None
+
+
+def _shares(codes: Rows, positive: NDArray[np.bool_], levels: int) -> Array:
+    """Give the share of positives of each level, drawn to that of all where there are few rows."""
+    whole = positive.mean() if len(positive) else 0.5
+    total, of_them = (
+        np.bincount(codes, minlength=levels),
+        np.bincount(codes[positive], None, levels),
+    )
+    shares: Array = (of_them + whole) / (total + 1.0)
+    return shares
+
+
+def _codes(column: Column, rows: Rows) -> Rows:
+    cells = column.values[rows]
+    if column.kind == "number":
+        return np.unique(cells, return_inverse=True)[1].astype(np.intp)
+    places: dict[Any, int] = {}
+    numbers = (places.setdefault(cell, len(places)) for cell in cells.tolist())
+    return np.fromiter(numbers, dtype=np.intp, count=len(cells))
+
+
+def _known(cells: Array) -> Array:
+    return cells[~np.isnan(cells)]

@@ -1,0 +1,70 @@
+"""Spellings of one class or one level: yes, Yes and YES."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+
+_MOST_LEVELS = 10_000
+_SHOWN = 3
+
+
+def spellings(table: Table) -> Iterator[Finding]:
+    """Find what is written in several ways in the label and in categories of text."""
+    if table.label is not None:
+        label = table.column(table.label)
+        yield from _findings(label, table.classes, f"classes of the label {label.name}")
+    for column in table.features:
+        if column.kind == "text" and 1 < column.distinct <= _MOST_LEVELS:
+            yield from _in_levels(column)
+
+
+def _in_levels(column: Column) -> Iterator[Finding]:
+    levels = {cell for cell in column.values.tolist() if cell is not None}
+    if alike(levels):
+        yield from _findings(column, column.counts, f"levels of column {column.name}")
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """Group names that differ in capitals, blanks and forms of letters only; two or more each."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(_folded(name), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def merged_spellings(counts: Mapping[str, int]) -> dict[str, str]:
+    """Give the commonest spelling for each that has others; empty where there are none."""
+    merged = {}
+    for group in alike(counts):
+        usual = max(group, key=lambda name: (counts[name], name))
+        merged.update(dict.fromkeys(group, usual))
+    return merged
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split()) or name
+
+
+def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
+    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in alike(counts)]
+    if not groups or column.kind != "text":
+        return
+    groups.sort(key=lambda group: -sum(counts[name] for name in group))
+    told = "; ".join(_words(group, counts) for group in groups[:_SHOWN])
+    more = f"; and {len(groups) - _SHOWN:,} more" if len(groups) > _SHOWN else ""
+    yield Finding(
+        "spelling",
+        f"{what} in several spellings: {told}{more}",
+        (column.name,),
+        sum(counts[name] for group in groups for name in group[1:]),
+        tuple(name for group in groups for name in group),
+    )
+
+
+def _words(group: list[str], counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({counts[name]:,})" for name in group)
