@@ -139,9 +139,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: a key of :data:`aucstudio.engine.catalogue.AIMS`.
     shape : str
         Class attribute: what a scorer is made of, where it takes no kernel.
-    interruptible : bool
-        Class attribute: whether a stop is seen within 0.2 s; False where one library call does
-        everything.
     takes_gaps : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
     leaves_pairs_out : bool
@@ -181,7 +178,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     use_when: ClassVar[str]
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
-    interruptible: ClassVar[bool] = True
     takes_gaps: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
@@ -289,6 +285,10 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         InvalidSetting
             With what it would take and what to use instead.
         """
+
+    def heeds_stop(self) -> bool:
+        """Tell whether a stop is seen within 0.2 s; not where one library call does everything."""
+        return True
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say about how much memory and time a fit will take here, at the present settings.

@@ -59,7 +59,7 @@ class Place:
 
     def heeds_stop(self, experiment: Experiment) -> bool:
         """Tell whether a run here soon answers the wish to stop."""
-        return METHODS[experiment.method].interruptible
+        return METHODS[experiment.method](**experiment.params).heeds_stop()
 
     def close(self) -> None:
         """End what works here, whatever it is doing."""

@@ -14,6 +14,8 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from aucstudio.engine.base import Array, Mask
+from aucstudio.engine.features.feature_rows import shift_for_digits
+from aucstudio.engine.features.fourier import rows_for_mean
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import InvalidSetting, Param
 
@@ -53,6 +55,8 @@ class ClassWeightSettings:
 
     def weigh(self, classes: NDArray[Any], positive: Mask) -> Array:
         """Give the weights of the negative and of the positive class, shape (2,)."""
+        if self.class_weight is None:
+            return np.ones(2)
         labels = classes[positive.astype(int)]
         weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
         return weights
@@ -75,5 +79,9 @@ class BaselineSettings(ClassWeightSettings, CostSettings):
 
 
 def centre_of(X: Array) -> Array:
-    """Give the mean of the rows; 0 for sparse ones, which would not stay sparse about it."""
-    return np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
+    """Give the mean of the rows where measuring from there saves digits, else 0.
+
+    Sparse rows would not stay sparse about it.
+    """
+    few = None if sparse.issparse(X) else shift_for_digits(X[rows_for_mean(len(X))])
+    return np.zeros(X.shape[1]) if few is None else X.mean(axis=0)

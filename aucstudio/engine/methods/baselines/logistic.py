@@ -77,19 +77,23 @@ class Logistic(BaselineSettings, AUCClassifier):
         watcher = _Watcher(problem, monitor)
         library = LogisticRegression(
             C=self.C,
-            class_weight={False: weights[0], True: weights[1]},
+            class_weight=None if self.class_weight is None else dict(enumerate(weights)),
             max_iter=self.max_iter,
             tol=_GRADIENT_TOLERANCE,
         ).set_callbacks(watcher)
         with without_convergence_warnings(), contextlib.suppress(_Halted):
-            library.fit(problem.X, positive)
+            # Labels that are truth values are counted one by one.
+            library.fit(problem.X, positive.astype(np.intp))
             watcher.keep(library)
-        objective, gap = problem.certify(watcher.w, watcher.b)
-        scorer, b = LinearScorer(watcher.w), watcher.b - float(centre @ watcher.w)
+        scores = problem.X @ watcher.w
+        objective, gap = problem.certify(watcher.w, watcher.b, scores)
+        moved = float(centre @ watcher.w)
+        scorer, b = LinearScorer(watcher.w), watcher.b - moved
         if watcher.iteration == 0:
             monitor.step(1, objective, gap=gap, scorer=lambda: scorer)
         iterations, needed = max(1, watcher.iteration), _RELATIVE_GAP * objective
-        return Fit(scorer, objective, iterations, gap, needed, intercept=b)
+        scores += moved
+        return Fit(scorer, objective, iterations, gap, needed, intercept=b, scores=scores)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -100,7 +104,7 @@ class _LogisticProblem:
     positive: Mask
     costs: Array
 
-    def certify(self, w: Array, b: float) -> tuple[float, float]:
+    def certify(self, w: Array, b: float, scores: Array) -> tuple[float, float]:
         """Work out the objective and its distance from the dual objective.
 
         The scores imply alpha_i = C c_i p(wrong class of i). Those of the heavier class are
@@ -108,7 +112,7 @@ class _LogisticProblem:
         every value of the primal one, wherever the solver stands.
         """
         sign = np.where(self.positive, 1.0, -1.0)
-        margins = sign * (self.X @ w + b)
+        margins = sign * (scores + b)
         objective = float(w @ w / 2 + self.costs @ np.logaddexp(0.0, -margins))
         share = expit(-margins)
         weight = share * self.costs
@@ -156,7 +160,7 @@ class _Watcher:
         self.keep(fitted_estimator)
         if not self._monitor.is_heard:
             return
-        objective, gap = self._problem.certify(self.w, self.b)
+        objective, gap = self._problem.certify(self.w, self.b, self._problem.X @ self.w)
         scorer = LinearScorer(self.w)
         if self._monitor.step(self.iteration, objective, gap=gap, scorer=lambda: scorer):
             raise _Halted
