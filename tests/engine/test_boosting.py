@@ -108,10 +108,12 @@ def test_the_private_names_are_those_of_the_installed_library():
     assert sklearn.__version__.startswith(f"{histogram_library.MADE_FOR}.")
 
 
-@pytest.mark.parametrize("name", ["_bin_mapper", "_bin_data", "_predictors"])
+@pytest.mark.parametrize(
+    "name", ["_bin_mapper", "_bin_data", "_predictors", "nodes", "_check_early_stopping_loss"]
+)
 def test_a_library_without_a_private_name_is_refused(data, monkeypatch, name):
     made = histogram_library.LeveledBoosting
-    if name == "_bin_data":
+    if hasattr(made, name):
         monkeypatch.delattr(made, name)
     else:
         ask = histogram_library._private

@@ -5,6 +5,7 @@ Made for scikit-learn 1.9. What another version lacks is said by name, and no re
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ MADE_FOR = "1.9"
 MOST_LEVELS = 255
 
 Levels = NDArray[np.uint8]
+Scores = NDArray[np.float64]
+Nodes = NDArray[Any]
+Hear = Callable[[Scores, list[Nodes]], None]
 
 
 class LeveledBoosting(HistGradientBoostingClassifier):
@@ -24,9 +28,28 @@ class LeveledBoosting(HistGradientBoostingClassifier):
     What it would find is the same. ``fit`` wants rows only for their number and their labels.
     """
 
-    def take_levels(self, levels: Levels, counts: list[int]) -> None:
-        """Take the level of each cell, ``MOST_LEVELS`` for a gap, and the count of each feature."""
+    def take_levels(self, levels: Levels, counts: list[int], hear: Hear) -> None:
+        """Take what to train on, and who hears of it.
+
+        Parameters
+        ----------
+        levels : ndarray of uint8, shape (N, d)
+            The level of each cell, ``MOST_LEVELS`` for a gap.
+        counts : list of int
+            Levels of each feature.
+        hear : callable
+            Called before the first tree and after each with the scores of the rows, which the
+            library itself goes on with, and with the nodes of all trees so far; their splits lie
+            between levels.
+        """
         self._levels, self._counts, self._are_used = levels, np.array(counts), False
+        self._hear, self._is_heard = hear, False
+
+    def fit(self, *args: Any, **kwargs: Any) -> LeveledBoosting:
+        super().fit(*args, **kwargs)
+        if not self._is_heard:
+            raise _mismatch("_check_early_stopping_loss")
+        return self
 
     def _bin_data(self, *_: Any, **__: Any) -> Levels:
         # A table of all levels, the last one repeated, is enough to show to the library.
@@ -37,29 +60,14 @@ class LeveledBoosting(HistGradientBoostingClassifier):
         self._are_used = True
         return self._levels
 
-    @property
-    def has_trees(self) -> bool:
-        """Whether a tree has grown yet."""
+    def _check_early_stopping_loss(self, raw_predictions: Scores, *_: Any, **__: Any) -> bool:
+        # Called after each tree, to tell whether to go on: the way to watch at no cost.
         if not self._are_used:
             raise _mismatch("_bin_data")
-        return bool(_private(self, "_predictors"))
-
-    @property
-    def baseline(self) -> float:
-        """The score of all rows before the first tree."""
-        return float(_private(self, "_baseline_prediction")[0, 0])
-
-    @property
-    def last_tree(self) -> NDArray[Any]:
-        """The nodes of the tree that grew last; its splits lie between levels."""
-        nodes: NDArray[Any] = _private(_private(self, "_predictors")[-1][0], "nodes")
-        return nodes
-
-    def last_values(self) -> NDArray[np.float64]:
-        """Give what that tree adds to the score of each row; one compiled loop."""
-        predict = _private(_private(self, "_predictors")[-1][0], "predict_binned")
-        values: NDArray[np.float64] = predict(self._levels, MOST_LEVELS, 1)
-        return values
+        trees = [_private(of_step[0], "nodes") for of_step in _private(self, "_predictors")]
+        self._hear(raw_predictions[:, 0], trees)
+        self._is_heard = True
+        return False
 
 
 def _private(owner: Any, name: str) -> Any:

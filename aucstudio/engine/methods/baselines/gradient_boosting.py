@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import Cost, Work, cost_of
@@ -19,6 +18,7 @@ from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
     LeveledBoosting,
     Levels,
+    Nodes,
 )
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
@@ -114,8 +114,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
         watcher = _Watcher(positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
-        library = self._library(weights, watcher)
-        library.take_levels(levels, [len(found) + 1 for found in cuts])
+        library = self._library(weights)
+        library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
         with contextlib.suppress(_Halted):
             # The levels are what it trains on; of the rows it wants to see the shape.
             library.fit(np.broadcast_to(0.0, X.shape), positive)
@@ -127,9 +127,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
             scores=watcher.scores,
         )
 
-    def _library(self, weights: Array, watcher: _Watcher) -> LeveledBoosting:
-        # The library calls ``scoring`` after each tree, which is how it is watched; with so much
-        # patience what it returns stops nothing.
+    def _library(self, weights: Array) -> LeveledBoosting:
+        # After each tree the library asks whether to stop early, which is how it is watched.
         return LeveledBoosting(
             learning_rate=self.learning_rate,
             max_iter=self.max_iter,
@@ -139,8 +138,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
             class_weight=None if self.class_weight is None else dict(enumerate(weights)),
             early_stopping=True,
             validation_fraction=None,
-            n_iter_no_change=self.max_iter + 1,
-            scoring=watcher,
+            scoring="loss",
             random_state=_SEED,
         )
 
@@ -165,12 +163,17 @@ def _bin(X: Array, monitor: Monitor) -> tuple[list[Array], Levels]:
 
 
 def _cut(known: Array) -> Array:
-    """Find the cuts between the levels of one feature."""
-    values = np.unique(known)
-    if len(values) <= MOST_LEVELS:
+    """Find the cuts between the levels of one feature: between its values, or at quantiles."""
+    rising = np.sort(known)
+    is_new = rising[1:] != rising[:-1]
+    if np.count_nonzero(is_new) < MOST_LEVELS:
+        values = rising[np.append(True, is_new)]
         return np.asarray(values[:-1] + np.diff(values) / 2)
-    shares = np.linspace(0, 100, MOST_LEVELS + 1)[1:-1]
-    return np.unique(np.percentile(known, shares, method="averaged_inverted_cdf"))
+    # The inverse of the empirical distribution, midway where that is a step.
+    place = len(rising) * (np.linspace(0, 100, MOST_LEVELS + 1)[1:-1] / 100) - 1
+    low = np.floor(place).astype(np.intp)
+    below, above = rising[low], rising[low + 1]
+    return np.unique(np.where(place == low, above - (above - below) * 0.5, above))
 
 
 class _Halted(Exception):  # noqa: N818  (an outcome, not an error)
@@ -188,24 +191,22 @@ class _Watcher:
         monitor: Monitor,
         total: int,
     ) -> None:
-        self._positive, self._costs, self._cuts = positive, costs, cuts
+        self._positive, self._costs = positive, costs
         self._monitor, self._total = monitor, total
-        self._trees: list[EnsembleScorer] = []
+        self._thresholds = np.full((len(cuts), MOST_LEVELS + 1), ABOVE_ALL)
+        for row, found in zip(self._thresholds, cuts, strict=True):
+            row[: len(found)] = found
+        self._read: list[EnsembleScorer] = []
 
-    def __call__(self, library: LeveledBoosting, *_: Any, **__: Any) -> float:
-        """Hear of the start or of another tree; what is returned means nothing."""
-        if not library.has_trees:
-            self._base = library.baseline
-            self.scores = np.full(len(self._positive), self._base)
-            return 0.0
-        self._trees.append(_tree(library.last_tree, self._cuts))
-        # Rows go by their levels as by their values.
-        self.scores += library.last_values()
-        if self._monitor.step(
+    def hear(self, scores: Array, trees: list[Nodes]) -> None:
+        """Hear of the start or of another tree."""
+        self.scores, self._trees = scores, trees
+        if not trees:
+            self._base = float(scores[0])
+        elif self._monitor.is_heard and self._monitor.step(
             self.iteration, self.objective, total=self._total, scorer=self.scorer
         ):
             raise _Halted
-        return 0.0
 
     @property
     def iteration(self) -> int:
@@ -220,21 +221,20 @@ class _Watcher:
 
     def scorer(self) -> EnsembleScorer:
         """Make a scorer of the trees so far."""
-        return joined(self._trees, self._base)
+        self._read += [_tree(nodes, self._thresholds) for nodes in self._trees[len(self._read) :]]
+        return joined(self._read, self._base)
 
 
-def _tree(nodes: NDArray[Any], cuts: list[Array]) -> EnsembleScorer:
+def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
     """Read one tree of the library, which splits between levels; its leaves have no children."""
     leaf, here = nodes["is_leaf"].astype(bool), np.arange(len(nodes))
     feature = np.where(leaf, 0, nodes["feature_idx"]).astype(np.intp)
-    threshold = np.zeros(len(nodes))
-    for p in np.flatnonzero(~leaf):
-        between = nodes["num_threshold"][p]
-        threshold[p] = cuts[feature[p]][int(between)] if np.isfinite(between) else ABOVE_ALL
+    # A split of gaps from known values lies above all levels.
+    level = np.minimum(np.where(leaf, 0, nodes["num_threshold"]), MOST_LEVELS).astype(np.intp)
     return EnsembleScorer(
         roots=np.zeros(1, dtype=np.intp),
         feature=feature,
-        threshold=threshold,
+        threshold=np.where(leaf, 0.0, thresholds[feature, level]),
         left=np.where(leaf, here, nodes["left"]).astype(np.intp),
         right=np.where(leaf, here, nodes["right"]).astype(np.intp),
         value=np.where(leaf, nodes["value"], 0.0),
