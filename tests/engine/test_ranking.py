@@ -5,6 +5,7 @@ import pytest
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.components import difference_standard_error
+from aucstudio.engine.roc.order import ascending
 
 
 def tables():
@@ -51,3 +52,39 @@ def test_one_scorers_components_do_for_all_its_tests(band):
         assert (found.value, found.se) == pytest.approx(
             (direct.value, direct.se), abs=1e-12, nan_ok=True
         )
+
+
+def many(kind):
+    rng = np.random.default_rng(5)
+    size = 60_000
+    if kind == "any":
+        return rng.standard_normal(size) * 10.0 ** rng.integers(-300, 300, size)
+    if kind == "ties":
+        return rng.integers(-3, 4, size) / 2
+    if kind == "close":
+        return 1.0 + rng.integers(0, 1000, size) * np.finfo(np.float64).eps
+    if kind == "tiny":
+        return rng.integers(-5, 6, size) * np.finfo(np.float64).smallest_subnormal
+    if kind == "equal":
+        return np.full(size, -2.5)
+    if kind == "single":
+        return rng.standard_normal(size).astype(np.float32)
+    return rng.standard_normal(2 * size)[::2]
+
+
+@pytest.mark.parametrize("kind", ["any", "ties", "close", "tiny", "equal", "single", "strided"])
+def test_many_scores_are_sorted_by_their_digits_as_by_comparing(kind):
+    values = many(kind)
+    order, found = ascending(values)
+    np.testing.assert_array_equal(found, np.sort(values))
+    assert found.dtype == values.dtype
+    np.testing.assert_array_equal(values[order], found)
+    np.testing.assert_array_equal(np.sort(order), np.arange(len(values)))
+    if kind != "single":
+        np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+
+
+def test_zeros_of_both_signs_stay_tied():
+    y = np.arange(120_000) % 2 == 0
+    score = np.where(np.random.default_rng(6).random(len(y)) < 0.5, -0.0, 0.0)
+    assert roc.Ranking.of(y, score).auc == 0.5

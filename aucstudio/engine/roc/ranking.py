@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.roc.area import look_up, pair_share
 from aucstudio.engine.roc.curve import Curve, Scores, split_scores
+from aucstudio.engine.roc.order import ascending
 
 Index = NDArray[np.intp]
 
@@ -45,8 +46,7 @@ class Ranking:
             For input that :func:`split_scores` refuses.
         """
         s, t = split_scores(y, score, positive)
-        order_s, order_t = np.argsort(s), np.argsort(t)
-        s, t = s[order_s], t[order_t]
+        (order_s, s), (order_t, t) = ascending(s), ascending(t)
         return cls(s, t, order_s, order_t, *look_up(t, s))
 
     @classmethod
