@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,

@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.types import Array, Index, Mask
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.int32]
 Found = tuple[float, int, int, bool, float]
 """What |r| must exceed from here on; feature, number of rows below, q and r of the best so far."""

@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.engine.types import Array, Mask
 
 _NOTHING = (
     "No threshold of any feature ranks positives above negatives, in either direction: all rows "

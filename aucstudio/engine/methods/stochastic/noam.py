@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.base import Mask
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs
 from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.types import Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

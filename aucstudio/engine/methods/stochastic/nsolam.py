@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
 from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
