@@ -90,13 +90,17 @@ class Problem:
     rounding : float
         Class attribute: how much of the objective may be rounding of the fit.
     centred : bool
-        Class attribute: whether scores are free up to a constant.
+        Class attribute: whether a shift of all features changes no optimum.
+    has_constant : bool
+        Class attribute: whether the constant is part of the solution; else the threshold was
+        chosen afterwards, and scores are compared without it.
     convex : bool
         Class attribute: whether there is one optimum, to be found again.
     """
 
     rounding: ClassVar[float] = 1e-6
     centred: ClassVar[bool] = True
+    has_constant: ClassVar[bool] = False
     convex: ClassVar[bool] = True
 
     def __init__(self, trained: Trained, tell: Tell) -> None:

@@ -20,8 +20,8 @@ from scipy import linalg
 Array = NDArray[np.float64]
 
 _STEPS = 25  # of an interior point, for estimates
-_MOST_NUMBERS = 3e7
-_MOST_MULTIPLICATIONS = 4e11
+_MOST_NUMBERS = 4e6
+_MOST_MULTIPLICATIONS = 1e11
 _TOLERANCE = 1e-11
 _ENOUGH = 1e-6
 
@@ -88,8 +88,8 @@ def solve(programme: Programme, tell: Callable[[str, float], None]) -> Optimum:
     """
     from cvxopt import matrix, solvers
 
-    system = _System(programme, tell)
-    p = programme
+    scale, p = _scaled(programme)
+    system = _System(p, tell)
     r, K = p.A.shape[1], len(p.A)
     q = matrix(np.concatenate([p.q, np.zeros(K) if p.squared else p.c]))
     h = matrix(np.concatenate([-p.t, np.zeros(0 if p.squared else K), -p.f]))
@@ -111,8 +111,16 @@ def solve(programme: Programme, tell: Callable[[str, float], None]) -> Optimum:
     near = value is not None and bound is not None
     if not near or value - bound > _ENOUGH * max(abs(value), 1e-300):
         raise NotSolvedError("cvxopt came to no optimum")
-    u = np.array(done["x"]).ravel()[:r]
+    u = scale * np.array(done["x"]).ravel()[:r]
     return Optimum(u, float(value) + p.constant, float(bound) + p.constant)
+
+
+def _scaled(p: Programme) -> tuple[Array, Programme]:
+    """Give the programme in unknowns of ordinary size, and what makes the unknowns of them."""
+    size = p.H.diagonal() + p.c @ (p.A * p.A) + np.einsum("ij,ij->j", p.E, p.E)
+    scale = 1 / np.sqrt(np.where(size > 0, size, 1.0))
+    H = scale[:, None] * p.H * scale
+    return scale, dataclasses.replace(p, H=H, q=scale * p.q, A=p.A * scale, E=p.E * scale)
 
 
 class _System:

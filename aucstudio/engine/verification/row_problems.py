@@ -21,6 +21,7 @@ class RowProblem(Problem):
     """``1/2 |w|^2 + C sum c_i loss(y_i f_i)``."""
 
     squared: ClassVar[bool] = False
+    has_constant = True
 
     @property
     def costs(self) -> Array:
@@ -136,6 +137,11 @@ class RowLeastSquares(Problem):
     @property
     def centred(self) -> bool:  # type: ignore[override]
         """Without a constant it matters where the features have their zero."""
+        return bool(self.params["fit_intercept"])
+
+    @property
+    def has_constant(self) -> bool:  # type: ignore[override]
+        """Without one, scores are compared as they are."""
         return bool(self.params["fit_intercept"])
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:

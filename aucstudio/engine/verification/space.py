@@ -114,7 +114,7 @@ class Space:
     @cached_property
     def kernel(self) -> Callable[[Array, Array], Array]:
         """k, written out again; distances feature by feature, from the differences themselves."""
-        kind = self.params.get("kernel", "rbf")
+        kind = self.params.get("kernel", "linear" if self.is_linear else "rbf")
         gamma = self.params.get("gamma", 1.0)
         if isinstance(gamma, str):
             spread = float(np.var(self.X)) if gamma == "scale" else 1.0

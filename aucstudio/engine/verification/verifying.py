@@ -65,9 +65,9 @@ class Verified:
         The certificate that the fit reported.
     counted : float or None
         The objective of its scorer, counted pair by pair or row by row.
-    score_difference : float
-        Largest difference between the scores that were kept and those of the scorer on the
-        training rows as they were prepared again.
+    score_difference : float or None
+        Largest difference between the scores that were kept and those of the scorer on the rows as
+        they were prepared again, training rows and held-out ones; None if it has no size.
     spread : float
         From the least training score to the largest.
     route : str
@@ -93,7 +93,7 @@ class Verified:
     objective: float
     gap: float | None
     counted: float | None
-    score_difference: float
+    score_difference: float | None
     spread: float
     route: str
     whole: bool
@@ -109,11 +109,15 @@ class Verified:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Rows that were held out, with their scores as kept; and the FPR range that is reported."""
+    """Rows that were held out, with their scores as kept; and the FPR range that is reported.
+
+    X are the rows as prepared, where their scores are the scorer's.
+    """
 
     positive: Mask
     scores: Array
     band: tuple[float, float]
+    X: Array | None = None
 
 
 def verify(trained: Trained, held: HeldOut, tell: Tell, *, same_program: bool = True) -> Verified:
@@ -147,25 +151,20 @@ class _Verification:
         trained = self._trained
         scores = np.asarray(trained.scorer(trained.X), dtype=np.float64)
         kept = trained.scores - trained.intercept
-        difference, spread = _largest(kept - scores), float(np.ptp(kept))
-        size = max(spread, float(np.abs(kept).max()), 1e-300)
-        if not difference <= _SCORE_ROUNDING * size:
-            self._faults.append(
-                f"The scorer does not give the training scores that were kept: they differ by up "
-                f"to {difference:.2g}."
-            )
+        difference, spread = self._compare_scores(kept - scores, kept), float(np.ptp(kept))
         counted = self._count(scores)
         solved = self._solve(scores, counted) if self._problem.is_convex else None
         repeated = None if self._problem.is_convex else self._repeat(spread)
         apart = None
         if solved is not None and solved.whole:
-            apart = _apart(solved.scores, scores, trained.intercept, centred=self._problem.centred)
+            free = self._problem.centred and not self._problem.has_constant
+            apart = _apart(solved.scores, scores + (0 if free else trained.intercept), free)
         areas = tuple(self._areas())
         return Verified(
             trained.objective,
             trained.gap,
             counted,
-            difference,
+            difference if math.isfinite(difference) else None,
             spread,
             "" if solved is None else solved.route,
             solved is not None and solved.whole,
@@ -178,6 +177,23 @@ class _Verification:
             tuple(self._reasons),
             tuple(self._faults),
         )
+
+    def _compare_scores(self, training: Array, kept: Array) -> float:
+        """Compare scores that were kept with those of the scorer; ``training`` has been."""
+        found = {"training": _largest(training)}
+        held = self._held
+        if held.X is not None:
+            again = np.asarray(self._trained.scorer(held.X)) + self._trained.intercept
+            found["held-out"] = _largest(again - held.scores)
+        size = max(float(np.abs(kept).max()), 1e-300)
+        for rows, difference in found.items():
+            if not difference <= _SCORE_ROUNDING * size:
+                words = f"by up to {difference:.2g}" if math.isfinite(difference) else "without end"
+                self._faults.append(
+                    f"The scorer does not give the {rows} scores that were kept: they differ "
+                    f"{words}."
+                )
+        return max(found.values())
 
     def _count(self, scores: Array) -> float | None:
         """Count the objective, and compare it with what the fit reported."""
@@ -202,25 +218,21 @@ class _Verification:
         except (UnverifiableError, NotSolvedError) as reason:
             self._reasons.append(f"The problem was not solved again: {reason}.")
             return None
-        if counted is not None:
-            self._compare(counted, solved)
+        if counted is None:
+            return solved
+        rounding = problem.rounding * max(abs(counted), abs(solved.objective), 1e-12)
+        if not solved.bound <= min(counted, solved.objective) + rounding:
+            self._reasons.append(
+                f"The problem was not solved again: {solved.route} lost too many digits on it."
+            )
+            return None
+        gap, lower = trained.gap, counted - solved.objective
+        if gap is not None and lower > gap + rounding:
+            self._faults.append(
+                f"An independent solver finds {solved.objective:.9g}, which is {lower:.2g} lower "
+                f"than the objective of the scorer; the certificate allows {gap:.2g}."
+            )
         return solved
-
-    def _compare(self, counted: float, solved: Solved) -> None:
-        """Compare the certificate with what was found: neither may lie."""
-        rounding = self._problem.rounding * max(abs(counted), abs(solved.objective), 1e-12)
-        if solved.bound > counted + rounding:
-            self._faults.append(
-                f"No objective should be below {solved.bound:.9g}, and that of the scorer is "
-                f"{counted:.9g}: the two routes do not solve the same problem."
-            )
-        gap = self._trained.gap
-        if gap is not None and counted - solved.objective > gap + rounding:
-            self._faults.append(
-                f"An independent solver finds {solved.objective:.9g}, which is "
-                f"{counted - solved.objective:.2g} lower than the scorer's objective; the "
-                f"certificate allows {gap:.2g}."
-            )
 
     def _repeat(self, spread: float) -> float | None:
         """Fit once more with the same settings, and compare the scores."""
@@ -280,9 +292,9 @@ class _Verification:
         return found
 
 
-def _apart(again: Array, scores: Array, intercept: float, *, centred: bool) -> float:
-    """Give the largest difference of two solutions' scores."""
-    if centred:
+def _apart(again: Array, scores: Array, free: bool) -> float:
+    """Give the largest difference of two solutions' scores, a constant aside where it is free."""
+    if free:
         return _largest((again - again.mean()) - (scores - scores.mean()))
     return _largest(again - scores)
 
