@@ -10,7 +10,7 @@ from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.documents import named_runs
-from aucstudio.project.results.verified import as_text, verdict
+from aucstudio.project.results.verified import as_text, titled, verdict
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification, open_table, verify_run
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -64,15 +64,16 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
     wanted = options.run
     chosen = [one for one in listed if wanted == one[1].id]
     chosen = chosen or [one for one in listed if wanted == one[0]]
+    chosen = chosen or [one for one in listed if wanted == one[1].experiment.title]
     if len(chosen) == 1:
         return chosen
-    known = [text for name, record in listed for text in (name, record.id)]
+    known = [text for _, record in listed for text in (record.experiment.title, record.id)]
     if chosen:
         ids = ", ".join(record.id for _, record in chosen)
         raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
     raise InputError(
         f"{options.project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
-        + ", ".join(f"{name} ({record.id})" for name, record in listed)
+        + ", ".join(titled(name, record.id) for name, record in listed)
         + ")",
         file=options.project,
     )
@@ -80,9 +81,8 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
 
 def _print(found: Sequence[tuple[str, Verification]], options: argparse.Namespace) -> None:
     if options.json:
-        runs = [
-            {"name": name, **one.as_json(), "verdict": verdict(one)} for name, one in found
-        ]
-        say_json({"project": options.project, "agrees": all(r["agrees"] for r in runs), "runs": runs})
+        runs = [{"name": name, **one.as_json(), "verdict": verdict(one)} for name, one in found]
+        agrees = all(one.agrees for _, one in found)
+        say_json({"project": options.project, "agrees": agrees, "runs": runs})
         return
     say("\n\n".join(as_text(one, name) for name, one in found))

@@ -110,9 +110,7 @@ class PairProblem(Problem):
             route = f"cvxopt on {len(i):,} of {self.count:,} pairs, the others by tangents"
         return Solved(route, objective, found.bound, again, whole)
 
-    def _tangents(
-        self, scores: Array, Z: Array, most: int
-    ) -> tuple[Index, Index, Array, float]:
+    def _tangents(self, scores: Array, Z: Array, most: int) -> tuple[Index, Index, Array, float]:
         """Choose pairs to keep; give them, and slope and height of the sum of the others' tangents.
 
         The tangents touch at the scores given.

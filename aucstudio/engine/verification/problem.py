@@ -6,7 +6,6 @@ Symbols: s_i, t_j scores of positives and negatives; w direction; b constant.
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
@@ -131,9 +130,9 @@ class Problem:
         """Give what the objective has of the direction's size."""
         return self.space.norm()
 
-    @abstractmethod
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         """Count the objective."""
+        raise NotImplementedError
 
     def solve(self, scores: Array, intercept: float) -> Solved:
         """Solve the problem again.

@@ -7,8 +7,8 @@ from aucstudio.engine.verification.pair_problems import (
     PairLeastSquares,
     PairSquares,
     SpreadPairHinge,
-    StochasticLeastSquares,
     StochasticHinge,
+    StochasticLeastSquares,
 )
 from aucstudio.engine.verification.problem import Problem
 from aucstudio.engine.verification.range_problems import StructuralRange, TightRange

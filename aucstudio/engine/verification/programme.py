@@ -138,7 +138,7 @@ class _System:
         return z[: self._K], z[self._K : self._K + slacks], z[self._K + slacks :]
 
     def quadratic(self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0) -> None:
-        """y := alpha P x + beta y."""
+        """Y := alpha P x + beta y."""
         u, slack = _view(x)[: self._r], _view(x)[self._r :]
         into = _view(y)
         into *= beta
@@ -148,7 +148,7 @@ class _System:
     def constraints(
         self, x: Any, y: Any, alpha: float = 1.0, beta: float = 0.0, trans: str = "N"
     ) -> None:
-        """y := alpha G x + beta y, or the same with G'."""
+        """Y := alpha G x + beta y, or the same with G'."""
         p, given, into = self._p, _view(x), _view(y)
         into *= beta
         if trans == "N":

@@ -43,24 +43,24 @@ class StructuralRange(Problem):
 
     @cached_property
     def parts(self) -> tuple[Array, Array]:
-        """g and f, shape (n,)."""
+        """G and f, shape (n,)."""
         n = int(np.count_nonzero(~self.positive))
         alpha, beta = self.range
         return inside(n, alpha, beta), np.ones(n)
 
     @cached_property
     def total(self) -> float:
-        """m times the sum of g."""
+        """M times the sum of g."""
         return float(np.count_nonzero(self.positive) * self.parts[0].sum())
 
     def value(self, scores: Array, intercept: float, norm: float) -> float:
         return norm / 2 + self.C * self._risk(scores)
 
     def _risk(self, scores: Array) -> float:
-        losses, _, _ = self._worst(scores)
+        losses, _, _ = self.worst(scores)
         return float(losses.astype(np.longdouble).sum()) / self.total
 
-    def _worst(self, scores: Array) -> tuple[Array, Index, Index]:
+    def worst(self, scores: Array) -> tuple[Array, Index, Index]:
         """Give the loss and r of each positive, and the order of the negatives."""
         s, t = self.pairs_of(scores)
         if len(s) * len(t) > MOST_COMPARISONS:
@@ -135,7 +135,8 @@ class TightRange(StructuralRange):
 def inside(n: int, alpha: float, beta: float) -> Array:
     """Give the part of each of n negatives that lies inside a range: n times its length there."""
     edges = np.arange(n + 1)
-    return np.maximum(np.minimum(edges[1:], n * beta) - np.maximum(edges[:-1], n * alpha), 0.0)
+    length = np.minimum(edges[1:], n * beta) - np.maximum(edges[:-1], n * alpha)
+    return np.asarray(np.maximum(length, 0.0))
 
 
 class _Cuts:
@@ -152,8 +153,7 @@ class _Cuts:
     def add(self, scores: Array) -> None:
         """Add the planes that touch the risk at some scores."""
         problem = self._problem
-        losses, places, order = problem._worst(scores)
-        s, _ = problem.pairs_of(scores)
+        _, places, order = problem.worst(scores)
         g, f = problem.parts
         weighted, mass = f[:, None] * self._n[order], np.append(0.0, np.cumsum(f))
         above = np.vstack([np.zeros(weighted.shape[1]), np.cumsum(weighted, axis=0)])

@@ -35,7 +35,7 @@ class RowProblem(Problem):
             raise UnverifiableError("class weights given as a mapping are not known here")
         else:
             each = 0.5 / shares
-        return self.C * each[here.astype(int)]
+        return np.asarray(self.C * each[here.astype(int)])
 
     def loss(self, margins: Array) -> Array:
         """Give the loss of each margin."""
@@ -51,7 +51,7 @@ class RowProblem(Problem):
         Z, y = self.space.features, signs(self.positive)
         if len(Z) > most_rows(Z.shape[1] + 1):
             raise UnverifiableError(
-                f"{len(Z):,} rows of {Z.shape[1]:,} features are more than an independent solver takes"
+                f"{len(Z):,} rows of {Z.shape[1]:,} features are more than such a solver takes"
             )
         r = Z.shape[1]
         H = np.diag(np.append(np.ones(r), 0.0))
@@ -85,7 +85,7 @@ class LogLoss(RowProblem):
         r = Z.shape[1]
         if r > 1_500 or len(Z) * r**2 > 4e10:
             raise UnverifiableError(
-                f"{len(Z):,} rows of {r:,} features are more than an independent solver takes"
+                f"{len(Z):,} rows of {r:,} features are more than such a solver takes"
             )
         F = np.hstack([Z, np.ones((len(Z), 1))])
         shrunk = np.append(np.ones(r), 0.0)
@@ -152,9 +152,7 @@ class RowLeastSquares(Problem):
     def solve(self, scores: Array, intercept: float) -> Solved:
         Z, y = self.space.features, signs(self.positive)
         if Z.size > 3e7 or len(Z) * Z.shape[1] ** 2 > 4e10:
-            raise UnverifiableError(
-                f"{len(Z):,} rows of {Z.shape[1]:,} features are more than fit"
-            )
+            raise UnverifiableError(f"{len(Z):,} rows of {Z.shape[1]:,} features are more than fit")
         self.tell("solving again", 0.0)
         b = float(y.mean()) if self.params["fit_intercept"] else 0.0
         w = least_squares(Z, y - b, float(self.params["regularization"]))
@@ -165,7 +163,7 @@ class RowLeastSquares(Problem):
 
 
 class TwoMargins(Problem):
-    """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``, rho >= 1."""
+    """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``."""
 
     @property
     def _costs(self) -> tuple[float, float, float, float]:
@@ -178,7 +176,9 @@ class TwoMargins(Problem):
         s, t = self.pairs_of(scores)
         C1, C2, C3, mu = self._costs
 
-        def lowest(places: Array, terms: list[tuple[float, Array]], slope: float) -> tuple[float, float]:
+        def lowest(
+            places: Array, terms: list[tuple[float, Array]], slope: float
+        ) -> tuple[float, float]:
             values = slope * places
             for cost, at in terms:
                 values = values + cost * np.array([np.maximum(at - b, 0.0).sum() for b in places])
@@ -203,7 +203,7 @@ class TwoMargins(Problem):
         n = len(Z) - m
         if 2 * len(Z) > most_rows(r + 2):
             raise UnverifiableError(
-                f"{len(Z):,} rows of {r:,} features are more than an independent solver takes"
+                f"{len(Z):,} rows of {r:,} features are more than such a solver takes"
             )
         C1, C2, C3, mu = self._costs
         one, no = np.ones((m, 1)), np.zeros((m, 1))

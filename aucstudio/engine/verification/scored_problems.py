@@ -17,9 +17,6 @@ class Counted(Problem):
 
     convex = False
 
-    def value(self, scores: Array, intercept: float, norm: float) -> float:
-        raise NotImplementedError
-
 
 class MeanPairHinge(Counted):
     """``mean (1 - M)_+``, on features in single precision."""

@@ -25,7 +25,7 @@ _CELLS = 1 << 20
 
 
 class UnverifiableError(ValueError):
-    """This cannot be verified here: it would not fit in memory, take hours, or is open."""
+    """It cannot be verified here: it would not fit in memory, take hours, or is open."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -96,8 +96,8 @@ class Space:
             return X
         if len(X) > MOST_KERNEL_ROWS:
             raise UnverifiableError(
-                f"the {len(X):,} × {len(X):,} kernel matrix is beyond the {MOST_KERNEL_ROWS:,} rows "
-                "up to which an independent solver takes it"
+                f"the {len(X):,} × {len(X):,} kernel matrix is beyond {MOST_KERNEL_ROWS:,} rows, "
+                "the most that an independent solver takes"
             )
         near = X - X.mean(axis=0) if self.is_linear and self.centre else X
         values, V = np.linalg.eigh(self.kernel(near, near))
@@ -126,7 +126,7 @@ class Space:
                 return np.asarray(A @ B.T)
             if kind == "poly":
                 return np.asarray((gamma * (A @ B.T) + constant) ** degree)
-            return np.exp(-gamma * squared_distances(A, B))
+            return np.asarray(np.exp(-gamma * squared_distances(A, B)))
 
         return k
 

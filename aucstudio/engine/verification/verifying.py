@@ -275,11 +275,17 @@ class _Verification:
         part = float(roc.partial_auc(positive, scores, alpha, beta).normalized)
         found = [
             Area(
-                rows, 0.0, 1.0, float(roc.auc(positive, scores)),
+                rows,
+                0.0,
+                1.0,
+                float(roc.auc(positive, scores)),
                 counted_auc(positive, scores, self._tell),
             ),
             Area(
-                rows, alpha, beta, part,
+                rows,
+                alpha,
+                beta,
+                part,
                 counted_pauc(positive, scores, alpha, beta, self._tell),
             ),
         ]

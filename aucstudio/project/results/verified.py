@@ -26,9 +26,9 @@ def _lines(found: Verified) -> Iterator[Line]:
         yield "Objective of this scorer, counted", _number(found.objective), counted, _size(off)
     if found.solved is not None and found.counted is not None and found.bound is not None:
         if found.whole:
-            off = found.counted - found.solved
+            lower = found.counted - found.solved
             pair = _number(found.counted), _number(found.solved)
-            yield "Objective, solved again", *pair, _size(off)
+            yield "Objective, solved again", *pair, _size(lower)
         ours = "none" if found.gap is None else _size(found.gap)
         theirs = _size(max(0.0, found.counted - found.bound))
         yield "Distance from the optimum, at most", ours, theirs, ""
@@ -36,8 +36,9 @@ def _lines(found: Verified) -> Iterator[Line]:
         yield "Training scores of the two solutions", "", "", _size(found.solution_difference)
     if found.repeated is not None:
         yield "Training scores, fitted once more", "", "", _size(found.repeated)
-    off = None if found.score_difference is None else found.score_difference
-    yield "Scores kept and scores of the scorer", "", "", "no number" if off is None else _size(off)
+    apart = found.score_difference
+    told = "no number" if apart is None else _size(apart)
+    yield "Scores kept and scores of the scorer", "", "", told
     for area in found.areas:
         whole = (area.alpha, area.beta) == (0.0, 1.0)
         name = "AUC" if whole else f"pAUC at FPR {range_words((area.alpha, area.beta))}"
@@ -93,12 +94,17 @@ def place_words(verification: Verification) -> str:
     return f"{which}Verified in {seconds_words(verification.found.seconds)}."
 
 
+def titled(name: str, run: str) -> str:
+    """Name a run with its id, once."""
+    return name if run in name else f"{name} ({run})"
+
+
 def as_text(verification: Verification, name: str) -> str:
     """Lay out a verification as text."""
     rows = [HEADINGS, *verified_table(verification)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
     lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
-    head = f"{name} ({verification.run}). {place_words(verification)}"
+    head = f"{titled(name, verification.run)}. {place_words(verification)}"
     return "\n".join([head, "", lines[0], "-" * sum(widths), *lines[1:], "", verdict(verification)])
 
 
@@ -111,6 +117,6 @@ def _size(value: float) -> str:
 
 
 def _share(share: float) -> str:
-    if share >= 1e-3:
-        return f"{100 * share:.2g} %"
-    return f"{power_words(share, 1)} (relative)" if share else "nothing"
+    """Write a part of the objective."""
+    percent = 100 * share
+    return f"{percent:.2g} %" if percent >= 1e-3 or not percent else f"{power_words(percent, 1)} %"

@@ -90,7 +90,9 @@ def write_salvage(found: Salvage, path: Path) -> None:
         kept = {run for run, _ in found.runs.values()}
         for run in sorted(kept & found.verified.keys()):
             sealed = seal(found.verified[run], "verification", run)
-            database.execute("INSERT INTO documents VALUES (?, ?, ?)", (f"{VERIFIED}{run}", *sealed))
+            database.execute(
+                "INSERT INTO documents VALUES (?, ?, ?)", (f"{VERIFIED}{run}", *sealed)
+            )
         plan = seal({"version": 1, "plan": found.plan}, "plan")
         database.execute("INSERT INTO documents VALUES ('plan', ?, ?)", plan)
         write_contents(database, runs=len(found.runs), plan=1)
