@@ -151,7 +151,7 @@ class _Verification:
         trained = self._trained
         scores = np.asarray(trained.scorer(trained.X), dtype=np.float64)
         kept = trained.scores - trained.intercept
-        difference, spread = self._compare_scores(kept - scores, kept), float(np.ptp(kept))
+        difference, spread = self._compare_scores(kept - scores, kept), _spread(kept)
         counted = self._count(scores)
         solved = self._solve(scores, counted) if self._problem.is_convex else None
         repeated = None if self._problem.is_convex else self._repeat(spread)
@@ -264,6 +264,8 @@ class _Verification:
             m = int(np.count_nonzero(positive))
             if not 0 < m < len(scores):
                 self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
+            elif not np.isfinite(scores).all():
+                self._faults.append(f"Some scores kept of the {rows} rows are no numbers.")
             elif m * (len(scores) - m) + (len(scores) - m) * len(scores) > MOST_COMPARISONS:
                 self._reasons.append(f"The pairs of the {rows} rows are too many to be counted.")
             else:
@@ -296,6 +298,11 @@ class _Verification:
                     f"{area.counted:.12g} as counted."
                 )
         return found
+
+
+def _spread(scores: Array) -> float:
+    found = float(np.ptp(scores))
+    return found if math.isfinite(found) else 0.0
 
 
 def _apart(again: Array, scores: Array, free: bool) -> float:

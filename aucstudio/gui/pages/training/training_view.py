@@ -326,3 +326,4 @@ class TrainingView(TrainingControls):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.plots_.list_runs()
+        self.verify_panel.fit_page(self.height())

@@ -28,7 +28,8 @@ from aucstudio.project.work.job import Job
 from aucstudio.project.work.verifying import verify_beside
 
 _LINE = 22
-_MOST_LINES = 10
+_MOST_LINES, _LEAST_LINES = 10, 3
+_SHARE = 0.3  # of the page, for the table: the plots come first
 _TIP = (
     "Solve this run's problem again with other solvers, count its objective and areas pair by "
     "pair, and tell whether they agree. The table must be where it was, unchanged"
@@ -54,6 +55,7 @@ class VerifyPanel(QWidget):
         self._session = session
         self._shown: tuple[RunRecord, int] | None = None
         self._trouble: dict[str, str] = {}
+        self._most = _MOST_LINES
         self._background = Background(self, self._on_landed, self._on_told)
         self.destroyed.connect(self._background.stop)
         self._make_button()
@@ -109,14 +111,23 @@ class VerifyPanel(QWidget):
             trouble = self._trouble.get(run, "")
         lines = [] if found is None else verified_table(found)
         self.model.show_rows([Row(line) for line in lines])
-        height = self.table.horizontalHeader().sizeHint().height() + scaled(4)
-        height += min(len(lines), _MOST_LINES) * scaled(_LINE)
-        self.table.setFixedHeight(height)
+        self._set_height()
         self.table.setVisible(found is not None)
         words = "" if found is None else f"{verdict(found)} {place_words(found)}"
         sound = found is None or found.agrees
         tell(self.verdict, trouble or words, "muted" if sound and not trouble else "error")
         self.setVisible(found is not None or bool(trouble))
+
+    def fit_page(self, height: int) -> None:
+        """Take no more than a part of a page of this height; the table scrolls."""
+        room = int(_SHARE * height / scaled(_LINE))
+        self._most = min(max(room, _LEAST_LINES), _MOST_LINES)
+        self._set_height()
+
+    def _set_height(self) -> None:
+        lines = min(self.model.rowCount(), self._most)
+        head = self.table.horizontalHeader().sizeHint().height() + scaled(4)
+        self.table.setFixedHeight(head + lines * scaled(_LINE))
 
     # ------------------------------------------------------------- working
 
