@@ -18,6 +18,7 @@ _COMMANDS = {
     "train": "train and validate one method on a table",
     "run": "run an experiment file",
     "compare": "compare the runs of a project, with intervals and tests",
+    "verify": "solve the problems of a project's runs again, by independent routes",
     "score": "apply a saved model to a table",
     "export": "write a saved model for other programs",
     "check": "tell what is wrong with a project, a model or an experiment file",
@@ -74,6 +75,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_run_options(made["run"])
     made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
     _add_cluster_option(made["compare"])
+    _add_verify_options(made["verify"])
     _add_score_options(made["score"])
     _add_check_options(made["check"])
     _add_export_options(made["export"])
@@ -86,7 +88,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
     made["demo"].add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
-    for name in ("inspect", "train", "run", "compare", "score", "check", "methods"):
+    for name in ("inspect", "train", "run", "compare", "score", "check", "methods", "verify"):
         made[name].add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -131,6 +133,14 @@ def _add_score_options(score: argparse.ArgumentParser) -> None:
     )
     _add_dialect_options(score)
     _add_stream_options(score)
+
+
+def _add_verify_options(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    verify.add_argument("run", metavar="RUN", nargs="?", help="a run by name or id; else all")
+    verify.add_argument(
+        "--split", metavar="N", type=_positive_int, default=1, help="which split (default 1)"
+    )
 
 
 def _add_check_options(check: argparse.ArgumentParser) -> None:

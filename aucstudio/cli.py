@@ -335,6 +335,12 @@ def _check(options: argparse.Namespace) -> int:
     return RUN_FAILED if checked.problems else DONE
 
 
+def _verify(options: argparse.Namespace) -> int:
+    from aucstudio.verify_command import verify
+
+    return verify(options)
+
+
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
@@ -361,5 +367,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "export": _export,
     "compare": _compare,
     "check": _check,
+    "verify": _verify,
     "demo": _demo,
 }

@@ -152,6 +152,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: whether :meth:`fit_blocks` can train on rows that come in blocks.
     memorises : bool
         Class attribute: whether training rows are ranked nearly perfectly as a matter of course.
+    solves : str
+        Class attribute: the name of the problem whose objective this is, by which verification
+        (:mod:`aucstudio.engine.verification`) solves it again; empty where no other way is known.
     path_setting : str
         Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
@@ -187,6 +190,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
     memorises: ClassVar[bool] = False
+    solves: ClassVar[str] = ""
     path_setting: ClassVar[str] = ""
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:

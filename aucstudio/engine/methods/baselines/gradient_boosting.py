@@ -54,6 +54,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 
     key: ClassVar[str] = "gradient-boosting"
     title: ClassVar[str] = "Gradient boosting"
+    solves: ClassVar[str] = "mean log-loss"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Friedman (2001), Greedy function approximation: a gradient boosting machine; "

@@ -42,6 +42,7 @@ class Logistic(BaselineSettings, AUCClassifier):
 
     key: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic regression"
+    solves: ClassVar[str] = "log-loss"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"

@@ -57,6 +57,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     key: ClassVar[str] = "svm"
     title: ClassVar[str] = "SVM"
+    solves: ClassVar[str] = "row hinge"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Cortes and Vapnik (1995), Support-vector networks; scikit-learn's SVC for kernels"

@@ -40,6 +40,7 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
 
     key: ClassVar[str] = "svm-2norm"
     title: ClassVar[str] = "2-norm SVM"
+    solves: ClassVar[str] = "squared row hinge"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Cortes and Vapnik (1995), Support-vector networks; compared with AUC methods by "

@@ -54,6 +54,7 @@ class RankBoost(AUCClassifier):
 
     key: ClassVar[str] = "rankboost"
     title: ClassVar[str] = "RankBoost"
+    solves: ClassVar[str] = "exponential pair loss"
     family: ClassVar[str] = "boosting and trees"
     source: ClassVar[str] = (
         "Freund, Iyer, Schapire and Singer (JMLR 2003), "

@@ -63,6 +63,7 @@ class GreedyPAUC(AUCClassifier):
 
     key: ClassVar[str] = "greedy-pauc"
     title: ClassVar[str] = "Greedy pAUC"
+    solves: ClassVar[str] = "partial area lost"
     family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "Ricamato and Tortorella (2011), Partial AUC maximization in a linear combination of "

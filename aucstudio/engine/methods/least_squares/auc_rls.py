@@ -56,6 +56,7 @@ class AUCRLS(LeastSquares):
 
     key: ClassVar[str] = "auc-rls"
     title: ClassVar[str] = "AUC-RLS"
+    solves: ClassVar[str] = "pair least squares"
     adds_up: ClassVar[bool] = True
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = (

@@ -53,6 +53,7 @@ class RLS(LeastSquares):
 
     key: ClassVar[str] = "rls"
     title: ClassVar[str] = "RLS"
+    solves: ClassVar[str] = "row least squares"
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = AUCRLS.source
     summary: ClassVar[str] = (

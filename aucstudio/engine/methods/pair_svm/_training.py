@@ -60,6 +60,7 @@ class PairSVM(KernelSettings, AUCClassifier):
     """
 
     family: ClassVar[str] = "pair SVMs"
+    solves: ClassVar[str] = "pair hinge"
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)

@@ -54,6 +54,7 @@ class SAUCSVM(PairSVM):
 
     key: ClassVar[str] = "sauc-svm"
     title: ClassVar[str] = "SAUC-SVM"
+    solves: ClassVar[str] = "pair hinge with class spread"
     source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
     summary: ClassVar[str] = (
         "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."

@@ -47,6 +47,7 @@ class PairNewton(AUCClassifier):
     """
 
     family: ClassVar[str] = "RankSVM"
+    solves: ClassVar[str] = "squared pair hinge"
     path_setting: ClassVar[str] = "C"
 
     C: float

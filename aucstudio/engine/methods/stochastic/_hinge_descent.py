@@ -51,6 +51,7 @@ class HingeDescent(StochasticClassifier):
     """A method that descends on a mean hinge loss with steps of size 1 / (lambda (t + t0))."""
 
     averaged: ClassVar[bool]
+    solves: ClassVar[str] = "stochastic hinge"
 
     regularization: float = _regularization(1e-3)
 

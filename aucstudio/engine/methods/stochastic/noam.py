@@ -37,6 +37,7 @@ class NOAM(StochasticClassifier):
 
     key: ClassVar[str] = "noam"
     title: ClassVar[str] = "NOAM"
+    solves: ClassVar[str] = "mean pair hinge"
     source: ClassVar[str] = (
         "Zhao, Hoi, Jin and Yang (ICML 2011), Online AUC maximization; "
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"

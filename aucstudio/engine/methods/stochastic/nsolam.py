@@ -35,6 +35,7 @@ class NSOLAM(StochasticClassifier):
 
     key: ClassVar[str] = "nsolam"
     title: ClassVar[str] = "NSOLAM"
+    solves: ClassVar[str] = "stochastic least squares"
     source: ClassVar[str] = (
         "Ying, Wen and Lyu (NIPS 2016), Stochastic online AUC maximization; "
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"

@@ -76,6 +76,7 @@ class ASVM(KernelSettings, AUCClassifier):
 
     key: ClassVar[str] = "asvm"
     title: ClassVar[str] = "ASVM"
+    solves: ClassVar[str] = "two margins"
     family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; "

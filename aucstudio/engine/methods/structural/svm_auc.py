@@ -44,6 +44,7 @@ class SVMAUC(StructuralSVM):
 
     key: ClassVar[str] = "svm-auc"
     title: ClassVar[str] = "SVM-AUC"
+    solves: ClassVar[str] = "pair hinge"
     family: ClassVar[str] = "pair SVMs"
     usual_cuts: ClassVar[int] = 6
     source: ClassVar[str] = (

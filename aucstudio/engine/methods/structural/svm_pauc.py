@@ -52,6 +52,7 @@ class SVMpAUC(RangeSVM):
 
     key: ClassVar[str] = "svm-pauc"
     title: ClassVar[str] = "SVM-pAUC"
+    solves: ClassVar[str] = "structural partial AUC"
     source: ClassVar[str] = (
         "Narasimhan and Agarwal (ICML 2013), "
         "A structural SVM based approach for optimizing partial AUC"

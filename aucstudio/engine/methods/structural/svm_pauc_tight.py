@@ -71,6 +71,7 @@ class SVMpAUCTight(RangeSVM):
 
     key: ClassVar[str] = "svm-pauc-tight"
     title: ClassVar[str] = "SVM-pAUC tight"
+    solves: ClassVar[str] = "tight partial AUC"
     source: ClassVar[str] = (
         "Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: a new support vector method for "
         "optimizing partial AUC based on a tight convex upper bound"

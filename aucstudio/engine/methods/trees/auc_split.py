@@ -58,6 +58,7 @@ class AUCSplit(AUCClassifier):
 
     key: ClassVar[str] = "auc-split"
     title: ClassVar[str] = "AUCsplit tree"
+    solves: ClassVar[str] = "area lost"
     family: ClassVar[str] = "boosting and trees"
     source: ClassVar[str] = (
         "Ferri, Flach and Hernández-Orallo (ICML 2002), "
