@@ -16,6 +16,7 @@ from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
 from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
+from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.delimited import Delimited
@@ -32,6 +33,7 @@ __all__ = [
     "Rejected",
     "Table",
     "read_table",
+    "read_tables",
 ]
 
 _HEIGHT = 65_536
@@ -137,6 +139,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
+        A file in any format of :mod:`~aucstudio.project.data.readers.registry`; a pattern such as
+        ``cases-*.csv``, for several of one layout.
     label : str, False or None
         The label column; guessed if None, none if False.
     positive : str, optional
@@ -164,8 +168,8 @@ def read_table(
     """
     path, tell = Path(path), teller(progress)
     with scratch.folder() as folder:
-        plain = make_plain(path, parts_of(dialect), folder, tell, schema)
-        bare = without_label(plain, read_columns(plain, tell, schema))
+        plain, found = _read(path, parts_of(dialect), folder, tell, schema)
+    bare = without_label(plain, found)
     if need_label and (schema is None or not schema.is_complete):
         columns = tuple(guess_role(column) for column in bare.columns)
         bare = dataclasses.replace(bare, columns=columns)
@@ -173,6 +177,32 @@ def read_table(
     if schema is None and need_label:
         label, given = with_said(plain.roles, label, given, bare.columns)
     return settled(bare, bare.columns, label, positive, given, schema, need_label=need_label)
+
+
+def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
+    """Read several files of one layout as one table; the column ``file`` says which is which.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+    choices
+        As for :func:`read_table`.
+    """
+    return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
+
+
+def _read(
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: Callable[[float, str], None],
+    schema: Schema | None,
+) -> tuple[Plain, Delimited]:
+    paths = several(path)
+    if paths:
+        return read_together(paths, path.absolute(), given, folder, tell, schema)
+    plain = make_plain(path, given, folder, tell, schema)
+    return plain, read_columns(plain, tell, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.parquet import ParquetReader, fingerprint
 from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, make_plain, naming
+from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import ReadingProgress, no_rows, open_delimited
 from aucstudio.project.data.text.dialect import Dialect
@@ -57,6 +58,13 @@ def open_file(
     InputError
         If it cannot be read as a table.
     """
+    if several(path):
+        raise InputError(
+            f"{path} is several files, which are read into memory: join them into one to leave "
+            "the table on disk",
+            file=str(path),
+            setting="stream",
+        )
     plain = make_plain(path, given, folder, tell, schema)
     if plain.kind == MATRIX:
         raise InputError(

@@ -243,6 +243,6 @@ def _format(key: str, title: str, plural: str, endings: tuple[str, ...], keel: b
 
 
 FORMATS = (
-    _format("keel", "a KEEL file", "ARFF and KEEL files", (".keel",), True),
+    _format("keel", "a KEEL file", "ARFF and KEEL files", (".keel", ".dat"), True),
     _format("arff", "an ARFF file", "ARFF and KEEL files", (".arff",), False),
 )
