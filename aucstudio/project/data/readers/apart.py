@@ -20,6 +20,8 @@ from typing import IO, Any
 from aucstudio.project.data.readers.format import Advance, Format, Wish, Written
 from aucstudio.project.errors import InputError
 
+Messages = queue.SimpleQueue[dict[str, Any] | None]
+
 _LISTEN_SECONDS = 0.05
 _MOST_OF_MEMORY = 0.7
 _LONGEST = 200
@@ -53,21 +55,27 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
         errors="surrogateescape",
     )
     assert process.stdin is not None
+    assert process.stdout is not None
+    said: Messages = queue.SimpleQueue()
+    ear = threading.Thread(target=_hear, args=(process.stdout, said), daemon=True)
     try:
+        ear.start()
         with contextlib.suppress(OSError):  # it is gone, and says so by saying nothing
             process.stdin.write(json.dumps(order) + "\n")
             process.stdin.flush()
-        answer = _answer(process, tell)
+        answer = _answer(said, tell)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        ear.join()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
     return _understood(answer, form, path)
 
 
-def _answer(process: subprocess.Popen[str], tell: Advance) -> dict[str, Any]:
+def _answer(said: Messages, tell: Advance) -> dict[str, Any]:
     """Wait for the last word; an empty one if the process ended without."""
-    said: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-    threading.Thread(target=_hear, args=(process.stdout, said), daemon=True).start()
     share = 0.0
     while True:
         tell(share)
@@ -82,7 +90,7 @@ def _answer(process: subprocess.Popen[str], tell: Advance) -> dict[str, Any]:
         share = float(message["share"])
 
 
-def _hear(pipe: IO[str], said: queue.SimpleQueue[dict[str, Any] | None]) -> None:
+def _hear(pipe: IO[str], said: Messages) -> None:
     with contextlib.suppress(ValueError, OSError):
         for line in pipe:
             said.put(json.loads(line))
