@@ -24,6 +24,9 @@ Messages = queue.SimpleQueue[dict[str, Any] | None]
 
 _LISTEN_SECONDS = 0.05
 _MOST_OF_MEMORY = 0.7
+_BASE_MEMORY, _TIMES_ITS_SIZE = 3_000_000_000, 200
+# Ten times of what the slowest format takes.
+_BASE_SECONDS, _BYTES_A_SECOND = 20, 50_000
 _LONGEST = 200
 _SERVE = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 
@@ -38,13 +41,16 @@ def write_apart(form: Format, path: Path, target: Path, wish: Wish, tell: Advanc
     """
     import psutil
 
+    size = path.stat().st_size
     memory = int(_MOST_OF_MEMORY * psutil.virtual_memory().total)
     order = {
         "format": form.key,
         "path": str(path),
         "target": str(target),
         "wish": dataclasses.asdict(wish),
-        "memory": memory,
+        # Damaged sizes can ask for anything: what is allowed goes by the size of the file.
+        "memory": min(memory, _BASE_MEMORY + _TIMES_ITS_SIZE * size),
+        "seconds": _BASE_SECONDS + size // _BYTES_A_SECOND,
     }
     process = subprocess.Popen(
         [sys.executable, "-c", _SERVE.format(path=sys.path, module=__name__)],
@@ -106,8 +112,8 @@ def _understood(answer: dict[str, Any], form: Format, path: Path) -> Written:
         raise InputError(**answer["refused"])
     if answer.get("memory") or not answer:
         raise InputError(
-            f"{path} cannot be read as {form.title}: it is damaged, or takes more memory than this "
-            "machine has",
+            f"{path} cannot be read as {form.title}: it is damaged, or takes more memory or time "
+            "than a table of its size should",
             file=str(path),
         )
     raise damaged(path, form, answer["failed"])
@@ -139,7 +145,7 @@ def serve() -> None:
     source = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogateescape")
     order = json.loads(source.readline())
     threading.Thread(target=_end_with, args=(source,), daemon=True).start()
-    _limit_memory(order["memory"])
+    _limit(order["memory"], order["seconds"])
 
     def say(message: dict[str, Any]) -> None:
         out.write(json.dumps(message) + "\n")
@@ -173,10 +179,15 @@ def _end_with(source: IO[str]) -> None:
     os._exit(1)
 
 
-def _limit_memory(most: int) -> None:
+def _limit(memory: int, seconds: int) -> None:
     if sys.platform != "win32":
         import resource
 
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limits = {
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_CPU: seconds,
+            resource.RLIMIT_AS: memory,
+        }
+        for limit, most in limits.items():
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(limit, (most, most))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Row = list[Any]
 
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What a workbook with a password lies in.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _TELL_EVERY = 5_000
 
 
@@ -64,10 +66,12 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
 def _open(path: Path) -> python_calamine.CalamineWorkbook:
     import python_calamine
 
-    if path.stat().st_size and zipfile.is_zipfile(path):
+    if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(info.file_size for info in archive.infolist())
         check_swelling(path, path.stat().st_size, unpacked)
+    elif _ENCRYPTED in path.read_bytes():
+        raise locked(path)
     try:
         return python_calamine.CalamineWorkbook.from_path(str(path))
     except python_calamine.PasswordError:

@@ -87,7 +87,7 @@ def read_together(
     origin = ORIGIN if ORIGIN not in names else f"{ORIGIN}_name"
     heights = [len(found.columns[0].values) for found in founds]
     shown = np.repeat(np.array([p.name for p in paths], dtype=object), heights)
-    if schema is None:
+    if schema is None or origin in schema.names:
         columns.append(Column.of_cells(origin, shown, 0, len({p.name for p in paths})))
     plain = dataclasses.replace(
         first,
@@ -98,6 +98,25 @@ def read_together(
         texts=(),
     )
     return plain, _together(founds, paths, columns)
+
+
+def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) -> None:
+    """Make sure that fractions are written with one mark: what a row means is written down once."""
+    for column in found.columns:
+        other = _column(like, column.name)
+        marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
+        if len(set(marks)) > 1:
+            raise InputError(
+                f"{plain.shown} writes the decimal mark {marks[1]!r} in column {column.name!r} and "
+                f"{first.shown} writes {marks[0]!r}: files that are read as one table write "
+                "numbers alike",
+                file=str(plain.shown),
+                column=column.name,
+            )
+
+
+def _broken(column: Column) -> bool:
+    return column.kind == "number" and not column.is_integer()
 
 
 def _one(
@@ -142,6 +161,7 @@ def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
                 file=str(plain.shown),
                 column=(lacks or more)[0],
             )
+        _check_marks(first, like, plain, found)
 
 
 def _texts(founds: Sequence[Delimited]) -> set[str]:
@@ -161,7 +181,8 @@ def _joined(columns: Sequence[Column]) -> Column:
     values = np.concatenate(parts)
     if not is_text:
         cells = number_cells(values)
-        number = next((column.number for column in columns if column.number), None)
+        written = [*filter(_broken, columns), *columns]
+        number = next((column.number for column in written if column.number), None)
         return Column.of_cells(first.name, cells.values, cells.missing, cells.distinct, number)
     missing = sum(column.missing for column in columns)
     return Column.of_cells(first.name, values, missing, len(set(values.tolist()) - {None}))
