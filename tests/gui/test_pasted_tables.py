@@ -28,7 +28,7 @@ def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_
     assert table.path.parent == home() / "pasted"
     assert any("kept as pasted-" in note for note in table.notes)
     project = home() / "study.aucproj"
-    window.session.save_project(project)
+    window.session.save_as(project)
     window.open_project(project)
     assert window.session.table.rows == 160
 
