@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from aucstudio.project.data.readers.format import (
     NAMED_ROWS,
-    PARQUET,
     Advance,
     Format,
     Wish,
@@ -127,10 +126,12 @@ def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Writte
         name = pick_part(path, "table", list(tables), wish, holds_table)
         tell(0.1)
         connection.execute(
-            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT parquet)"
+            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT csv, HEADER)"
         )
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {tables[name]}").fetchall()
     return Written(
-        PARQUET,
+        known=dict(NAMED_ROWS),
+        texts=tuple(column for column, kind, *_ in columns if kind == "VARCHAR"),
         notes=tuple(note_of_parts("table", name, list(tables))),
         part=name,
         parts=tuple(tables),

@@ -70,7 +70,8 @@ class Written:
     Attributes
     ----------
     kind : {"text", "parquet", "matrix", "file"}
-        "file" if it was unpacked only, and has yet to be recognised.
+        "matrix" for numbers of which most are zero; "file" if it was unpacked only, and has yet
+        to be recognised.
     known : dict of part to value
         The parts of the dialect that need no guess.
     notes : tuple of str

@@ -233,7 +233,7 @@ def _check_given(
     usual = {**dataclasses.asdict(Dialect()), **known}
     for part, value in given.items():
         free = part not in known if known else False
-        if not free and value != usual[part] and not (part == "encoding" and found.encodings):
+        if not free and value != usual.get(part) and not (part == "encoding" and found.encodings):
             raise InputError(
                 f"{path} is {found.title}, which has no {_WORDS.get(part, part)}: leave it out",
                 file=str(path),
