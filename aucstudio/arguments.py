@@ -12,6 +12,7 @@ from aucstudio.project.examples.studies import STUDIES
 from aucstudio.project.words import suggestion
 
 GLOBAL_OPTIONS = ("--debug", "--quiet")
+STANDARD_INPUT = "-"
 
 _COMMANDS = {
     "inspect": "show what the importer understands of a table",
@@ -98,7 +99,12 @@ def _sentence(text: str) -> str:
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("data", metavar="DATA", help="a table (CSV, TSV, Parquet)")
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="a table: text, packed or not, Parquet, Excel, SAS, Stata, SPSS, ARFF, JSON, a "
+        "database; - is the standard input",
+    )
 
 
 def _add_run_options(run: argparse.ArgumentParser) -> None:
@@ -114,7 +120,9 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
 
 def _add_score_options(score: argparse.ArgumentParser) -> None:
     score.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    score.add_argument("data", metavar="DATA", help="a table, which need not have a label")
+    score.add_argument(
+        "data", metavar="DATA", help="a table, which need not have a label; - is the standard input"
+    )
     score.add_argument(
         "-o",
         "--output",
@@ -200,6 +208,9 @@ def _add_dialect_options(parser: argparse.ArgumentParser) -> None:
     marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
     marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
     marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
+    marks.add_argument(
+        "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
+    )
 
 
 def read_roles(options: argparse.Namespace) -> dict[str, str]:
@@ -222,7 +233,7 @@ def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
     """Collect what was said about how the text file is written."""
     words = {"delimiter": {"tab": "\t", "\\t": "\t"}, "quote": {"none": ""}}
     given = {}
-    for part in ("delimiter", "encoding", "decimal", "quote", "skip"):
+    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet"):
         value = getattr(options, part)
         if value is not None:
             given[part] = words.get(part, {}).get(value, value)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.arguments import (
     GLOBAL_OPTIONS,
+    STANDARD_INPUT,
     check_together,
     command_parser,
     read_band,
@@ -57,7 +58,18 @@ def _command(arguments: list[str]) -> int:
         return _open_window(window_parser().parse_args(arguments))
     options = command_parser().parse_args(arguments)
     check_together(options)
+    if getattr(options, "data", None) == STANDARD_INPUT:
+        options.data = str(_standard_input(options))
     return _open_window(options) if options.command is None else COMMANDS[options.command](options)
+
+
+def _standard_input(options: argparse.Namespace) -> Path:
+    """Put down the table that comes out of a pipe; for good where a project will ask for it."""
+    from aucstudio.project.store.pasted import keep_stream, pasted_folder
+
+    lasting = getattr(options, "project", None) is not None
+    folder = pasted_folder() if lasting else scratch.make_folder()
+    return keep_stream(sys.stdin.buffer, folder)
 
 
 # ------------------------------------------------------------------ commands

@@ -27,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
+from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
 
 _SIZE, _MARGIN = QSize(880, 600), 40
@@ -204,9 +205,11 @@ def _stretches(rows: list[int]) -> list[tuple[int, int]]:
 
 
 def _facts(table: Table) -> str:
-    rows = f"{table.rows:,} rows, {len(table.columns):,} columns; {table.format.upper()}"
+    rows = f"{table.rows:,} rows, {len(table.columns):,} columns"
     if table.format != "csv":
-        return rows
+        what = BY_KEY[table.format].title
+        return f"{rows}; {table.dialect.sheet!r} of {what}" if table.sheets else f"{rows}; {what}"
+    rows += "; CSV"
     dialect = table.dialect
     return (
         f"{rows}, {dialect.encoding}, delimiter {_spelled(dialect.delimiter)}, decimal "

@@ -95,7 +95,7 @@ class DataPanel(Card):
             widget.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
-            tell(self.facts, "A CSV or TSV file with one row a case and a two-class column.")
+            tell(self.facts, "A table with one row a case and a two-class column, in any format.")
             for told in (self.notes, self.caution, self.problem):
                 tell(told, "")
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -57,7 +57,8 @@ class Schema:
     columns : tuple of ColumnSchema
     sha256 : str
         Of the file's bytes; empty where no file is known.
-    format : {"csv", "parquet"}
+    format : str
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect or None
         How the text file is written; None where that is not known.
     chosen : tuple of str
@@ -67,7 +68,7 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     sha256: str = ""
-    format: Literal["csv", "parquet"] = "csv"
+    format: str = "csv"
     dialect: Dialect | None = None
     chosen: tuple[str, ...] = ()
     rows: int = 0
@@ -100,6 +101,8 @@ class Schema:
     def reading(self) -> dict[str, Any]:
         """Give what decides the cells that are read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
+        if dialect is not None and not dialect["sheet"]:
+            del dialect["sheet"]  # as in programs that knew no sheets
         numbers = {c.name: _bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
+from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
 from aucstudio.project.data.finding import with_findings
-from aucstudio.project.data.parquet import is_parquet, read_parquet
+from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
+from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.delimited import Delimited, read_delimited
+from aucstudio.project.data.text.delimited import Delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected
 from aucstudio.project.errors import Cancelled, InputError
@@ -30,6 +33,7 @@ __all__ = [
     "Rejected",
     "Table",
     "read_table",
+    "read_tables",
 ]
 
 _HEIGHT = 65_536
@@ -135,6 +139,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
+        A file in any format of :mod:`~aucstudio.project.data.readers.registry`; a pattern such as
+        ``cases-*.csv``, for several of one layout.
     label : str, False or None
         The label column; guessed if None, none if False.
     positive : str, optional
@@ -161,16 +167,42 @@ def read_table(
         If ``progress`` asked to stop.
     """
     path, tell = Path(path), teller(progress)
-    if is_parquet(path):
-        bare = without_label(path, "parquet", read_parquet(path, tell, schema))
-    else:
-        found = read_delimited(path, parts_of(dialect), tell, schema)
-        bare = without_label(path, "csv", found)
+    with scratch.folder() as folder:
+        plain, found = _read(path, parts_of(dialect), folder, tell, schema)
+    bare = without_label(plain, found)
     if need_label and (schema is None or not schema.is_complete):
         columns = tuple(guess_role(column) for column in bare.columns)
         bare = dataclasses.replace(bare, columns=columns)
     given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
+    if schema is None and need_label:
+        label, given = with_said(plain.roles, label, given, bare.columns)
     return settled(bare, bare.columns, label, positive, given, schema, need_label=need_label)
+
+
+def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
+    """Read several files of one layout as one table; the column ``file`` says which is which.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+    choices
+        As for :func:`read_table`.
+    """
+    return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
+
+
+def _read(
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: Callable[[float, str], None],
+    schema: Schema | None,
+) -> tuple[Plain, Delimited]:
+    paths = several(path)
+    if paths:
+        return read_together(paths, path.absolute(), given, folder, tell, schema)
+    plain = make_plain(path, given, folder, tell, schema)
+    return plain, read_columns(plain, tell, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -181,11 +213,27 @@ def parts_of(dialect: DialectChoice) -> dict[str, Any]:
     return dict(dialect or {})
 
 
-def without_label(path: Path, kind: Literal["csv", "parquet"], found: Delimited) -> Table:
+def with_said(
+    said: Mapping[str, str],
+    label: LabelChoice,
+    roles: Mapping[str, str],
+    columns: Sequence[ColumnInfo],
+) -> tuple[LabelChoice, dict[str, str]]:
+    """Add what a file says that its columns are for to what a person said, which goes first."""
+    classes = {column.name for column in columns if 2 <= column.distinct <= MOST_CLASSES}
+    own = next((name for name, role in said.items() if role == "label" and name in classes), None)
+    if label is None and own not in roles and "label" not in roles.values():
+        label = own
+    others = {name: role for name, role in said.items() if role != "label" and name != label}
+    return label, {**others, **roles}
+
+
+def without_label(plain: Plain, found: Delimited) -> Table:
     """Make a table of what a file holds; nothing is its label yet."""
     return Table(
-        path=path,
-        format=kind,
+        path=plain.shown,
+        format=plain.format,
+        sheets=plain.parts,
         dialect=found.dialect,
         sha256=found.sha256,
         columns=tuple(found.columns),

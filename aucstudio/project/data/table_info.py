@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import functools
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ class TableInfo(abc.ABC):
     Attributes
     ----------
     path : Path
-    format : {"csv", "parquet"}
+    format : str
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect
         How a text file is written.
     sha256 : str
@@ -57,10 +58,12 @@ class TableInfo(abc.ABC):
         By column, cells that are no numbers where the schema of the table it is read as says so.
     row_numbers : ndarray of int or None
         Which data rows of the file the rows are, counted from 1; None if none was left out.
+    sheets : tuple of str
+        All sheets, tables or members of the file; empty where it has one table.
     """
 
     path: Path
-    format: Literal["csv", "parquet"]
+    format: str
     dialect: Dialect
     sha256: str
     columns: tuple[ColumnInfo, ...]
@@ -75,6 +78,7 @@ class TableInfo(abc.ABC):
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
+    sheets: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -146,6 +150,7 @@ class TableInfo(abc.ABC):
         return {
             "file": str(self.path),
             "format": self.format,
+            **({"sheet": self.dialect.sheet, "sheets": list(self.sheets)} if self.sheets else {}),
             **self._dialect_inspection(),
             "rows": self.rows,
             "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],

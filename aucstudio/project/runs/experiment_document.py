@@ -42,6 +42,7 @@ class DialectPart(_Part):
     decimal: str | UnsetType = UNSET
     header: bool | UnsetType = UNSET
     skip: int | UnsetType = UNSET
+    sheet: str | UnsetType = UNSET
 
 
 class TunePart(_Part):

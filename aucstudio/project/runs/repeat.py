@@ -13,7 +13,7 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.runs.tuning import Tuning
 
-_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip"}
+_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet"}
 _MARKS = {"\t": "tab", "": "none"}
 _FILE = "experiment.toml"
 

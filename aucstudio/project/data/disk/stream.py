@@ -33,6 +33,7 @@ from aucstudio.project.data.table import (
     parts_of,
     settled,
     teller,
+    with_said,
 )
 from aucstudio.project.data.table_info import role_notes
 from aucstudio.project.data.text.numerals import literal
@@ -288,6 +289,8 @@ def open_stream(
             note = f"what columns hold was guessed from {_SAMPLE_ROWS:,} of the {found.rows:,} rows"
             bare = dataclasses.replace(bare, notes=(*bare.notes, note))
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
+        if schema is None and need_label:
+            label, given = with_said(found.roles, label, given, bare.columns)
         table = settled(bare, seen, label, positive, given, schema, need_label=need_label)
     except BaseException:
         found.store.close()
@@ -327,6 +330,7 @@ def _bare(
         chosen=found.chosen,
         unreadable=found.unreadable,
         row_numbers=found.row_numbers,
+        sheets=found.sheets,
         store=found.store,
         places={name: k for k, name in enumerate(found.names)},
         settled=found.settled,
