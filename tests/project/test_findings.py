@@ -19,7 +19,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
-from aucstudio.project.data.findings.spellings import alike, merged_spellings
+from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -266,7 +266,7 @@ def test_spellings_of_a_class_and_of_a_level_are_found():
 def test_names_that_differ_in_more_than_their_spelling_stay_apart():
     assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
     assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
-    assert merged_spellings({"No": 3, "no": 5, "yes": 2}) == {"No": "no", "no": "no"}
+    assert usual_spellings({"No": 3, "no": 5, "yes": 2}) == [["no", "No"]]
 
 
 # ------------------------------------------------------------------ identifiers and groups

@@ -14,6 +14,7 @@ import msgspec
 
 from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES
+from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
@@ -37,6 +38,8 @@ class ColumnSchema:
         Cells without a value.
     guessed : bool
         Whether nobody gave it its role.
+    rule : LabelRule or None
+        Of the label, how its values become classes, where each is not one as it is.
     """
 
     name: str
@@ -46,6 +49,7 @@ class ColumnSchema:
     levels: tuple[str, ...] | None = None
     missing: int = 0
     guessed: bool = True
+    rule: LabelRule | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +97,11 @@ class Schema:
         return next((column.name for column in self.columns if column.role == "label"), None)
 
     @property
+    def rule(self) -> LabelRule:
+        """How the values of the label become classes."""
+        return next((c.rule for c in self.columns if c.role == "label" and c.rule), LabelRule())
+
+    @property
     def is_complete(self) -> bool:
         """Whether nothing is left to be guessed about a later file."""
         return all(column.kind is not None for column in self.columns)
@@ -100,13 +109,13 @@ class Schema:
     def reading(self) -> dict[str, Any]:
         """Give what decides the cells that are read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
-        numbers = {c.name: _bare(c.number) for c in self.columns if c.kind == "number"}
+        numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 
     def as_json(self) -> dict[str, Any]:
         """Give the schema as plain data; what is as usual is left out."""
-        columns = [_bare(column) for column in self.columns]
-        return {**_bare(dataclasses.replace(self, columns=())), "columns": columns}
+        columns = [bare(column) for column in self.columns]
+        return {**bare(dataclasses.replace(self, columns=())), "columns": columns}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Schema:
@@ -140,12 +149,14 @@ class Schema:
         return cls(tuple(ColumnSchema(name, role) for name, role in roles.items()), sha256)
 
 
-def _bare(value: Any) -> Any:
+def bare(value: Any) -> Any:
     """Give a dataclass as plain data, without the fields that are as usual."""
+    if isinstance(value, tuple):
+        return [bare(item) for item in value]
     if not dataclasses.is_dataclass(value):
-        return list(value) if isinstance(value, tuple) else value
+        return value
     return {
-        field.name: _bare(getattr(value, field.name))
+        field.name: bare(getattr(value, field.name))
         for field in dataclasses.fields(value)
         if getattr(value, field.name) != field.default
     }

@@ -57,7 +57,8 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
     file: str = ""
     label: str | None = None
-    positive: str | int | float | None = None
+    positive: str | int | float | list[str | int | float] | None = None
+    merge: bool | list[list[str | int | float]] | None = None
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 

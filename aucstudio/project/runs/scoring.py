@@ -313,9 +313,12 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
         # Another column that holds the class is judged by the classes of the training.
         trained = model.label if name == table.label else name
         column, levels = table.column(name), _levels(model.schema, trained)
-        if name == table.label and levels is None:
-            continue  # an earlier program did not write down what its classes were
+        if name == table.label and (levels is None or table.rule.threshold is not None):
+            # An earlier program did not write down its classes; a threshold knows all numbers.
+            continue
         met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
+        if name == table.label:
+            met = table.rule.classes(met)
         new = {
             level: count
             for level, count in met.items()
