@@ -19,7 +19,7 @@ from aucstudio.project.data.choices import (
     listed,
     spelled_as,
 )
-from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, spell_number
+from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, recast, spell_number
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.label_choice import rule_after
 from aucstudio.project.data.labels import (
@@ -211,13 +211,13 @@ class AnyTable(TableInfo):
         self, column: ColumnInfo, given: Mapping[str, str], label: str | None
     ) -> ColumnInfo:
         if column.name == label:
-            return dataclasses.replace(column, role="label", why="")
+            return recast(column, role="label", why="")
         role = given.get(column.name, column.role)
         if role == "label":
             return self._as_feature(column)
         if role == column.role:
             return column
-        return dataclasses.replace(column, role=role, why="", guessed=False)
+        return recast(column, role=role, why="", guessed=False)
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ class ColumnInfo:
     why: str = ""
     number: NumberFormat | None = None
     guessed: bool = True
+
+
+Info = TypeVar("Info", bound=ColumnInfo)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,6 +120,14 @@ class Column(ColumnInfo):
             return False
         cells = self.values[self.known()]
         return bool(np.all(cells == np.floor(cells)))
+
+
+def recast(column: Info, **changes: Any) -> Info:
+    """Give the same cells with something else known of them; what was counted stays."""
+    made = dataclasses.replace(column, **changes)
+    if "counts" in vars(column):
+        vars(made)["counts"] = vars(column)["counts"]
+    return made
 
 
 def _number(text: str) -> float:
