@@ -203,3 +203,15 @@ def test_a_number_with_many_values_is_asked_about_before_it_becomes_the_label(ca
     dialog.accept()
     assert session.table.label == "a"
     assert session.table.positive == ">= 0"
+
+
+def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
+    qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
+    press(card, "Treat -999 as missing: a", qtbot)
+    assert session.table.absent == {"a": (-999.0,)}
+    assert not any("-999" in one for one in sentences(card))
+    assert "numbers count as missing in 1 column" in card.facts.text()
+    session.undo_stack.undo()
+    card.found.finish()
+    assert session.table.absent == {}
+    assert any("-999" in one for one in sentences(card))

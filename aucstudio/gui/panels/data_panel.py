@@ -223,6 +223,8 @@ def _facts(table: Table, keeps_gaps: bool) -> str:
         parts.append(_counted(categories, "category", "categories"))
     if ignored := roles.count("ignore"):
         parts.append(f"{ignored:,} ignored")
+    if absent := len(table.absent):
+        parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if table.groups is not None:
         parts.append(table.groups.describe())
     what = "left to the method" if keeps_gaps else "filled with the training median"

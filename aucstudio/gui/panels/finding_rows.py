@@ -32,6 +32,11 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [ignore]
     if finding.kind == "group":
         return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), ignore]
+    if finding.kind == "sentinel":
+        numbers = tuple(map(float, finding.values))
+        absent = {name: (*table.column(name).absent, *numbers)}
+        words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
+        return [(words, {"absent": absent}, f"{words}: {name}")]
     if finding.kind == "spelling" and name == table.label:
         return [("Merge spellings", {"merge": True}, "Merge spellings")]
     return []

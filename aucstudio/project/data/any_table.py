@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import (
     MOST_CLASSES,
+    check_absent,
     check_classes,
     check_role,
     find_class,
     listed,
     spelled_as,
 )
-from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, recast, spell_number
+from aucstudio.project.data.columns import (
+    MOST_LEVELS,
+    ColumnInfo,
+    recast,
+    spell_number,
+    with_absent,
+)
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.label_choice import rule_after
 from aucstudio.project.data.labels import (
@@ -121,6 +128,7 @@ class AnyTable(TableInfo):
                 self._levels(column),
                 missing[column.name],
                 column.guessed,
+                column.absent,
                 (self.rule or None) if column.name == self.label else None,
             )
             for column in self.columns
@@ -172,6 +180,7 @@ class AnyTable(TableInfo):
         roles: Mapping[str, str] | None = None,
         merge: MergeChoice = None,
         rule: LabelRule | None = None,
+        absent: Mapping[str, Sequence[float]] | None = None,
     ) -> Self:
         """Change roles without reading the file again.
 
@@ -190,6 +199,8 @@ class AnyTable(TableInfo):
             with False none.
         rule : LabelRule, optional
             How values become classes; without it the present one is kept while its column is.
+        absent : mapping of column name to numbers, optional
+            Numbers that stand for a missing value, in the place of those of these columns before.
 
         Raises
         ------
@@ -202,7 +213,14 @@ class AnyTable(TableInfo):
             check_role(self.path, self.column(name), role)
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive, merge, rule)
-        columns = tuple(self._with_role(column, given, chosen) for column in self.columns)
+        missing = {
+            name: check_absent(self.path, self.column(name), numbers)
+            for name, numbers in (absent or {}).items()
+        }
+        columns = tuple(
+            with_absent(self._with_role(column, given, chosen), missing.get(column.name))
+            for column in self.columns
+        )
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
         changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
         return changed.with_notes_after(self)
@@ -218,6 +236,11 @@ class AnyTable(TableInfo):
         if role == column.role:
             return column
         return recast(column, role=role, why="", guessed=False)
+
+    @property
+    def absent(self) -> dict[str, tuple[float, ...]]:
+        """By column, the numbers that stand for a missing value."""
+        return {column.name: column.absent for column in self.columns if column.absent}
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}
@@ -299,7 +322,8 @@ class AnyTable(TableInfo):
             if role == "label":
                 columns.append(column)
             else:
-                columns.append(dataclasses.replace(column, role=role, why=""))
+                absent = schema.absent.get(column.name, ())
+                columns.append(dataclasses.replace(column, role=role, why="", absent=absent))
         return dataclasses.replace(self, columns=tuple(columns))
 
     def to_score(

@@ -72,6 +72,19 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
         )
 
 
+def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
+    """Give numbers that stand for a missing value in order; InputError where there are none."""
+    if numbers and column.kind == "text":
+        raise InputError(
+            f"column {column.name!r} of {path} holds text: no number in it stands for a missing "
+            "value",
+            file=str(path),
+            column=column.name,
+            setting="missing",
+        )
+    return tuple(sorted({float(number) for number in numbers}))
+
+
 def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:
     """Find the class that ``wanted`` spells; InputError if there is none."""
     spelled = spelled_as(column, classes, wanted)

@@ -38,6 +38,8 @@ class ColumnSchema:
         Cells without a value.
     guessed : bool
         Whether nobody gave it its role.
+    absent : tuple of float
+        Numbers that stand for a missing value.
     rule : LabelRule or None
         Of the label, how its values become classes, where each is not one as it is.
     """
@@ -49,6 +51,7 @@ class ColumnSchema:
     levels: tuple[str, ...] | None = None
     missing: int = 0
     guessed: bool = True
+    absent: tuple[float, ...] = ()
     rule: LabelRule | None = None
 
 
@@ -90,6 +93,11 @@ class Schema:
     def roles(self) -> tuple[tuple[str, str], ...]:
         """Name and role of every column."""
         return tuple((column.name, column.role) for column in self.columns)
+
+    @property
+    def absent(self) -> dict[str, tuple[float, ...]]:
+        """By column, the numbers that stand for a missing value."""
+        return {column.name: column.absent for column in self.columns if column.absent}
 
     @property
     def label(self) -> str | None:

@@ -94,12 +94,19 @@ class DataReference:
     def seen(self, table: SomeTable) -> SomeTable:
         """Give the table with the roles that are referred to."""
         roles = tuple((column.name, column.role) for column in table.columns)
-        if (self.roles, self.positive, self.rule) == (roles, table.positive, table.rule):
+        ours, theirs = self.schema.absent, table.absent
+        if (self.roles, self.positive, self.rule, ours) == (
+            roles,
+            table.positive,
+            table.rule,
+            theirs,
+        ):
             return table
         return table.with_roles(
             label=self.label,
             positive=self.positive,
             rule=self.rule,
+            absent={**dict.fromkeys(theirs, ()), **ours},
             roles={name: role for name, role in self.roles if role != "label"},
         )
 
@@ -115,6 +122,8 @@ class DataReference:
             document["reading"] = self.schema.reading()
         if self.rule:
             document["classes"] = bare(self.rule)
+        if self.schema.absent:
+            document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
         return document
 
     def as_json(self) -> dict[str, Any]:

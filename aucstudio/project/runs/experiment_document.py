@@ -59,6 +59,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
     label: str | None = None
     positive: str | int | float | list[str | int | float] | None = None
     merge: bool | list[list[str | int | float]] | None = None
+    missing: dict[str, list[int | float]] = {}
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 

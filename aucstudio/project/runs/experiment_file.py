@@ -11,6 +11,7 @@ file = "wdbc.csv"          # beside the experiment file unless absolute
 label = "diagnosis"        # guessed if left out, as is the positive class
 positive = "M"             # or several: ["M", "?"]; or a threshold: ">= 5"
 merge = [["M", "m"]]       # optional: values that are one class, or true for spellings
+missing = { age = [-999] } # optional: numbers that stand for a missing value
 roles = { id = "ignore" }
 
 [validation]
@@ -167,6 +168,8 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
         roles=data.roles,
         dialect=data.dialect.given(),
     )
+    if data.missing:
+        table = table.with_roles(absent=data.missing)
     validation = _validation(path, document.validation.given())
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
@@ -284,6 +287,7 @@ def write_study(
             "label": data.label,
             "positive": list(data.rule.together) or data.positive,
             **({"merge": [list(group) for group in data.rule.same]} if data.rule.same else {}),
+            **_missing_part(data.schema),
             "roles": {name: role for name, role in data.roles if role != "label"},
             **_dialect_part(data.schema),
         },
@@ -298,8 +302,14 @@ def write_study(
 
 def _frame(experiment: Experiment) -> tuple[object, ...]:
     data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
-    reading = experiment.data.rule, experiment.data.schema.dialect
+    schema = experiment.data.schema
+    reading = schema.rule, schema.absent, experiment.data.schema.dialect
     return data, reading, experiment.validation, experiment.band
+
+
+def _missing_part(schema: Schema) -> dict[str, Any]:
+    absent = {name: list(numbers) for name, numbers in schema.absent.items()}
+    return {"missing": absent} if absent else {}
 
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:
