@@ -181,6 +181,7 @@ _ROLES = {
     "ignore": "a column to leave out",
     "category": "a column of categories, whatever it holds",
     "number": "a column of numbers",
+    "id": "a column that names the rows: kept with scores, not learnt from",
     "group": "a column whose equal cells stay together in a split",
 }
 

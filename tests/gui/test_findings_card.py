@@ -215,3 +215,35 @@ def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
     card.found.finish()
     assert session.table.absent == {}
     assert any("-999" in one for one in sentences(card))
+
+
+def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_path):
+    session.set_roles(merge=True, absent={"a": [-999]})
+    session.set_roles(positive=["no"])
+    session.save_as(tmp_path / "kept.aucproj")
+    before = session.table
+    session.close_study()
+    session.open_project(tmp_path / "kept.aucproj")
+    after = session.table
+    assert (after.classes, after.positive, after.rule) == (
+        before.classes,
+        before.positive,
+        before.rule,
+    )
+    assert after.absent == {"a": (-999.0,)}
+
+
+def test_an_account_number_becomes_the_identifier(session, tmp_path, qtbot):
+    random = np.random.default_rng(3)
+    path = tmp_path / "accounts.csv"
+    rows = [f"{n},{random.normal():.3f},{n % 2}" for n in random.permutation(400) + 1000]
+    path.write_text("\n".join(["account,x,label", *rows]))
+    session.open_data(path)
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.found.finish()
+    press(panel, "Use as identifier: account", qtbot)
+    assert session.table.column("account").role == "id"
+    assert session.table.feature_names == ("x",)

@@ -14,7 +14,7 @@ from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
-from aucstudio.project.data.findings.copies import repeated, shared
+from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
@@ -249,6 +249,33 @@ def test_rows_to_test_on_that_are_trained_on_are_counted():
     assert finding.rows == 7
     assert shared(table_of(**train), table_of(**other, sha256="b")) is None
     assert "the very file" in shared(table_of(**train), table_of(**train)).sentence
+
+
+@settings(max_examples=40)
+@given(rows_of_cells, rows_of_cells)
+def test_rows_of_two_tables_that_agree_are_those_that_a_loop_finds(ours, theirs):
+    def columns(rows):
+        a, b, c = zip(*rows, strict=True)
+        text = Column.of_cells("b", np.array(b, dtype=object), 0, len(set(b)))
+        return [column("a", list(a)), text, column("c", list(c))]
+
+    def plain(rows):
+        return [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
+
+    expected = sum(row in plain(ours) for row in plain(theirs))
+    assert met_again(columns(ours), columns(theirs)) == expected
+
+
+def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
+    lines = [f"{RANDOM.normal():.4f},{k % 2}" for k in range(60)]
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("\n".join(["x,y", *lines]))
+    test.write_text("\n".join(["x,y", *lines[:8], "9.1,0", "9.2,1"]))
+    words = ["train", str(train), "--method", "auc-rls", "--quiet", "--test-file"]
+    assert cli.main([*words, str(test)]) == 0
+    assert "8 of the 10 rows of test.csv are rows that are trained on" in capsys.readouterr().out
+    assert cli.main([*words, str(train)]) == 0
+    assert "the very file that is trained on" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------ spellings

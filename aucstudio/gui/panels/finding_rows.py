@@ -28,6 +28,9 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return []
     (name,) = finding.columns
     ignore = ("Ignore column", {"ignore": [name]}, f"Ignore {name}")
+    has_id = any(column.role == "id" for column in table.columns)
+    if finding.kind == "identifier" and not has_id:
+        return [("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier"), ignore]
     if finding.kind in ("leak", "identifier"):
         return [ignore]
     if finding.kind == "group":

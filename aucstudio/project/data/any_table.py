@@ -15,6 +15,7 @@ from aucstudio.project.data.choices import (
     MOST_CLASSES,
     check_absent,
     check_classes,
+    check_one_id,
     check_role,
     find_class,
     listed,
@@ -213,6 +214,7 @@ class AnyTable(TableInfo):
             check_role(self.path, self.column(name), role)
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive, merge, rule)
+        check_one_id(self.path, {**{c.name: c.role for c in self.columns}, **given})
         missing = {
             name: check_absent(self.path, self.column(name), numbers)
             for name, numbers in (absent or {}).items()

@@ -72,6 +72,18 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
         )
 
 
+def check_one_id(path: Path, roles: Mapping[str, str]) -> None:
+    """Raise InputError if several columns are to name the rows."""
+    named = [name for name, role in roles.items() if role == "id"]
+    if len(named) > 1:
+        raise InputError(
+            f"only one column can name the rows of {path}; choose between {listed(named)}",
+            file=str(path),
+            column=named[-1],
+            setting="id",
+        )
+
+
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
     """Give numbers that stand for a missing value in order; InputError where there are none."""
     if numbers and column.kind == "text":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.text.numerals import NumberFormat
 
-ROLES = ("number", "category", "label", "group", "ignore")
+ROLES = ("number", "category", "label", "group", "id", "ignore")
 KINDS = ("number", "text")
 # Columns with more different texts are described without naming them.
 MOST_LEVELS = 300
@@ -27,7 +27,7 @@ class ColumnInfo:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "ignore"}
+    role : {"number", "category", "label", "group", "id", "ignore"}
     kind : {"number", "text"}
         What the cells are, whatever they are used for.
     missing : int
@@ -156,6 +156,14 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")  # no number equals it
+
+
+def spelled(column: Column) -> NDArray[np.object_]:
+    """Give the cells of a column as texts; empty where missing."""
+    if column.kind == "text":
+        return np.where(column.known(), column.values, "")
+    cells = column.values.tolist()
+    return np.array([spell_number(c) if c == c else "" for c in cells], dtype=object)
 
 
 def spell_number(value: float) -> str:

@@ -27,7 +27,7 @@ class ColumnSchema:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "ignore"}
+    role : {"number", "category", "label", "group", "id", "ignore"}
     kind : {"number", "text"} or None
         None where an earlier program did not write it down: it is guessed, as that program did.
     number : NumberFormat or None
@@ -103,6 +103,11 @@ class Schema:
     def label(self) -> str | None:
         """Name of the label column; None if there is none."""
         return next((column.name for column in self.columns if column.role == "label"), None)
+
+    @property
+    def identifier(self) -> str | None:
+        """Name of the column that names the rows; None if there is none."""
+        return next((column.name for column in self.columns if column.role == "id"), None)
 
     @property
     def rule(self) -> LabelRule:
