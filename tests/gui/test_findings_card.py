@@ -59,7 +59,7 @@ def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
     assert len(told) == 4
     assert "-999" in told[1]
     assert "several spellings" in told[2]
-    assert "patient_id names 40 things" in told[3]
+    assert "patient_id seems to name 40 persons" in told[3]
 
 
 def test_an_action_is_done_and_undone(card, session, qtbot):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.findings.separation import codes_of
 from aucstudio.project.data.table import Table
 
 Prints = NDArray[np.uint64]
@@ -68,8 +69,7 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
     """Count the repeated rows among whose likes several classes occur."""
     if table.label is None:
         return 0
-    cells = table.column(table.label).values[again]
-    codes = np.unique(cells.astype(str) if cells.dtype == object else cells, return_inverse=True)[1]
+    codes = codes_of(table.column(table.label), again)
     count = int(numbers.max()) + 1
     least = np.full(count, codes.max() + 1)
     most = np.zeros(count, dtype=codes.dtype)

@@ -9,6 +9,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table
 
+_WINDOW = 100_000
 _MOST_LEVELS = 10_000
 _SHOWN = 3
 
@@ -24,8 +25,11 @@ def spellings(table: Table) -> Iterator[Finding]:
 
 
 def _in_levels(column: Column) -> Iterator[Finding]:
-    levels = {cell for cell in column.values.tolist() if cell is not None}
-    if alike(levels):
+    levels: set[str | None] = set()
+    # Windows, because one pass over objects in C would hold the GIL throughout.
+    for start in range(0, len(column.values), _WINDOW):
+        levels.update(column.values[start : start + _WINDOW].tolist())
+    if alike(level for level in levels if level is not None):
         yield from _findings(column, column.counts, f"levels of column {column.name}")
 
 
