@@ -189,13 +189,25 @@ _ROLES = {
     "ignore": "a column to leave out",
     "category": "a column of categories, whatever it holds",
     "number": "a column of numbers",
+    "id": "a column that names the rows: kept with scores, not learnt from",
     "group": "a column whose equal cells stay together in a split",
 }
 
 
 def _add_column_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="COL", help="the column that holds the class")
-    parser.add_argument("--positive", metavar="VALUE", help="the class to find")
+    parser.add_argument(
+        "--positive",
+        metavar="VALUE",
+        action="append",
+        help="the class to find; given several times, these together; or a threshold such as "
+        "'>= 5' of a label of numbers",
+    )
+    parser.add_argument(
+        "--merge-spellings",
+        action="store_true",
+        help="classes that differ in capitals and blanks alone are one",
+    )
     for role, words in _ROLES.items():
         parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
     _add_dialect_options(parser)
@@ -227,6 +239,15 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
                     setting=role,
                 )
     return roles
+
+
+def read_label(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about the label and its classes."""
+    return {
+        "label": options.label,
+        "positive": options.positive,
+        "merge": options.merge_spellings or None,
+    }
 
 
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from aucstudio.arguments import (
     command_parser,
     read_band,
     read_dialect,
+    read_label,
     read_roles,
     read_tuning,
     read_validation,
@@ -129,8 +130,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
     table = read_table(
         options.data,
-        label=options.label,
-        positive=options.positive,
+        **read_label(options),
         roles=read_roles(options),
         dialect=read_dialect(options),
     )
@@ -156,8 +156,7 @@ def _train(options: argparse.Namespace) -> int:
         options.data,
         options.method,
         options.set,
-        label=options.label,
-        positive=options.positive,
+        **read_label(options),
         roles=read_roles(options),
         dialect=read_dialect(options),
         validation=read_validation(options),

@@ -38,6 +38,7 @@ _MOST_NOTES = 4  # in sight: why a column is ignored stands on its name, too
 _GIVEN = {
     "number": ("&Number", "Learnt from as a number"),
     "category": ("Cate&gory", "Learnt from as one of several levels"),
+    "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
     "ignore": ("&Ignore", "Not learnt from"),
 }
@@ -188,6 +189,7 @@ class ColumnsDialog(QDialog):
 _NAMES = {
     "number": "a number",
     "category": "a category",
+    "id": "an identifier",
     "group": "a group",
     "ignore": "ignored: choose another label in the Data card first",
 }

@@ -15,6 +15,7 @@ from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
 from aucstudio.project.data.finding import with_findings
+from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
@@ -95,8 +96,12 @@ class Table(AnyTable):
 
     def _positives(self, label: str, positive: str) -> Mask:
         column = self.column(label)
-        positives: Mask = column.equals(positive)[column.known()]
-        return positives
+        return self.rule.marks(column, positive)[column.known()]
+
+    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
+        column = self.column(name)
+        marked = threshold.marks(column.values)
+        return int(np.count_nonzero(marked)), self.rows - column.missing
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
@@ -126,9 +131,10 @@ def read_table(
     path: str | Path,
     *,
     label: LabelChoice = None,
-    positive: str | None = None,
+    positive: PositiveChoice = None,
     ignore: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
+    merge: MergeChoice = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -143,11 +149,15 @@ def read_table(
         ``cases-*.csv``, for several of one layout.
     label : str, False or None
         The label column; guessed if None, none if False.
-    positive : str, optional
-        The positive class; of two classes the rarer one is guessed.
+    positive : str or sequence of str, optional
+        The positive class, several that are positive together, or a threshold such as ``>= 5``
+        of a label of numbers; of two classes the rarer one is guessed.
     ignore : sequence of str
         Columns to ignore.
     roles : mapping of column name to role, optional
+    merge : bool or sequence of sequences of str, optional
+        Values of the label that are one class, called as the first of them; with True those
+        that differ in capitals and blanks alone.
     need_label : bool
         False for rows to be scored: nothing is guessed about roles, and the label column may be
         absent or hold one class only.
@@ -176,7 +186,7 @@ def read_table(
     given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
     if schema is None and need_label:
         label, given = with_said(plain.roles, label, given, bare.columns)
-    return settled(bare, bare.columns, label, positive, given, schema, need_label=need_label)
+    return settled(bare, bare.columns, label, positive, given, schema, merge, need_label=need_label)
 
 
 def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
@@ -251,9 +261,10 @@ def settled(
     bare: SomeTable,
     looked_at: Sequence[Column],
     label: LabelChoice,
-    positive: str | None,
+    positive: PositiveChoice,
     roles: Mapping[str, str],
     schema: Schema | None,
+    merge: MergeChoice = None,
     *,
     need_label: bool,
 ) -> SomeTable:
@@ -277,10 +288,12 @@ def settled(
         )
     bare = bare.with_roles(roles={n: role for n, role in roles.items() if role != "label"})
     label = next((name for name, role in roles.items() if role == "label"), label)
+    rule = None if schema is None else schema.rule
     if not need_label:
-        return bare.to_score(label or None, positive)
+        assert positive is None or isinstance(positive, str)
+        return bare.to_score(label or None, positive, rule or LabelRule())
     if label is not None:
-        return bare.with_roles(label=label, positive=positive)
+        return bare.with_roles(label=label, positive=positive, merge=merge, rule=rule)
     guess = guess_label(
         [
             dataclasses.replace(seen, role=column.role)
@@ -289,7 +302,7 @@ def settled(
     )
     if guess is None:
         return bare.with_roles(positive=positive)
-    table = bare.with_roles(label=guess, positive=positive)
+    table = bare.with_roles(label=guess, positive=positive, merge=merge)
     marked = dataclasses.replace(table, guessed=("label", *table.guessed))
     return marked.with_notes_after(table)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
@@ -40,6 +41,8 @@ class TableInfo(abc.ABC):
         The positive class, a key of ``classes``; None if it has to be chosen.
     classes : dict of str to int
         Rows of each label value.
+    rule : LabelRule
+        How the values of the label become these classes.
     unlabelled : int
         Rows without a label; they take no part in training.
     rejected : tuple of Rejected
@@ -70,6 +73,7 @@ class TableInfo(abc.ABC):
     label: str | None = None
     positive: str | None = None
     classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    rule: LabelRule = AS_THEY_ARE
     unlabelled: int = 0
     rejected: tuple[Rejected, ...] = ()
     notes: tuple[str, ...] = ()

@@ -58,7 +58,9 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
     file: str = ""
     label: str | None = None
-    positive: str | int | float | None = None
+    positive: str | int | float | list[str | int | float] | None = None
+    merge: bool | list[list[str | int | float]] | None = None
+    missing: dict[str, list[int | float]] = {}
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 
