@@ -42,6 +42,7 @@ ENGINE_ROOMS = [
     "base",
     "catalogue",
     "methods",
+    "verification",
     "__init__",
 ]
 
