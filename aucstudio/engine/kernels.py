@@ -94,6 +94,7 @@ def width(when: Mapping[str, tuple[Any, ...]]) -> Any:
         "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
         label="Width",
         symbol="γ",
+        unit="1 / squared distance of rows",
         low=0.0,
         low_open=True,
         log=True,

@@ -47,6 +47,8 @@ class Param:
         One sentence; what the setting does.
     label, symbol : str
         Name on the form, and the paper's symbol.
+    unit : str
+        What a number counts or measures, if it has a unit.
     low, high : float or None
         Bounds, inclusive unless ``low_open``.
     log : bool
@@ -69,6 +71,7 @@ class Param:
     help: str
     label: str = ""
     symbol: str = ""
+    unit: str = ""
     low: float | None = None
     high: float | None = None
     low_open: bool = False
@@ -190,6 +193,7 @@ class Param:
             "default": list(self.default) if self.kind == "range" else self.default,
             "label": self.label,
             "symbol": self.symbol,
+            "unit": self.unit,
             "help": self.help,
             "low": self.low,
             "high": self.high,

@@ -67,7 +67,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     use_when: ClassVar[str] = (
         "The yardstick for bent and mixed features and for missing values; wants some hundred rows."
     )
-    takes_gaps: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
 
     learning_rate: float = param(
@@ -82,13 +83,29 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         grid=(0.01, 0.03, 0.1, 0.3),
     )
     max_iter: int = param(
-        100, "Number of trees.", label="Trees", low=1, log=True, grid=(30, 100, 300, 1000)
+        100,
+        "Number of trees.",
+        label="Trees",
+        unit="trees",
+        low=1,
+        log=True,
+        grid=(30, 100, 300, 1000),
     )
     max_leaf_nodes: int = param(
-        31, "Most leaves a tree may have.", label="Leaves", low=2, grid=(3, 7, 15, 31, 63)
+        31,
+        "Most leaves a tree may have.",
+        label="Leaves",
+        unit="leaves",
+        low=2,
+        grid=(3, 7, 15, 31, 63),
     )
     min_samples_leaf: int = param(
-        10, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(50, 20, 10, 5)
+        10,
+        "Fewest training rows in a leaf.",
+        label="Rows in a leaf",
+        unit="rows",
+        low=1,
+        grid=(50, 20, 10, 5),
     )
     l2_regularization: float = param(
         0.0,

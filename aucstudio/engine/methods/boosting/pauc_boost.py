@@ -84,7 +84,8 @@ class PAUCBoost(AUCClassifier):
         "When single features bend (too low and too high are both bad) and a range of false- "
         "positive rates counts; shows one curve per feature."
     )
-    takes_gaps: ClassVar[bool] = True
+    one_sided: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
     smoothness: float = param(
@@ -99,6 +100,7 @@ class PAUCBoost(AUCClassifier):
     n_rounds: int = param(
         100,
         "Number of rounds, each of which changes the curve of one feature.",
+        unit="rounds",
         label="Rounds",
         low=1,
         high=1000,
@@ -108,6 +110,7 @@ class PAUCBoost(AUCClassifier):
     n_knots: int = param(
         10,
         "Knots of each curve; 2 leaves a straight line.",
+        unit="knots for each feature",
         label="Knots",
         low=2,
         high=10,

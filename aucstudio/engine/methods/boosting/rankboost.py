@@ -70,11 +70,12 @@ class RankBoost(AUCClassifier):
         "Features on odd scales, outliers or missing values: it asks only whether a feature "
         "exceeds a threshold."
     )
-    takes_gaps: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
 
     n_rounds: int = param(
         200,
         "Number of threshold learners.",
+        unit="rounds",
         label="Rounds",
         symbol="T",
         low=1,

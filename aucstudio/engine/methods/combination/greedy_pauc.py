@@ -77,6 +77,7 @@ class GreedyPAUC(AUCClassifier):
     use_when: ClassVar[str] = (
         "Few features, each of which ranks by itself: weights that are easy to explain."
     )
+    one_sided: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
     strategy: str = param(

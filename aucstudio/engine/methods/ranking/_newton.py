@@ -49,6 +49,7 @@ class PairNewton(AUCClassifier):
     family: ClassVar[str] = "RankSVM"
     solves: ClassVar[str] = "squared pair hinge"
     path_setting: ClassVar[str] = "C"
+    wants_margin: ClassVar[bool] = True
 
     C: float
     tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")

@@ -37,13 +37,6 @@ class RankSVM(PairNewton):
     optimum for every C; ``notes_`` says so. Rows may come in blocks: two passes over them for a
     step within an iteration, one more for the iteration, and one to begin with.
 
-    Parameters
-    ----------
-    C : float
-        Weight of the mean pair loss.
-    tol : float
-        Relative gap to reach.
-
     References
     ----------
     Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+); Lee and Lin

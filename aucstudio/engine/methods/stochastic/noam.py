@@ -55,6 +55,7 @@ class NOAM(StochasticClassifier):
     n_epochs: int = param(
         1,
         "How often training goes through all rows.",
+        unit="passes over the rows",
         label="Epochs",
         low=1,
         log=True,
@@ -73,6 +74,7 @@ class NOAM(StochasticClassifier):
     buffer_size: int = param(
         100,
         "Rows of each class that are kept to make pairs with.",
+        unit="rows of each class",
         label="Buffer",
         symbol="|B|",
         low=1,

@@ -63,6 +63,7 @@ class NSAUC(HingeDescent):
         "Very many rows and curved borders; the result depends a little on the seed."
     )
     adds_up: ClassVar[bool] = True
+    wants_margin: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:

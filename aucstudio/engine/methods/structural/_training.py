@@ -65,12 +65,14 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     """
 
     path_setting: ClassVar[str] = "C"
+    wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50
 
     n_landmarks: int | None = param(
         None,
         "Rows that stand for all others in the kernel.",
         kind="int",
+        unit="rows",
         label="Landmarks",
         symbol="v",
         low=1,

@@ -27,20 +27,6 @@ class SVMpAUC(RangeSVM):
     and again up to [0, 1] until w is not 0; ``fpr_range_used_`` and ``notes_`` say so, and
     ``objective_`` and ``gap_`` are those of the range used.
 
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    n_landmarks : int or None
-        Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
-        approximation up to 3,000 rows.
-    C : float
-        Weight of the partial-AUC loss.
-    tol : float
-        Relative gap to reach.
-    fpr_range : tuple of two floats
-        alpha and beta.
-
     Attributes
     ----------
     fpr_range_used_ : tuple of two floats

@@ -45,19 +45,6 @@ class SVMpAUCTight(RangeSVM):
     is a mean of negatives in which none has more than the weight 1 / (n beta). The range is then
     widened as for SVM-pAUC, and "dc" starts from the solution of the widened range.
 
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0, n_landmarks
-        As in :class:`~aucstudio.engine.methods.structural.svm_pauc.SVMpAUC`.
-    C : float
-        Weight of the partial-AUC loss.
-    tol : float
-        Relative gap to reach; for "dc" in each round, and the decrease that ends the rounds.
-    fpr_range : tuple of two floats
-        alpha and beta.
-    surrogate : {"convex", "dc"}
-        Only for alpha > 0.
-
     Attributes
     ----------
     fpr_range_used_ : tuple of two floats
