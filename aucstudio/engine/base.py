@@ -359,9 +359,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ------
         fitted : a fitted copy for each value
         """
+        kept = self._shared()
         for value in values:
             changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes).fit(X, y, callback=callback)
+            yield clone(self).set_params(**changes)._train(X, y, callback, kept)
+
+    def _shared(self) -> Any:
+        """Make what the fits of a path are to keep; see :class:`Context`."""
+        return None
 
     @abstractmethod
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
