@@ -176,7 +176,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     intercept_ : float
         Constant added to the scores; minus the threshold.
     objective_ : float
-    gap_ : float or None
+    dual_gap_ : float or None
+        Upper bound on ``objective_`` minus its optimum; ``gap_`` is its earlier name.
     converged_ : bool
         False if the callback stopped the fit, or an iteration limit did.
     train_scores_ : ndarray of shape (n_samples,)
@@ -375,7 +376,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _keep(self, done: Fit, scores: Array, positive: Mask, monitor: Monitor) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
-        self.gap_ = done.gap
+        self.dual_gap_ = done.gap
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
         self.converged_ = done.converged and not monitor.stopped
@@ -500,6 +501,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_ += moved
         self.train_scores_ = self.train_scores_ + moved
         return self
+
+    @property
+    def gap_(self) -> float | None:
+        """The earlier name of ``dual_gap_``."""
+        return self.dual_gap_
 
     def _is_given_kernel(self) -> bool:
         return getattr(self, "kernel", None) == "precomputed"

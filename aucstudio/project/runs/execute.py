@@ -335,7 +335,7 @@ def _result(
         curve=watch.curve(),
         fit_seconds=seconds,
         objective=float(method.objective_),
-        gap=None if method.gap_ is None else float(method.gap_),
+        gap=None if method.dual_gap_ is None else float(method.dual_gap_),
         n_iter=getattr(method, "n_iter_", None),
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),

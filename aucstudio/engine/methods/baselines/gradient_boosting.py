@@ -16,9 +16,11 @@ from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
+    DiffersError,
     LeveledBoosting,
     Levels,
     Nodes,
+    TreeByTree,
 )
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
@@ -43,7 +45,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     Rows may have gaps (NaN). Each split sends them to the side where they lower the loss most, or,
     if none of its training rows has one, to the side with more rows.
 
-    There is no optimum to approach, hence no certificate: ``gap_`` is None, and the number of
+    There is no optimum to approach, hence no certificate: ``dual_gap_`` is None, and the number of
     trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
     trees in every run.
 
@@ -132,19 +134,29 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         monitor = context.monitor
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
-        watcher = _Watcher(positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
+        costs, notes = weights[positive.astype(int)], []
+        watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
         library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
         with contextlib.suppress(_Halted):
-            # The levels are what it trains on; of the rows it wants to see the shape.
-            library.fit(np.broadcast_to(0.0, X.shape), positive)
+            try:
+                # The levels are what it trains on; of the rows it wants to see the shape.
+                library.fit(np.broadcast_to(0.0, X.shape), positive)
+            except DiffersError as lack:
+                notes.append(str(lack))
+                self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
         return Fit(
             watcher.scorer(),
             watcher.objective,
             watcher.iteration,
             intercept=0.0,
             scores=watcher.scores,
+            notes=tuple(notes),
         )
+
+    def _tree_by_tree(self) -> TreeByTree:
+        names = (field.name for field in dataclasses.fields(TreeByTree))
+        return TreeByTree(**{name: getattr(self, name) for name in names})
 
     def _library(self, weights: Array) -> LeveledBoosting:
         # After each tree the library asks whether to stop early, which is how it is watched.

@@ -46,7 +46,7 @@ class AUCRLS(LeastSquares):
     far from 0.
 
     With ``regularization`` 0 the solution of least norm is taken; it rests on one
-    eigendecomposition, which cannot be interrupted, and has no certificate (``gap_`` is None).
+    eigendecomposition, which cannot be interrupted, and has no certificate (``dual_gap_`` is None).
 
     References
     ----------

@@ -27,7 +27,7 @@ class NOAM(StochasticClassifier):
     therefore does not multiply a mean loss: smaller is smoother.
 
     The scorer is the mean of the iterates, or the last one, at the end of the epoch where the
-    objective was least. There is no certificate: ``gap_`` is None.
+    objective was least. There is no certificate: ``dual_gap_`` is None.
 
     References
     ----------

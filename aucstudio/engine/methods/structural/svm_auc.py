@@ -21,7 +21,7 @@ class SVMAUC(StructuralSVM):
     papers that sum over pairs write C / (m n). Joachims' program moves scores by 1/4 to both
     sides, margin 1/2 in all, which is 4 C here.
 
-    ``gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
+    ``dual_gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
     mean, w = 0 is the optimum for every C; ``notes_`` says so.
 
     References

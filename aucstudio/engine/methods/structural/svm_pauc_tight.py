@@ -37,7 +37,7 @@ class SVMpAUCTight(RangeSVM):
     - "dc": the sum above with the g of [alpha, beta], over m n (beta - alpha). It is not convex:
       the difference of two convex surrogates, which is made smaller in rounds from the solution of
       "convex"; each replaces the subtracted one by a tangent. ``objective_`` decreases from round
-      to round; ``gap_`` is None, for the point it ends at need not be the lowest.
+      to round; ``dual_gap_`` is None, for the point it ends at need not be the lowest.
 
     ``C`` is the C of the papers. The same C means more here than for SVM-pAUC: tune each.
 
