@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
-from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.features.precomputed import GivenKernel, row_numbers
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares.rls import RLS

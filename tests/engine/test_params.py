@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.params import (
     InvalidSetting,
     Param,

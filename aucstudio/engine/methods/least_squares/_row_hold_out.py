@@ -17,7 +17,7 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
 from aucstudio.engine.methods.least_squares._systems import eigensystem, gram, positive_values
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.types import Array, Mask
 
 
 def rls_leave_pair_out(
