@@ -221,7 +221,8 @@ def test_the_callback_hears_of_a_usable_scorer(method, data):
 
     fitted = clone(method).fit(X, y, callback=listen)
     iterations, objectives, scores = zip(*heard, strict=True)
-    assert all(a < b for a, b in itertools.pairwise(iterations))
+    # A long iteration is told of again, so that a stop is seen.
+    assert all(a <= b for a, b in itertools.pairwise(iterations))
     assert min(objectives) >= fitted.objective_ - 1e-3 * abs(fitted.objective_)
     assert np.isfinite(scores).all()
     assert auc(y, scores[-1]) > 0.7
