@@ -24,6 +24,7 @@ ENGINE_ROOMS = [
     "types",
     "quiet",
     "params",
+    "docstrings",
     "code_cache",
     "compiled",
     "linalg",

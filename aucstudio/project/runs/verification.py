@@ -161,7 +161,7 @@ def _material(
 ) -> tuple[Trained, HeldOut]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn_preparation(table, result.train_rows, keep_gaps=method.takes_gaps)
+    preparation = learn_preparation(table, result.train_rows, keep_gaps=method.takes_missing)
     X = preparation.apply(table, result.train_rows)
     trained = Trained(
         experiment.method,

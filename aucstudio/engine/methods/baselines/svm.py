@@ -68,6 +68,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
     in_words: ClassVar[str] = "Support vector machine"
     trains_for: ClassVar[str] = "accuracy"
     use_when: ClassVar[str] = "The usual yardstick: what training for the AUC has to beat."
+    counts_rows: ClassVar[bool] = True
 
     def heeds_stop(self) -> bool:
         """Tell whether no library has to be waited for; see the base class."""

@@ -61,6 +61,7 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     family: ClassVar[str] = "pair SVMs"
     solves: ClassVar[str] = "pair hinge"
+    wants_margin: ClassVar[bool] = True
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
@@ -69,6 +70,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         None,
         "Pair each positive near the border with its k nearest negatives only.",
         kind="int",
+        unit="negatives for each positive",
         label="Pairs",
         symbol="k",
         low=1,

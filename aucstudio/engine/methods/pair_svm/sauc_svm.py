@@ -37,15 +37,6 @@ class SAUCSVM(PairSVM):
     It is the AUC-SVM of the kernel K (I + structure R K)^-1, which is what is solved, on a factor
     of it; the scorer is stored in terms of the ordinary kernel. With ``structure`` 0 it is AUC-SVM.
 
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    C, n_neighbors, tol
-        As in :class:`~aucstudio.engine.methods.pair_svm.auc_svm.AUCSVM`.
-    structure : float
-        lambda, at least 0.
-
     References
     ----------
     Wang, Chen, Xue, Structure-embedded AUC-SVM; eqs. 7 to 20. Eq. 20 lacks a lambda, and the

@@ -25,7 +25,7 @@ class NSOLAM(StochasticClassifier):
     features scaled such that the longest row has length 1, as the paper takes it; ``radius``
     refers to the features as they are. The scorer is the mean of the iterates, each weighted by
     its step, at the end of the epoch where the objective was least. There is no certificate:
-    ``gap_`` is None.
+    ``dual_gap_`` is None.
 
     References
     ----------

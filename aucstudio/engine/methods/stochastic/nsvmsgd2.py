@@ -30,7 +30,7 @@ class NSVMSGD2(HingeDescent):
     mean phi))_+``; with ``"balanced-rows"`` it is the mean of the mean losses of the classes. The
     published lambda is ``regularization``; there is no constant.
 
-    There is no certificate: ``gap_`` is None, and the number of epochs decides.
+    There is no certificate: ``dual_gap_`` is None, and the number of epochs decides.
 
     References
     ----------
