@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -284,8 +284,15 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
         sha256=sha256,
         dialect=dialect,
         chosen=plain.chosen,
-        notes=[*plain.notes, *found.notes],
+        notes=[*plain.notes, *_about_the_file(plain, found.notes)],
     )
+
+
+def _about_the_file(plain: Plain, notes: Iterable[str]) -> list[str]:
+    """Leave out what was noticed of the lines above the rows where we wrote them ourselves."""
+    if plain.path == plain.shown or "skip" not in plain.given or "skip" in plain.chosen:
+        return list(notes)
+    return [note for note in notes if not note.endswith("before the table skipped")]
 
 
 def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
