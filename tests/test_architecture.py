@@ -58,6 +58,7 @@ ROOMS = [
     "store",
     "work",
     "results",
+    "survey",
     "geometry",
     "explain",
     "examples",
