@@ -312,12 +312,12 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     for name in ("x0", "x2", "x3"):
         areas[name] = roc.auc(positive, table.column(name).values)
     header = listed.list.horizontalHeader()
-    header.setSortIndicator(5, DOWN)
+    header.setSortIndicator(1, DOWN)
     shown(view, qtbot)
     names = [listed.model.index(k, 0).data() for k in range(6)]
     assert names[0] == "x0"
     assert names[-1] == "outcome"  # it has none
-    told = {listed.model.index(k, 0).data(): listed.model.index(k, 5).data() for k in range(6)}
+    told = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
     for name, area in areas.items():
         assert told[name] == f"{area:.3f}"
     header.setSortIndicator(0, UP)

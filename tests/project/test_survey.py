@@ -263,6 +263,8 @@ def test_texts_are_ranked_by_their_share_of_positives():
     share = {t: np.mean(positive[[k for k in known if towns[k] == t]]) for t in "abc"}
     assert ranked.area() == roc.auc(positive[known], np.array([share[towns[k]] for k in known]))
     assert Ranked.of(texts("t", [None] * 200), made_classes(positive)) is None
+    names = [f"name {k}" for k in range(200)]
+    assert Ranked.of(texts("t", names), made_classes(positive)) is None
 
 
 def test_areas_of_columns_that_are_looked_at_come_first(table):

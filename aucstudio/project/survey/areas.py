@@ -17,6 +17,8 @@ from aucstudio.project.survey.order import text_codes
 
 Array = NDArray[np.float64]
 
+_MOSTLY_DISTINCT = 0.5
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Ranked:
@@ -40,7 +42,14 @@ class Ranked:
     def of(
         cls, column: Column, classes: Classes, stop: Callable[[], object] = lambda: None
     ) -> Ranked | None:
-        """Rank them; None where a class has no row with a cell."""
+        """Rank them.
+
+        None where a class has no row with a cell, and where most texts stand in one row alone,
+        whose order by their share of positives is the order of the classes.
+        """
+        known_rows = len(column.values) - column.missing
+        if column.kind == "text" and column.distinct > _MOSTLY_DISTINCT * known_rows:
+            return None
         empty = dataclasses.replace(column, values=column.values[:0])
         known = by_windows(
             column.values, lambda part: dataclasses.replace(empty, values=part).known()

@@ -35,9 +35,9 @@ from aucstudio.project.work.job import Job
 Index = QModelIndex | QPersistentModelIndex
 Order = NDArray[np.intp]
 
-HEADS = ("Column", "Role", "Kind", "Missing", "Distinct", "AUC by itself")
-AREA = 5
-_NUMBERS = (3, 4, 5)
+HEADS = ("Column", "AUC alone", "Missing", "Distinct", "Role", "Kind")
+AREA, MISSING, DISTINCT, ROLE = 1, 2, 3, 4
+_NUMBERS = (AREA, MISSING, DISTINCT)
 _LINE = 24
 _SOON, _LOOK = 250, 200  # milliseconds
 _WINDOW = 5_000
@@ -90,9 +90,9 @@ def _keys(
     if place == AREA:
         return np.abs(areas.found[found] - 0.5)
     if place in _NUMBERS:
-        what = "missing" if place == _NUMBERS[0] else "distinct"
+        what = "missing" if place == MISSING else "distinct"
         return np.array([getattr(columns[k], what) for k in found], dtype=float)
-    what = ("name", "role", "kind")[place]
+    what = {0: "name", ROLE: "role"}.get(place, "kind")
     # As texts of one width: numpy sorts them without the interpreter's lock.
     return np.array([getattr(columns[k], what).casefold()[:80] for k in found], dtype=np.str_)
 
@@ -153,10 +153,9 @@ class OverviewModel(QAbstractTableModel):
             k = self.shown[line]
             assert self.areas is not None
             return figure_words(float(self.areas.found[k])) if self.areas.done[k] else "…"
-        figures = (column.missing, column.distinct)
         if place in _NUMBERS:
-            return f"{figures[place - _NUMBERS[0]]:,}"
-        return (column.name.replace("\n", " "), column.role, column.kind)[place]
+            return f"{column.missing if place == MISSING else column.distinct:,}"
+        return {0: column.name.replace("\n", " "), ROLE: column.role}.get(place, column.kind)
 
 
 class Overview(QWidget):
@@ -204,9 +203,9 @@ class Overview(QWidget):
         for head in (header, made.verticalHeader()):
             head.setSelectionModel(QItemSelectionModel(self.model, head))
         made.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for place, width in enumerate((150, 72, 72, 80, 80, 104)):
+        for place, width in enumerate((110, 76, 64, 64, 68, 60)):
             header.resizeSection(place, scaled(width))
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
         header.setSortIndicatorShown(True)
         header.setSortIndicatorClearable(True)
         header.setSectionsClickable(True)

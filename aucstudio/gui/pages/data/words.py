@@ -64,6 +64,8 @@ def rows_sentence(found: Found) -> Statement:
 def area_sentence(summary: ColumnSummary) -> Statement:
     """Say how a column ranks the classes by itself."""
     if summary.area is None:
+        if summary.class_names and summary.kind == "text" and summary.distinct > _MANY_TEXTS:
+            return Statement("Most of its texts stand in one row alone: they rank nothing.")
         if summary.class_names:
             return Statement("One of the classes has no value here: there is no AUC.")
         return Statement()
