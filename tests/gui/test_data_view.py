@@ -289,6 +289,7 @@ def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
         "number",
         "category",
         "group",
+        "id",
         "ignore",
     }
     before = view.card.summary

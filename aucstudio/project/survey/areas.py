@@ -17,7 +17,7 @@ from aucstudio.project.survey.order import text_codes
 
 Array = NDArray[np.float64]
 
-_MOSTLY_DISTINCT = 0.5
+_MOSTLY_DISTINCT, _FEW_TEXTS = 0.5, 20
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,7 +48,8 @@ class Ranked:
         whose order by their share of positives is the order of the classes.
         """
         known_rows = len(column.values) - column.missing
-        if column.kind == "text" and column.distinct > _MOSTLY_DISTINCT * known_rows:
+        most = max(_FEW_TEXTS, _MOSTLY_DISTINCT * known_rows)
+        if column.kind == "text" and column.distinct > most:
             return None
         empty = dataclasses.replace(column, values=column.values[:0])
         known = by_windows(

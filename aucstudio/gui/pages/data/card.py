@@ -32,6 +32,7 @@ _ROLES = {
     "number": "Number",
     "category": "Category",
     "group": "Group",
+    "id": "Identifier",
     "ignore": "Ignored",
     "label": "Label",
 }

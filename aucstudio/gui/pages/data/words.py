@@ -20,7 +20,7 @@ from aucstudio.project.survey.scored import (
 from aucstudio.project.survey.summary import ColumnSummary
 from aucstudio.project.words import counted, figure_words, interval_words, percent_words
 
-_MANY_TEXTS = 10
+_MANY_TEXTS = 20
 
 _PARTS = {
     HELD: "held out in {0}",
