@@ -60,6 +60,7 @@ ROOMS = [
     "store",
     "work",
     "results",
+    "survey",
     "geometry",
     "explain",
     "examples",
