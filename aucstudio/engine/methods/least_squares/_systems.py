@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucstudio.engine.base import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
@@ -22,14 +23,13 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Mask
 
-Solution = tuple[Scorer, float, float | None]
-
 _EPS = float(np.finfo(float).eps)
+_RELATIVE_GAP = 1e-6
 
 
 def solve_direction(
     square: Array, pull: Array, constant: float, lam: float, monitor: Monitor
-) -> Solution:
+) -> Fit:
     """Minimise ``constant - 2 pull.w + w'(square)w + lam |w|^2`` over the direction w.
 
     The gradient is -2 r with r the residual of the normal equations, and the objective curves
@@ -45,11 +45,8 @@ def solve_direction(
 
     Returns
     -------
-    scorer : Scorer
-    objective : float
-    gap : float or None
-        Upper bound on the objective minus its minimum; None if ``lam`` is 0, or so small
-        that no certificate could be computed.
+    Fit
+        Its gap is None if ``lam`` is 0, or so small that no certificate could be computed.
     """
     noise = len(pull) * _EPS * float(np.trace(square))
     system = Symmetric(square)
@@ -59,7 +56,7 @@ def solve_direction(
     fitted = system @ w
     residual = pull - fitted - lam * w
     objective = constant - 2 * (pull @ w) + w @ fitted + lam * (w @ w)
-    return LinearScorer(w), float(objective), _over(float(residual @ residual), lam, noise)
+    return _fit(LinearScorer(w), float(objective), float(residual @ residual), lam, noise)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +124,7 @@ def _mix(rows: Array, m: int) -> None:
 
 def solve_rows(
     kernel: Kernel, X: Array, mixing: Mixing, target: Array, lam: float, monitor: Monitor
-) -> Solution:
+) -> Fit:
     """Minimise ``|t - B c|^2 + lam c'Bc`` over the mixed weights of the rows, with B = R K R.
 
     It is minimal where (B + lam) c = t; with r the residual of that, the squared gradient in
@@ -145,9 +142,7 @@ def solve_rows(
 
     Returns
     -------
-    scorer : Scorer
-    objective : float
-    gap : float or None
+    Fit
         As for :func:`solve_direction`.
     """
     origin = mixing.origin(X)
@@ -161,12 +156,13 @@ def solve_rows(
     fitted = system @ c
     objective = np.sum((target - fitted) ** 2) + lam * (c @ fitted)
     residual = target - fitted - lam * c
-    gap = _over(float(residual @ (system @ residual)), lam, noise)
-    return _expansion(kernel, X, origin, mixing.weights(c), monitor), float(objective), gap
+    scorer = _expansion(kernel, X, origin, mixing.weights(c), monitor)
+    return _fit(scorer, float(objective), float(residual @ (system @ residual)), lam, noise)
 
 
-def _over(squared: float, lam: float, noise: float) -> float | None:
-    return max(squared, 0.0) / lam if lam > noise * _EPS else None
+def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: float) -> Fit:
+    gap = max(squared, 0.0) / lam if lam > noise * _EPS else None
+    return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective)
 
 
 def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:

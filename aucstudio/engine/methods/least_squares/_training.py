@@ -9,6 +9,7 @@ sqrt(n), plus rho rho' / |rho|; lambda the regularisation against the mean loss.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -28,9 +29,6 @@ from aucstudio.engine.cost import (
 )
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._class_moments import add_products
-from aucstudio.engine.methods.least_squares._systems import (
-    Solution,
-)
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
@@ -38,7 +36,6 @@ from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
-RELATIVE_GAP = 1e-6
 
 
 def regularization(loss: str) -> Any:
@@ -62,12 +59,12 @@ class LeastSquares(KernelSettings, AUCClassifier):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         kernel, monitor = self.settle_kernel(X, context.given), context.monitor
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
-            scorer, objective, gap = self._primal(X, positive, monitor)
+            done = self._primal(X, positive, monitor)
         else:
-            scorer, objective, gap = self._dual(kernel, X, positive, monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        constant = self._constant(scorer, X, positive, monitor)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective, intercept=constant)
+            done = self._dual(kernel, X, positive, monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        constant = self._constant(done.scorer, X, positive, monitor)
+        return dataclasses.replace(done, intercept=constant)
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
@@ -88,11 +85,11 @@ class LeastSquares(KernelSettings, AUCClassifier):
         return cost_of(N, memory, work, NO_KERNEL)
 
     @abstractmethod
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve for the direction itself."""
 
     @abstractmethod
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve for the weights of the rows."""
 
     def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:

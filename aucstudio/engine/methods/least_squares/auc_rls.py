@@ -15,13 +15,11 @@ from aucstudio.engine.methods.least_squares._block_moments import block_moments
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._systems import (
-    Solution,
     pair_mixing,
     solve_direction,
     solve_rows,
 )
 from aucstudio.engine.methods.least_squares._training import (
-    RELATIVE_GAP,
     LeastSquares,
     add_square,
     counts,
@@ -75,13 +73,13 @@ class AUCRLS(LeastSquares):
 
     regularization: float = regularization("pair loss")
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
         m, n = counts(positive)
         _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
         return self._from_moments(means, square, monitor)
 
-    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> Solution:
+    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> Fit:
         delta = means[1] - means[0]
         add_square(square, delta[:, None], monitor)
         return solve_direction(square, 2 * delta, 4.0, float(self.regularization), monitor)
@@ -92,11 +90,11 @@ class AUCRLS(LeastSquares):
             raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
         m, n = counts(rows.positive)
         _, means, square = block_moments(rows, (1 / n, 1 / m))
-        scorer, objective, gap = self._from_moments(means, square, monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
+        done = self._from_moments(means, square, monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        return done
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
         mixing, target = pair_mixing(positive)
         return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)

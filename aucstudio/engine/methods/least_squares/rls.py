@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Context
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares._systems import (
     Mixing,
-    Solution,
     solve_direction,
     solve_rows,
 )
@@ -73,7 +72,7 @@ class RLS(LeastSquares):
         symbol="b",
     )
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""
         m, n = counts(positive)
         p, q = m / (m + n), n / (m + n)
@@ -88,7 +87,7 @@ class RLS(LeastSquares):
         add_square(square, products, monitor)
         return solve_direction(square, pull, constant, float(self.regularization), monitor)
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""
         N = X.shape[0]
         mix = functools.partial(_scale, centred=self.fit_intercept)
