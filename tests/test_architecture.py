@@ -27,6 +27,7 @@ ENGINE_ROOMS = [
     "docstrings",
     "code_cache",
     "compiled",
+    "order",
     "linalg",
     "kernels",
     "scorers",
@@ -45,6 +46,7 @@ ENGINE_ROOMS = [
     "methods",
     "verification",
     "__init__",
+    "verification",
 ]
 
 # What a room of the project layer may import stands to its left.
@@ -133,6 +135,8 @@ def test_modules_of_the_engine_import_each_other_in_no_circle():
 def test_a_public_name_of_the_engine_means_one_class():
     homes = {}
     for path in (PACKAGE / "engine").rglob("*.py"):
+        if "verification" in path.parts:
+            continue  # the same problems by other routes, which share nothing on purpose
         for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(path)

@@ -237,6 +237,12 @@ class PairHinge:
         return i[order], j[order]
 
 
+def square_loss(positive: Mask, scores: Array) -> float:
+    """Give mean_ij (1 - M_ij)^2 by means and variances of the classes."""
+    s, t = scores[positive], scores[~positive]
+    return float((1.0 - (s.mean() - t.mean())) ** 2 + s.var() + t.var())
+
+
 def _lowest(values: Array, count: int) -> Index:
     """Give the places of the lowest values, in ascending order; ties in the order of the rows."""
     if count >= len(values):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucstudio.engine.base import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
@@ -22,18 +23,17 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Mask
 
-Solution = tuple[Scorer, float, float | None]
-
 _EPS = float(np.finfo(float).eps)
+_RELATIVE_GAP = 1e-6
 
 
 class System(Protocol):
     """A loss on given rows, to be minimised at one regularisation after another."""
 
-    def solve(self, lam: float, monitor: Monitor) -> Solution:
-        """Give the scorer, the objective, and an upper bound on that minus its minimum.
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        """Minimise it.
 
-        The bound is None if ``lam`` is 0, or so small that no certificate could be computed.
+        The gap is None if ``lam`` is 0, or so small that no certificate could be computed.
         """
 
 
@@ -56,15 +56,15 @@ class DirectionSystem:
         self._noise = len(pull) * _EPS * float(np.trace(square))
         self._system = Symmetric(square)
 
-    def solve(self, lam: float, monitor: Monitor) -> Solution:
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
         monitor.stage("factorisation")
         w = self._system.solve(lam, self._pull, self._noise)
         monitor.stage("solving")
         fitted = self._system @ w
         residual = self._pull - fitted - lam * w
         objective = self._constant - 2 * (self._pull @ w) + w @ fitted + lam * (w @ w)
-        gap = _over(float(residual @ residual), lam, self._noise)
-        return LinearScorer(w), float(objective), gap
+        squared = float(residual @ residual)
+        return _fit(LinearScorer(w), float(objective), squared, lam, self._noise)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,21 +156,22 @@ class RowsSystem:
         mixing.both_sides(K, monitor)
         self._system = Symmetric(K)
 
-    def solve(self, lam: float, monitor: Monitor) -> Solution:
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
         monitor.stage("factorisation")
         c = self._system.solve(lam, self._target, self._noise)
         monitor.stage("solving")
         fitted = self._system @ c
         objective = np.sum((self._target - fitted) ** 2) + lam * (c @ fitted)
         residual = self._target - fitted - lam * c
-        gap = _over(float(residual @ (self._system @ residual)), lam, self._noise)
+        squared = float(residual @ (self._system @ residual))
         weights = self._mixing.weights(c)
         scorer = _expansion(self._kernel, self._X, self._origin, weights, monitor)
-        return scorer, float(objective), gap
+        return _fit(scorer, float(objective), squared, lam, self._noise)
 
 
-def _over(squared: float, lam: float, noise: float) -> float | None:
-    return max(squared, 0.0) / lam if lam > noise * _EPS else None
+def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: float) -> Fit:
+    gap = max(squared, 0.0) / lam if lam > noise * _EPS else None
+    return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective)
 
 
 def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:

@@ -39,7 +39,6 @@ from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
-RELATIVE_GAP = 1e-6
 
 
 def regularization(loss: str) -> Any:
@@ -75,10 +74,10 @@ class LeastSquares(KernelSettings, AUCClassifier):
         if kept.system is None or settings != kept.settings:
             kept.settings, kept.system = settings, None  # the old one makes room for the new one
             kept.system = self._system(X, positive, context)
-        scorer, objective, gap = kept.system.solve(float(self.regularization), monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        constant = self._constant(scorer, X, positive, monitor)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective, intercept=constant)
+        done = kept.system.solve(float(self.regularization), monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        constant = self._constant(done.scorer, X, positive, monitor)
+        return dataclasses.replace(done, intercept=constant)
 
     def _shared(self) -> _Kept:
         return _Kept()

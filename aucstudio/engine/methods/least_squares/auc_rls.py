@@ -21,7 +21,6 @@ from aucstudio.engine.methods.least_squares._systems import (
     pair_mixing,
 )
 from aucstudio.engine.methods.least_squares._training import (
-    RELATIVE_GAP,
     LeastSquares,
     add_square,
     counts,
@@ -93,9 +92,9 @@ class AUCRLS(LeastSquares):
         m, n = counts(rows.positive)
         _, means, square = block_moments(rows, (1 / n, 1 / m))
         system = self._from_moments(means, square, monitor)
-        scorer, objective, gap = system.solve(float(self.regularization), monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
+        done = system.solve(float(self.regularization), monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        return done
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""

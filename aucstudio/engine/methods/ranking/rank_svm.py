@@ -21,7 +21,7 @@ from aucstudio.engine.features.spaces import BlockVectors, Space, Vectors
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.cutting_plane import Rows
+from aucstudio.engine.types import Rows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
