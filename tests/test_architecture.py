@@ -41,6 +41,7 @@ ENGINE_ROOMS = [
     "leave_pair_out",
     "restoring",
     "cost",
+    "memory",
     "base",
     "catalogue",
     "methods",

@@ -11,7 +11,7 @@ import numpy as np
 from aucstudio.engine.types import Array, Mask
 
 
-class RowHinge:
+class FreeConstantHinge:
     """Summed hinge, min_b sum_i c_i (1 - y_i (u_i + b))_+: exact, O(N) where costs are equal.
 
     With a rising b positives cease to be short at k_i and negatives begin to be: the slope in b

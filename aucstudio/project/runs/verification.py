@@ -11,6 +11,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER
+from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.counting import Tell
 from aucstudio.engine.verification.problem import Trained
@@ -20,7 +21,7 @@ from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import largest_memory, machine_memory
+from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.words import bytes_words
 
