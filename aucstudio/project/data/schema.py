@@ -40,6 +40,8 @@ class ColumnSchema:
         Whether nobody gave it its role.
     absent : tuple of float
         Numbers that stand for a missing value.
+    same : tuple of tuples of str
+        Levels that are one, called as the first of them.
     rule : LabelRule or None
         Of the label, how its values become classes, where each is not one as it is.
     """
@@ -52,6 +54,7 @@ class ColumnSchema:
     missing: int = 0
     guessed: bool = True
     absent: tuple[float, ...] = ()
+    same: tuple[tuple[str, ...], ...] = ()
     rule: LabelRule | None = None
 
 
@@ -99,6 +102,11 @@ class Schema:
     def absent(self) -> dict[str, tuple[float, ...]]:
         """By column, the numbers that stand for a missing value."""
         return {column.name: column.absent for column in self.columns if column.absent}
+
+    @property
+    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """By column, the levels that are one."""
+        return {column.name: column.same for column in self.columns if column.same}
 
     @property
     def label(self) -> str | None:

@@ -35,7 +35,7 @@ def _fits_a_command(experiment: Experiment) -> bool:
     return (
         set(experiment.data.schema.chosen) <= _DIALECT
         and not experiment.data.rule.same
-        and not experiment.data.schema.absent
+        and not (experiment.data.schema.absent or experiment.data.schema.same)
         and (tuning is None or tuning == Tuning(tuning.metric, seed=seed))
         and not any("\n" in word or "\0" in word for word in _words(experiment))
         and _settings_are_read_back(experiment)
