@@ -80,9 +80,9 @@ class Plain:
     part: str = ""
     parts: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    numbers: frozenset[str] = frozenset()
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     sha256: str = ""
+    numbers: frozenset[str] = frozenset()
 
     @property
     def kinds(self) -> dict[str, str]:
