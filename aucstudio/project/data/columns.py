@@ -54,6 +54,11 @@ class ColumnInfo:
     guessed: bool = True
     absent: tuple[float, ...] = ()
 
+    @property
+    def is_date(self) -> bool:
+        """Whether its numbers stand for days, or for times of day."""
+        return self.number is not None and bool(self.number.layout)
+
 
 Info = TypeVar("Info", bound=ColumnInfo)
 

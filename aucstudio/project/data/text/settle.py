@@ -41,10 +41,11 @@ _CURRENCIES = re.compile(
     r"(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|RUB|ZAR|Fr\.?|"
     r"kr\.?|Rs\.?)(?![A-Za-z])"
 )
+# What a single capital measures is told from a code by the blank before it.
 _MEASURED = re.compile(
-    "[+-]?[0-9][0-9.,' ]* ?(kg|g|mg|\u00b5g|t|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
-    "d|days?|months?|y|yrs?|years?|\u00b0C|\u00b0F|\u00b0|K|Hz|kHz|MHz|V|mV|A|mA|W|kW|kWh|Pa|kPa|hPa|bar|"
-    "mmHg|bpm|mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|MB|GB|kB|px|dB|ppm)"
+    "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
+    "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
+    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|MB|GB|kB|px|dB|ppm)| ([AKVWtdy]))"
 )
 _DRESS = re.compile("[()\u2212\u2009\u2007\u00b4`]|[0-9] ?-$|[0-9.,][dD][+-]?[0-9]")
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
@@ -128,13 +129,18 @@ def tries(
     marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
     if not marks:
         # Cells of a measured quantity all end in the same unit.
-        units = {found[1] for cell in known if (found := _MEASURED.fullmatch(cell))}
-        marks = units if len(units) == 1 else marks
+        units = {_unit(cell) for cell in known}
+        marks = units if len(units) == 1 and units != {""} else marks
     dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
         affix = next(iter(marks), "")
         dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
     return (*plain, *dressed, *_dates(known, decimal))
+
+
+def _unit(cell: str) -> str:
+    found = _MEASURED.fullmatch(cell)
+    return "" if found is None else found[1] or found[2]
 
 
 def _dates(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
