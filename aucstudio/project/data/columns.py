@@ -57,6 +57,11 @@ class ColumnInfo:
     absent: tuple[float, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def is_date(self) -> bool:
+        """Whether its numbers stand for days, or for times of day."""
+        return self.number is not None and bool(self.number.layout)
+
 
 Info = TypeVar("Info", bound=ColumnInfo)
 

@@ -130,9 +130,7 @@ class Schema:
 
     def reading(self) -> dict[str, Any]:
         """Give what decides the cells that are read from the bytes of the file, as plain data."""
-        dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
-        if dialect is not None and not dialect["sheet"]:
-            del dialect["sheet"]  # as in programs that knew no sheets
+        dialect = None if self.dialect is None else self.dialect.as_json()
         numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 

@@ -45,6 +45,10 @@ class DialectPart(_Part):
     header: bool | UnsetType = UNSET
     skip: int | UnsetType = UNSET
     sheet: str | UnsetType = UNSET
+    missing: list[str] | UnsetType = UNSET
+    strict: bool | UnsetType = UNSET
+    comment: str | UnsetType = UNSET
+    escape: str | UnsetType = UNSET
 
 
 class TunePart(_Part):

@@ -316,7 +316,9 @@ def _missing_part(schema: Schema) -> dict[str, Any]:
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:
     parts = [part for part in schema.chosen if part in DialectPart.__struct_fields__]
-    return {"dialect": {part: getattr(schema.dialect, part) for part in parts}} if parts else {}
+    values = {part: getattr(schema.dialect, part) for part in parts}
+    listed = {part: list(v) if isinstance(v, tuple) else v for part, v in values.items()}
+    return {"dialect": listed} if parts else {}
 
 
 def _relative(target: str, folder: str | Path | None) -> str:

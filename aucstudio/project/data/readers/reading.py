@@ -62,6 +62,8 @@ class Plain:
     parts : tuple of str
     texts : tuple of str
         Columns that hold text, whatever their cells look like.
+    numbers : frozenset of str
+        Columns that a person says are of numbers, whatever their cells look like.
     roles : dict of str to str
         What the file says that columns are for.
     sha256 : str
@@ -80,6 +82,12 @@ class Plain:
     texts: tuple[str, ...] = ()
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     sha256: str = ""
+    numbers: frozenset[str] = frozenset()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Columns of which it is said what they hold."""
+        return {**dict.fromkeys(self.texts, "text"), **dict.fromkeys(self.numbers, "number")}
 
     @property
     def words(self) -> str:
@@ -301,4 +309,4 @@ def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimit
     if plain.kind == MATRIX:
         columns = read_matrix(plain.path, plain.shown, schema)
         return Delimited(Dialect(), plain.sha256, columns, [], 0, [])
-    return read_delimited(plain.path, plain.given, tell, schema, texts=plain.texts)
+    return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)
