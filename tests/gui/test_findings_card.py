@@ -247,3 +247,24 @@ def test_an_account_number_becomes_the_identifier(session, tmp_path, qtbot):
     press(panel, "Use as identifier: account", qtbot)
     assert session.table.column("account").role == "id"
     assert session.table.feature_names == ("x",)
+
+
+def test_spellings_of_a_level_are_merged_and_parted_again(session, tmp_path, qtbot):
+    random = np.random.default_rng(3)
+    path = tmp_path / "cities.csv"
+    cities = ("Bern", "Basel", "bern")
+    rows = [f"{cities[k % 3]},{random.normal():.3f},{k % 2}" for k in range(120)]
+    path.write_text("\n".join(["city,x,label", *rows]))
+    session.open_data(path)
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.found.finish()
+    press(panel, "Merge spellings: city", qtbot)
+    assert session.table.same == {"city": (("Bern", "bern"),)}
+    assert not sentences(panel)
+    session.undo_stack.undo()
+    panel.found.finish()
+    assert session.table.same == {}
+    assert "several spellings" in sentences(panel)[0]
