@@ -26,6 +26,7 @@ CASES = [
         "Site:,4\nDay:,2020\n\nx,y\n" + BODY,
         XY,
     ),
+    case("title-lines", "a quoted title over two lines", '"Costs\nin EUR"\na,b,y\n' + THREE, ABC),
     case("title-quoted", "a quoted title", '"Costs, in EUR"\na,b,y\n' + THREE, ABC),
     case("comment-above", "remarks above", "# made by x\n# on Monday, at 5\na,b,y\n" + THREE, ABC),
     case("comment-percent", "remarks with %", "% made by x\n%\na,b,y\n" + THREE, ABC),

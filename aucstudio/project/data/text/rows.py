@@ -125,8 +125,11 @@ def is_astray_later(source: Source) -> bool:
 
 def _has_names_astray(source: Source) -> bool:
     with source.path.open(encoding="utf-8-sig", newline="\n") as file:
-        cutter = Cutter(source.dialect, len(source.names))
-        next(cutter.rows(itertools.islice(file, source.dialect.skip, None)), None)
+        cutter, quote = Cutter(source.dialect, len(source.names)), source.dialect.quote
+        # Of lines to be skipped DuckDB counts those in quotation marks as one.
+        if quote and any(quote in line for line in itertools.islice(file, source.dialect.skip)):
+            return True
+        next(cutter.rows(file), None)
     return cutter.irregular > 0
 
 

@@ -108,11 +108,6 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
 
-def few_levels_counted() -> int:
-    """Give how many different numbers have to be counted, and no more."""
-    return _FEW_LEVELS + 1
-
-
 def tries(
     cells: Iterable[str], decimal: str, promised: NumberFormat | None = None
 ) -> tuple[NumberFormat, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.project.data.prepare import MISSING
-from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
@@ -104,8 +104,9 @@ def _constants(model: Model) -> Iterable[str]:
     }
     yield _mapping("SPELLED", spelled)
     yield f"MISSING = {MISSING!r}"
-    yield f"TEXT_GAPS = {_set(MISSING_TEXT)}"
-    yield f"NUMBER_GAPS = {_set(MISSING_NUMBER)}"
+    dialect = model.schema.dialect or Dialect()
+    yield f"TEXT_GAPS = {_set(dialect.text_words)}"
+    yield f"NUMBER_GAPS = {_set(dialect.number_words)}"
     given = {name: repr(value) for name, value in model.scorer.settings().items()}
     given |= {name: _array(value) for name, value in model.scorer.arrays().items()}
     yield f"rank = functools.partial(\n    {model.scorer.kind},"
