@@ -17,6 +17,7 @@ from aucstudio.engine.linalg import COPY, chunks
 from aucstudio.engine.types import Array, Index, Mask
 
 _PULSE_ROWS = 1_024
+_PULSE_CELLS = 1 << 20  # of a linear scorer, some milliseconds
 _ROWS_TIMES_TREES = 1 << 15
 
 
@@ -241,12 +242,14 @@ def joined(trees: Sequence[EnsembleScorer], base: float) -> EnsembleScorer:
 
 def score_rows(scorer: Scorer, X: Array, pulse: Callable[[str, float], None]) -> Array:
     """Score the rows of X; ``pulse("scoring", fraction)`` is called after every chunk."""
-    count = X.shape[0]
+    count, step = X.shape[0], _PULSE_ROWS
+    if isinstance(scorer, LinearScorer):
+        step = max(step, _PULSE_CELLS // max(1, X.shape[1]))
     scores = np.empty(count)
-    for start in range(0, count, _PULSE_ROWS):
-        rows = slice(start, start + _PULSE_ROWS)
+    for start in range(0, count, step):
+        rows = slice(start, start + step)
         scores[rows] = scorer(X[rows])
-        pulse("scoring", min(1.0, (start + _PULSE_ROWS) / count))
+        pulse("scoring", min(1.0, (start + step) / count))
     return scores
 
 

@@ -176,3 +176,8 @@ def test_it_repeats_to_the_last_bit():
     first, second = (METHODS["svm"]().fit(X, positive) for _ in range(2))
     np.testing.assert_array_equal(first.coef_, second.coef_)
     assert first.intercept_ == second.intercept_
+
+
+def test_only_a_kernel_waits_for_the_library():
+    assert METHODS["svm"]().heeds_stop()
+    assert not METHODS["svm"](kernel="rbf").heeds_stop()

@@ -391,7 +391,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
 
 
 def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e6)
+    monkeypatch.setattr("aucstudio.engine.memory.largest_memory", lambda _: 1e6)
     window.open_data(table_file)
     choose_method(window, "auc-svm")
     window.session.edit(

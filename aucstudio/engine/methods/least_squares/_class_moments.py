@@ -18,6 +18,7 @@ from aucstudio.engine.types import Array, Index, Mask
 
 _ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK = 512, 50_000  # the greater of both
 _LEFT_OVER = 1e-3
+_FEW = 128  # rows of a product that is over before anybody could ask for a stop
 
 
 def class_moments(
@@ -79,10 +80,7 @@ def _moments_from_zero(
     """
     is_rare = positive if 2 * np.count_nonzero(positive) <= len(positive) else ~positive
     rare_rows = np.flatnonzero(is_rare)
-    whole, total, rare_total = _products(X, is_rare.astype(np.float64), look)
-    rare = np.zeros_like(whole)
-    for start in range(0, len(rare_rows), _height(X)):
-        add_products(rare, X[rare_rows[start : start + _height(X)]].T, look)
+    (whole, total), (rare, rare_total) = (_products(X, of, look) for of in (None, rare_rows))
     sizes = np.array([len(X) - len(rare_rows), len(rare_rows)])
     means = np.stack([(total - rare_total) / sizes[0], rare_total / sizes[1]])
     of_common, of_rare = whole - rare, rare
@@ -102,16 +100,16 @@ def keeps_digits(scatter: Array, products: Array) -> bool:
     return bool((scatter.diagonal() >= _LEFT_OVER * products.diagonal()).all())
 
 
-def _products(X: Array, chosen: Array, look: Callable[[], None]) -> tuple[Array, Array, Array]:
-    """Give X'X, the sum of the rows and that of the chosen ones, in one pass."""
-    square = np.zeros((X.shape[1], X.shape[1]))
-    sums = np.zeros((2, X.shape[1]))
-    both = np.stack([np.ones(len(X)), chosen])
-    for start in range(0, len(X), _height(X)):
-        rows = slice(start, start + _height(X))
-        sums += both[:, rows] @ X[rows]
-        add_products(square, X[rows].T, look)
-    return square, sums[0], sums[1]
+def _products(X: Array, chosen: Index | None, look: Callable[[], None]) -> tuple[Array, Array]:
+    """Give X'X and the sum of the rows, all or the chosen ones, in one pass."""
+    square, total = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    height, ones = _height(X), np.ones(_height(X))
+    for start in range(0, len(X) if chosen is None else len(chosen), height):
+        rows = slice(start, start + height)
+        Z = X[rows] if chosen is None else X[chosen[rows]]
+        total += ones[: len(Z)] @ Z
+        add_products(square, Z.T, look)
+    return square, total
 
 
 def _height(X: Array) -> int:
@@ -152,6 +150,6 @@ def _add_scatter(square: Array, X: Array, rows: Index, look: Callable[[], None])
 
 def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
     """Add Z Z' block by block, with a look at the monitor before each."""
-    for rows in chunks(len(Z)):
+    for rows in chunks(len(Z)) if len(Z) > _FEW else (slice(None),):
         look()
         square[rows] += Z[rows] @ Z.T
