@@ -1,0 +1,175 @@
+"""The scorer of a combination, with as few parts as its members allow.
+
+Sums of linear scorers are linear, sums of trees are trees, and sums of expansions in one kernel, or
+of random waves, are one expansion: members of one kind become one part, whose values carry weights
+and scales. Where a link stands between, a member stays a part of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.ensembles.scales import Scale, link
+from aucstudio.engine.scorers import (
+    EnsembleScorer,
+    FourierScorer,
+    KernelScorer,
+    LinearScorer,
+    Scorer,
+    joined,
+)
+
+Array = NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """A scorer in a sum: ``factor * link(scorer(x))``; see :mod:`~aucstudio.engine.ensembles.scales`.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    factor : float
+    smoothing : float
+        0 where there is no link.
+    """
+
+    scorer: Scorer
+    factor: float = 1.0
+    smoothing: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CombinationScorer:
+    """Scores ``base`` plus the sum of its parts.
+
+    In files, an array or setting of part k is called ``k.name``, and its kind ``k.scorer``.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    base : float
+    """
+
+    parts: tuple[Part, ...]
+    base: float = 0.0
+    kind: ClassVar[str] = "combination"
+    # That of the parts; these two are its own.
+    layout: ClassVar[Mapping[str, str]] = {"factors": "float p", "smoothings": "float p"}
+
+    def __call__(self, X: Array) -> Array:
+        scores = np.full(len(X), self.base)
+        for part in self.parts:
+            scores += part.factor * link(part.scorer(X), part.smoothing)
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "factors": np.array([part.factor for part in self.parts]),
+            "smoothings": np.array([part.smoothing for part in self.parts]),
+            **self._named(lambda scorer: scorer.arrays()),
+        }
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "base": self.base,
+            **self._named(lambda scorer: {"scorer": scorer.kind, **scorer.settings()}),
+        }
+
+    def _named(self, values: Callable[[Scorer], Mapping[str, Any]]) -> dict[str, Any]:
+        return {
+            f"{k}.{name}": value
+            for k, part in enumerate(self.parts)
+            for name, value in values(part.scorer).items()
+        }
+
+
+def of_part(k: int, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arrays or settings of part k, without its number."""
+    prefix = f"{k}."
+    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
+
+
+def combine(members: Iterable[tuple[Sequence[Scorer], Scale, float]]) -> Scorer:
+    """Make one scorer of the weighted members.
+
+    Parameters
+    ----------
+    members : iterable of (scorers, scale, weight)
+        The scorers of a member, one for each fold, whose mean counts; where there is a link, that
+        of their mean.
+    """
+    parts, base = [], 0.0
+    for scorers, scale, weight in members:
+        if weight == 0.0:
+            continue
+        factor = weight / scale.spread
+        base -= factor * scale.shift
+        if scale.smoothing:
+            (mean,) = _merged([Part(scorer, 1.0 / len(scorers)) for scorer in scorers])
+            parts.append(Part(_scaled(mean), factor, scale.smoothing))
+        else:
+            parts += [Part(scorer, factor / len(scorers)) for scorer in scorers]
+    merged = _merged(parts)
+    if len(merged) == 1 and merged[0].smoothing == 0.0 and merged[0].scorer.kind == "linear":
+        return _scaled(merged[0])  # the base changes no ranking
+    return CombinationScorer(tuple(merged), base)
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Add up what adds up to one scorer; keeps the order of first appearance."""
+    groups: dict[Any, list[Part]] = {}
+    for k, part in enumerate(parts):
+        groups.setdefault(_same_kind(part, k), []).append(part)
+    return [_sum(group) for group in groups.values()]
+
+
+def _same_kind(part: Part, k: int) -> Any:
+    """Give what is equal for parts that add up to one scorer."""
+    scorer = part.scorer
+    if part.smoothing or not isinstance(
+        scorer, LinearScorer | EnsembleScorer | KernelScorer | FourierScorer
+    ):
+        return k
+    return scorer.kind, getattr(scorer, "kernel", None)
+
+
+def _sum(parts: list[Part]) -> Part:
+    scorers = [part.scorer for part in parts]
+    if len(parts) == 1:
+        return parts[0]
+    scaled = [_scaled(part) for part in parts]
+    first: Any = scorers[0]
+    if isinstance(first, LinearScorer):
+        return Part(LinearScorer(np.sum([s.weights for s in scaled], axis=0)))
+    if isinstance(first, EnsembleScorer):
+        return Part(joined(scaled, float(sum(s.base for s in scaled))))
+    weights = np.concatenate([s.weights for s in scaled])
+    if isinstance(first, KernelScorer):
+        points = np.concatenate([s.points for s in scaled])
+        return Part(KernelScorer(first.kernel, *_once(points, weights)))
+    waves, phases = (np.concatenate([getattr(s, n) for s in scaled]) for n in ("frequencies", "phases"))
+    at, waves_of = _once(np.column_stack([waves, phases]), weights)
+    return Part(FourierScorer(at[:, :-1], at[:, -1], waves_of))
+
+
+def _once(points: Array, weights: Array) -> tuple[Array, Array]:
+    """Keep each point once, with the sum of its weights."""
+    kept, places = np.unique(points, axis=0, return_inverse=True)
+    return kept, np.bincount(places.ravel(), weights, len(kept))
+
+
+def _scaled(part: Part) -> Any:
+    """Give the scorer ``factor * scorer``, where that is of the same kind."""
+    scorer: Any = part.scorer
+    if part.factor == 1.0:
+        return scorer
+    if isinstance(scorer, EnsembleScorer):
+        value, base = part.factor * scorer.value, part.factor * scorer.base
+        return dataclasses.replace(scorer, value=value, base=base)
+    return dataclasses.replace(scorer, weights=part.factor * scorer.weights)
