@@ -31,7 +31,7 @@ from aucstudio.engine.features.precomputed import (
     row_numbers,
 )
 from aucstudio.engine.leave_pair_out import PairsHeldOut
-from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 
@@ -114,11 +114,17 @@ class Context:
     kept : object
         What fits one after another have in common, as the family of the method declares it; None
         where a fit stands alone.
+    groups : ndarray of shape (n_samples,) or None
+        Rows of one group belong together, for methods that hold rows out.
+    spread : Spread
+        Does what is independent of each other, side by side where the caller can.
     """
 
     monitor: Monitor
     given: Kernel | None = None
     kept: Any = None
+    groups: NDArray[Any] | None = None
+    spread: Spread = one_by_one
 
 
 class AUCClassifier(ClassifierMixin, BaseEstimator):
@@ -184,7 +190,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     memorises: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        callback: Callback | None = None,
+        groups: ArrayLike | None = None,
+        spread: Spread = one_by_one,
+    ) -> Self:
         """Train on the rows of X.
 
         Parameters
@@ -195,6 +209,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         callback : callable, optional
             Called with a :class:`~aucstudio.engine.monitor.Step`; returning True stops the
             fit, which then keeps the scorer as it stands.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group belong together: methods that hold rows out hold whole groups out.
+        spread : callable, optional
+            Does independent parts of the work, side by side if it can; see
+            :data:`~aucstudio.engine.monitor.Spread`.
 
         Returns
         -------
@@ -210,10 +229,16 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
-        return self._train(X, y, callback)
+        return self._train(X, y, callback, groups=groups, spread=spread)
 
     def _train(
-        self, X: ArrayLike, y: ArrayLike, callback: Callback | None, kept: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        callback: Callback | None,
+        kept: Any = None,
+        groups: ArrayLike | None = None,
+        spread: Spread = one_by_one,
     ) -> Self:
         """Fit, with what is kept from other fits."""
         check_settings(type(self), self.get_params(deep=False))
@@ -228,7 +253,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
         else:
             monitor = Monitor(callback)
-            done = self._fit(rows, positive, Context(monitor, kept=kept))
+            together = None if groups is None else _groups(groups, len(positive))
+            context = Context(monitor, kept=kept, groups=together, spread=spread)
+            done = self._fit(rows, positive, context)
         scores = done.scores
         if scores is None:
             scores = score_rows(done.scorer, rows, monitor.pulse)
@@ -492,6 +519,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
     return [(rows, scorer(X)) for rows, X in pieces]
+
+
+def _groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
+    found = np.asarray(groups)
+    if found.shape != (rows,):
+        raise ValueError(f"groups must name one group for each of the {rows} rows.")
+    return found
 
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part, of_part
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of, of_part
 from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import (
@@ -67,9 +67,10 @@ def check_layout(
         raise ValueError(f"unknown kind of scorer {kind!r}")
     if known is CombinationScorer:
         found = _check_parts(settings, found, n_features)
-    fields = {field.name: field for field in dataclasses.fields(known)}  # type: ignore[arg-type]
     may_lack = {
-        name for name in known.layout if fields[name].default_factory is not dataclasses.MISSING
+        field.name
+        for field in dataclasses.fields(known)  # type: ignore[arg-type]
+        if field.default_factory is not dataclasses.MISSING
     }
     if not known.layout.keys() - may_lack <= found.keys() <= known.layout.keys():
         raise ValueError(f"a {kind} scorer does not have the arrays {', '.join(sorted(found))}")
@@ -151,9 +152,10 @@ def _combination(
         of_this = of_part(k, settings)
         scorer = restore(of_this.pop("scorer"), of_this, of_part(k, arrays), n_features)
         parts.append(Part(scorer, factor, float(arrays["smoothings"][k])))
-    if len(settings) > 1 + sum(len(of_part(k, settings)) for k in range(len(parts))):
+    known = sum(len(of_part(k, settings)) for k in (*range(len(parts)), "member"))
+    if len(settings) > 1 + known:
         raise ValueError("the combination has settings that belong to none of its parts")
-    return CombinationScorer(tuple(parts), float(settings["base"]))
+    return CombinationScorer(tuple(parts), float(settings["base"]), members_of(settings))
 
 
 def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:

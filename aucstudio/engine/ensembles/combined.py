@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Part:
-    """A scorer in a sum: ``factor * link(scorer(x))``; see :mod:`~aucstudio.engine.ensembles.scales`.
+    """A scorer in a sum: ``factor * link(scorer(x))``.
 
     Attributes
     ----------
@@ -44,20 +44,46 @@ class Part:
     smoothing: float = 0.0
 
 
+@dataclasses.dataclass(frozen=True)
+class MemberShare:
+    """What a member is, and what it has to do with the combination.
+
+    Attributes
+    ----------
+    title : str
+        Its method and settings, in one line.
+    weight : float
+        Within [0, 1]; all weights sum to 1.
+    auc : float
+        Of its held-out scores alone.
+    adds : float
+        How much the criterion of the combination falls without it, on held-out scores.
+    """
+
+    title: str
+    weight: float
+    auc: float
+    adds: float
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class CombinationScorer:
     """Scores ``base`` plus the sum of its parts.
 
-    In files, an array or setting of part k is called ``k.name``, and its kind ``k.scorer``.
+    In files, an array or setting of part k is called ``k.name``, and its kind ``k.scorer``; what
+    is known of member k is called ``member.k.name``.
 
     Attributes
     ----------
     parts : tuple of Part
     base : float
+    members : tuple of MemberShare
+        What was combined, which scores nothing: several may have become one part.
     """
 
     parts: tuple[Part, ...]
     base: float = 0.0
+    members: tuple[MemberShare, ...] = ()
     kind: ClassVar[str] = "combination"
     # That of the parts; these two are its own.
     layout: ClassVar[Mapping[str, str]] = {"factors": "float p", "smoothings": "float p"}
@@ -79,6 +105,11 @@ class CombinationScorer:
         return {
             "base": self.base,
             **self._named(lambda scorer: {"scorer": scorer.kind, **scorer.settings()}),
+            **{
+                f"member.{k}.{name}": value
+                for k, member in enumerate(self.members)
+                for name, value in dataclasses.asdict(member).items()
+            },
         }
 
     def _named(self, values: Callable[[Scorer], Mapping[str, Any]]) -> dict[str, Any]:
@@ -89,13 +120,36 @@ class CombinationScorer:
         }
 
 
-def of_part(k: int, named: Mapping[str, Any]) -> dict[str, Any]:
+def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
     """Give the arrays or settings of part k, without its number."""
     prefix = f"{k}."
     return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
 
 
-def combine(members: Iterable[tuple[Sequence[Scorer], Scale, float]]) -> Scorer:
+def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
+    """Read what settings say of the members.
+
+    Raises
+    ------
+    ValueError
+        If they are not laid out so.
+    """
+    found = of_part("member", settings)
+    count = len({name.partition(".")[0] for name in found})
+    try:
+        members = [MemberShare(**of_part(k, found)) for k in range(count)]
+    except TypeError:
+        raise ValueError("the members of the combination are not described whole") from None
+    for member in members:
+        numbers = (member.weight, member.auc, member.adds)
+        if type(member.title) is not str or not all(type(n) in (int, float) for n in numbers):
+            raise ValueError("the members of the combination are not described whole")
+    return tuple(members)
+
+
+def combine(
+    members: Iterable[tuple[Sequence[Scorer], Scale, float]], shares: Sequence[MemberShare] = ()
+) -> CombinationScorer:
     """Make one scorer of the weighted members.
 
     Parameters
@@ -103,6 +157,8 @@ def combine(members: Iterable[tuple[Sequence[Scorer], Scale, float]]) -> Scorer:
     members : iterable of (scorers, scale, weight)
         The scorers of a member, one for each fold, whose mean counts; where there is a link, that
         of their mean.
+    shares : sequence of MemberShare
+        What is told of the members.
     """
     parts, base = [], 0.0
     for scorers, scale, weight in members:
@@ -115,10 +171,7 @@ def combine(members: Iterable[tuple[Sequence[Scorer], Scale, float]]) -> Scorer:
             parts.append(Part(_scaled(mean), factor, scale.smoothing))
         else:
             parts += [Part(scorer, factor / len(scorers)) for scorer in scorers]
-    merged = _merged(parts)
-    if len(merged) == 1 and merged[0].smoothing == 0.0 and merged[0].scorer.kind == "linear":
-        return _scaled(merged[0])  # the base changes no ranking
-    return CombinationScorer(tuple(merged), base)
+    return CombinationScorer(tuple(_merged(parts)), base, tuple(shares))
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
@@ -153,7 +206,9 @@ def _sum(parts: list[Part]) -> Part:
     if isinstance(first, KernelScorer):
         points = np.concatenate([s.points for s in scaled])
         return Part(KernelScorer(first.kernel, *_once(points, weights)))
-    waves, phases = (np.concatenate([getattr(s, n) for s in scaled]) for n in ("frequencies", "phases"))
+    waves, phases = (
+        np.concatenate([getattr(s, n) for s in scaled]) for n in ("frequencies", "phases")
+    )
     at, waves_of = _once(np.column_stack([waves, phases]), weights)
     return Part(FourierScorer(at[:, :-1], at[:, -1], waves_of))
 
@@ -161,7 +216,9 @@ def _sum(parts: list[Part]) -> Part:
 def _once(points: Array, weights: Array) -> tuple[Array, Array]:
     """Keep each point once, with the sum of its weights."""
     kept, places = np.unique(points, axis=0, return_inverse=True)
-    return kept, np.bincount(places.ravel(), weights, len(kept))
+    sums: Array = np.zeros(len(kept))
+    np.add.at(sums, places.ravel(), weights)
+    return kept, sums
 
 
 def _scaled(part: Part) -> Any:

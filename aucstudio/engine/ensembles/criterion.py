@@ -59,7 +59,7 @@ class Criterion:
         """Compute it for scores of rows, both shape (N,), in O(N log N)."""
         order = np.argsort(-scores)
         area, part = _areas(positive[order], scores[order], self.low, self.high)
-        return (1.0 - self.share) * area + self.share * part
+        return float((1.0 - self.share) * area + self.share * part)
 
 
 @kernel

@@ -19,9 +19,11 @@ class Scale:
     ----------
     smoothing : float
         Where it is not 0 the scores are shares in [0, 1], and the link is their log-odds with so
-        much added to both sides, ``log((s + smoothing) / (1 - s + smoothing))``; else there is none.
+        much added to both sides, ``log((s + smoothing) / (1 - s + smoothing))``; else there is
+        none.
     shift, spread : float
-        Mean and standard deviation of the linked held-out scores; a spread of 1 where all are equal.
+        Mean and standard deviation of the linked held-out scores; a spread of 1 where all are
+        equal.
     """
 
     smoothing: float

@@ -11,15 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from aucstudio.engine.base import Array, AUCClassifier, Fit, Mask
+from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
-
-Forest = RandomForestClassifier | ExtraTreesClassifier
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
@@ -66,7 +63,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
         fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
         return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
 
-    def _grower(self, weights: Array) -> Forest:
+    def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:
         """Make the library's forest, which grows on each call of ``fit``."""
         raise NotImplementedError
 
@@ -81,7 +78,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
             "warm_start": True,
         }
 
-    def _fit(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         low, span = _extent(X)
         cells = _single(X, low, span)
         library = self._grower(self.weigh(self.classes_, positive))
@@ -98,7 +95,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
             for grown in library.estimators_[len(trees) :]:
                 trees.append(_tree(grown.tree_, low, span))
                 impurity += _leaf_impurity(grown.tree_)
-            if monitor.step(
+            if context.monitor.step(
                 len(trees), impurity / len(trees), total=self.n_trees, scorer=scorer
             ):
                 break
@@ -117,7 +114,7 @@ def _extent(X: Array) -> tuple[Array, Array]:
 
 
 def _single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Give the rows on [0, 1], so that single precision, which the library wants, tells them apart."""
+    """Put the rows on [0, 1]: the library computes in single precision."""
     return ((X / 2 - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
 
 

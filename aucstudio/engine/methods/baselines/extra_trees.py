@@ -32,7 +32,10 @@ class ExtraTrees(ForestClassifier):
 
     key: ClassVar[str] = "extra-trees"
     title: ClassVar[str] = "Extra trees"
-    source: ClassVar[str] = "Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; scikit-learn's ExtraTreesClassifier"
+    source: ClassVar[str] = (
+        "Geurts, Ernst, Wehenkel (2006), Extremely randomized trees; "
+        "scikit-learn's ExtraTreesClassifier"
+    )
     summary: ClassVar[str] = (
         "Averages many deep decision trees whose thresholds are drawn at random."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 # Beyond so many rows a kernel method would take longer than all the others; landmarks stand in.
@@ -20,17 +20,22 @@ class Member:
     ----------
     method : str
         Its id.
-    params : mapping
+    params : tuple of (name, value)
         The settings that are not as usual.
     """
 
     method: str
-    params: Mapping[str, Any]
+    params: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, method: str, **params: Any) -> Member:
+        """Name a method, and the settings that are not as usual."""
+        return cls(method, tuple(params.items()))
 
     @property
     def title(self) -> str:
         """Id and settings, in one line."""
-        settings = ", ".join(f"{name}={value}" for name, value in self.params.items())
+        settings = ", ".join(f"{name}={value}" for name, value in self.params)
         return f"{self.method} ({settings})" if settings else self.method
 
 
@@ -45,45 +50,38 @@ def library(name: str, rows: int, seed: int) -> list[Member]:
 def _quick(rows: int, seed: int) -> Iterator[Member]:
     leaf = max(3, rows // _ROWS_PER_LEAF)
     forest = {"n_trees": 150, "class_weight": "balanced", "random_state": seed}
-    yield Member(
-        "gradient-boosting", {"learning_rate": 0.05, "max_iter": 150, "max_leaf_nodes": 8}
-    )
-    yield Member(
-        "gradient-boosting", {"learning_rate": 0.1, "max_iter": 150, "max_leaf_nodes": 3}
-    )
-    yield Member("random-forest", {**forest, "min_samples_leaf": leaf})
-    yield Member("extra-trees", {**forest, "min_samples_leaf": leaf})
-    yield Member("logistic", {"C": 1.0, "class_weight": "balanced"})
-    yield Member("logistic", {"C": 0.01, "class_weight": "balanced"})
-    yield Member("rankboost", {"n_rounds": 200})
+    yield Member.of("gradient-boosting", learning_rate=0.05, max_iter=150, max_leaf_nodes=8)
+    yield Member.of("gradient-boosting", learning_rate=0.1, max_iter=150, max_leaf_nodes=3)
+    yield Member.of("random-forest", **forest, min_samples_leaf=leaf)
+    yield Member.of("extra-trees", **forest, min_samples_leaf=leaf)
+    yield Member.of("logistic", C=1.0, class_weight="balanced")
+    yield Member.of("logistic", C=0.01, class_weight="balanced")
+    yield Member.of("rankboost", n_rounds=200)
     if rows <= _MOST_KERNEL_ROWS:
-        yield Member("kernel-rank-svm", {"C": 10.0})
-        yield Member("kernel-rank-svm", {"C": 100.0})
-        yield Member("svm", {"kernel": "rbf", "C": 1.0, "class_weight": "balanced"})
+        yield Member.of("kernel-rank-svm", C=10.0)
+        yield Member.of("kernel-rank-svm", C=100.0)
+        yield Member.of("svm", kernel="rbf", C=1.0, class_weight="balanced")
     else:
-        yield Member("nbauc", {"C": 1000.0, "random_state": seed})
+        yield Member.of("nbauc", C=1000.0, random_state=seed)
 
 
 def _more(rows: int, seed: int) -> Iterator[Member]:
     leaf = max(1, rows // _ROWS_PER_LEAF)
     forest = {"n_trees": 300, "min_samples_leaf": leaf, "random_state": seed + 1}
-    yield Member("gradient-boosting", {"learning_rate": 0.05, "max_iter": 300})
-    yield Member(
-        "gradient-boosting",
-        {"learning_rate": 0.03, "max_iter": 500, "max_leaf_nodes": 8, "min_samples_leaf": 5},
-    )
-    yield Member("random-forest", forest)
-    yield Member("random-forest", {**forest, "feature_share": "third"})
-    yield Member("extra-trees", forest)
-    yield Member("extra-trees", {**forest, "feature_share": "third"})
-    yield Member("logistic", {"C": 0.1, "class_weight": "balanced"})
-    yield Member("svm-auc", {"C": 10.0})
-    yield Member("svm-pauc", {"C": 10.0})
+    yield Member.of("gradient-boosting", learning_rate=0.05, max_iter=300)
+    yield Member.of("gradient-boosting", learning_rate=0.03, max_iter=500, max_leaf_nodes=8)
+    yield Member.of("random-forest", **forest)
+    yield Member.of("random-forest", **forest, feature_share="third")
+    yield Member.of("extra-trees", **forest)
+    yield Member.of("extra-trees", **forest, feature_share="third")
+    yield Member.of("logistic", C=0.1, class_weight="balanced")
+    yield Member.of("svm-auc", C=10.0)
+    yield Member.of("svm-pauc", C=10.0)
     if rows <= _MOST_KERNEL_ROWS:
-        yield Member("kernel-rank-svm", {"C": 1.0})
-        yield Member("kernel-rank-svm", {"C": 1000.0})
-        yield Member("auc-rls", {"kernel": "rbf", "regularization": 0.01})
-        yield Member("svm", {"kernel": "rbf", "C": 10.0, "class_weight": "balanced"})
+        yield Member.of("kernel-rank-svm", C=1.0)
+        yield Member.of("kernel-rank-svm", C=1000.0)
+        yield Member.of("auc-rls", kernel="rbf", regularization=0.01)
+        yield Member.of("svm", kernel="rbf", C=10.0, class_weight="balanced")
     else:
-        yield Member("nbauc", {"C": 100.0, "n_landmarks": 800, "random_state": seed})
-        yield Member("nbauc", {"C": 10_000.0, "n_landmarks": 800, "random_state": seed})
+        yield Member.of("nbauc", C=100.0, n_landmarks=800, random_state=seed)
+        yield Member.of("nbauc", C=10_000.0, n_landmarks=800, random_state=seed)
