@@ -27,7 +27,7 @@ STEPS = 20
 # Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
 _MOST_ROWS = 10_000
 # So many positives (or negatives) weigh as much as the belief that all members are equally good.
-_BELIEF = 30.0
+_BELIEF = 10.0
 
 
 def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STEPS) -> Array:

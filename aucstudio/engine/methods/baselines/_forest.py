@@ -73,7 +73,8 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
             "n_estimators": 0,
             "min_samples_leaf": self.min_samples_leaf,
             "max_features": shares[self.feature_share],
-            "class_weight": {False: weights[0], True: weights[1]},
+            # Weights of 1 are not the same to it: it draws its samples in another way then.
+            "class_weight": self.class_weight and dict(zip((False, True), weights, strict=True)),
             "random_state": self.random_state,
             "warm_start": True,
         }
