@@ -12,12 +12,14 @@ from aucstudio.project.examples.studies import STUDIES
 from aucstudio.project.words import suggestion
 
 GLOBAL_OPTIONS = ("--debug", "--quiet")
+STANDARD_INPUT = "-"
 
 _COMMANDS = {
     "inspect": "show what the importer understands of a table",
     "train": "train and validate one method on a table",
     "run": "run an experiment file",
     "compare": "compare the runs of a project, with intervals and tests",
+    "verify": "solve the problems of a project's runs again, by independent routes",
     "score": "apply a saved model to a table",
     "export": "write a saved model for other programs",
     "check": "tell what is wrong with a project, a model or an experiment file",
@@ -74,6 +76,7 @@ def command_parser() -> argparse.ArgumentParser:
     _add_run_options(made["run"])
     made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
     _add_cluster_option(made["compare"])
+    _add_verify_options(made["verify"])
     _add_score_options(made["score"])
     _add_check_options(made["check"])
     _add_export_options(made["export"])
@@ -86,7 +89,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
     made["demo"].add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
-    for name in ("inspect", "train", "run", "compare", "score", "check", "methods"):
+    for name in ("inspect", "train", "run", "compare", "score", "check", "methods", "verify"):
         made[name].add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -96,7 +99,12 @@ def _sentence(text: str) -> str:
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("data", metavar="DATA", help="a table (CSV, TSV, Parquet)")
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="a table: text, packed or not, Parquet, Excel, SAS, Stata, SPSS, ARFF, JSON, a "
+        "database; - is the standard input",
+    )
 
 
 def _add_run_options(run: argparse.ArgumentParser) -> None:
@@ -112,7 +120,9 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
 
 def _add_score_options(score: argparse.ArgumentParser) -> None:
     score.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
-    score.add_argument("data", metavar="DATA", help="a table, which need not have a label")
+    score.add_argument(
+        "data", metavar="DATA", help="a table, which need not have a label; - is the standard input"
+    )
     score.add_argument(
         "-o",
         "--output",
@@ -131,6 +141,14 @@ def _add_score_options(score: argparse.ArgumentParser) -> None:
     )
     _add_dialect_options(score)
     _add_stream_options(score)
+
+
+def _add_verify_options(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    verify.add_argument("run", metavar="RUN", nargs="?", help="a run by name or id; else all")
+    verify.add_argument(
+        "--split", metavar="N", type=_positive_int, default=1, help="which split (default 1)"
+    )
 
 
 def _add_check_options(check: argparse.ArgumentParser) -> None:
@@ -171,13 +189,25 @@ _ROLES = {
     "ignore": "a column to leave out",
     "category": "a column of categories, whatever it holds",
     "number": "a column of numbers",
+    "id": "a column that names the rows: kept with scores, not learnt from",
     "group": "a column whose equal cells stay together in a split",
 }
 
 
 def _add_column_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", metavar="COL", help="the column that holds the class")
-    parser.add_argument("--positive", metavar="VALUE", help="the class to find")
+    parser.add_argument(
+        "--positive",
+        metavar="VALUE",
+        action="append",
+        help="the class to find; given several times, these together; or a threshold such as "
+        "'>= 5' of a label of numbers",
+    )
+    parser.add_argument(
+        "--merge-spellings",
+        action="store_true",
+        help="classes that differ in capitals and blanks alone are one",
+    )
     for role, words in _ROLES.items():
         parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
     _add_dialect_options(parser)
@@ -190,6 +220,9 @@ def _add_dialect_options(parser: argparse.ArgumentParser) -> None:
     marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
     marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
     marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
+    marks.add_argument(
+        "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
+    )
 
 
 def read_roles(options: argparse.Namespace) -> dict[str, str]:
@@ -208,11 +241,20 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
     return roles
 
 
+def read_label(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about the label and its classes."""
+    return {
+        "label": options.label,
+        "positive": options.positive,
+        "merge": options.merge_spellings or None,
+    }
+
+
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
     """Collect what was said about how the text file is written."""
     words = {"delimiter": {"tab": "\t", "\\t": "\t"}, "quote": {"none": ""}}
     given = {}
-    for part in ("delimiter", "encoding", "decimal", "quote", "skip"):
+    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet"):
         value = getattr(options, part)
         if value is not None:
             given[part] = words.get(part, {}).get(value, value)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from aucstudio.arguments import (
     GLOBAL_OPTIONS,
+    STANDARD_INPUT,
     check_together,
     command_parser,
     read_band,
     read_dialect,
+    read_label,
     read_roles,
     read_tuning,
     read_validation,
@@ -57,7 +59,18 @@ def _command(arguments: list[str]) -> int:
         return _open_window(window_parser().parse_args(arguments))
     options = command_parser().parse_args(arguments)
     check_together(options)
+    if getattr(options, "data", None) == STANDARD_INPUT:
+        options.data = str(_standard_input(options))
     return _open_window(options) if options.command is None else COMMANDS[options.command](options)
+
+
+def _standard_input(options: argparse.Namespace) -> Path:
+    """Put down the table that comes out of a pipe; for good where a project will ask for it."""
+    from aucstudio.project.store.pasted import keep_stream, pasted_folder
+
+    lasting = getattr(options, "project", None) is not None
+    folder = pasted_folder() if lasting else scratch.make_folder()
+    return keep_stream(sys.stdin.buffer, folder)
 
 
 # ------------------------------------------------------------------ commands
@@ -117,8 +130,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
     table = read_table(
         options.data,
-        label=options.label,
-        positive=options.positive,
+        **read_label(options),
         roles=read_roles(options),
         dialect=read_dialect(options),
     )
@@ -144,8 +156,7 @@ def _train(options: argparse.Namespace) -> int:
         options.data,
         options.method,
         options.set,
-        label=options.label,
-        positive=options.positive,
+        **read_label(options),
         roles=read_roles(options),
         dialect=read_dialect(options),
         validation=read_validation(options),
@@ -335,6 +346,12 @@ def _check(options: argparse.Namespace) -> int:
     return RUN_FAILED if checked.problems else DONE
 
 
+def _verify(options: argparse.Namespace) -> int:
+    from aucstudio.verify_command import verify
+
+    return verify(options)
+
+
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
@@ -361,5 +378,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "export": _export,
     "compare": _compare,
     "check": _check,
+    "verify": _verify,
     "demo": _demo,
 }

@@ -34,6 +34,7 @@ def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
 
     refuse_own_input(options.output, options.model, options.data)
     model = load_model(options.model)
+    options.id = options.id or model.schema.identifier
     how = {
         "identifier": options.id,
         "label": options.label,

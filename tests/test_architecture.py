@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,33 @@ FORBIDDEN = {
     "project": ("aucstudio.gui", "aucstudio.cli", "PySide6", "pyqtgraph"),
     "gui": ("aucstudio.cli",),
 }
+
+# What a room of the engine may import stands to its left; modules beside the rooms are rooms too.
+ENGINE_ROOMS = [
+    "types",
+    "quiet",
+    "params",
+    "code_cache",
+    "compiled",
+    "linalg",
+    "kernels",
+    "scorers",
+    "monitor",
+    "blocks",
+    "roc",
+    "features",
+    "losses",
+    "solvers",
+    "ensembles",
+    "inference",
+    "leave_pair_out",
+    "restoring",
+    "cost",
+    "base",
+    "catalogue",
+    "methods",
+    "__init__",
+]
 
 # What a room of the project layer may import stands to its left.
 ROOMS = [
@@ -56,11 +84,64 @@ def imports(path, top_level_only=False):
             yield node.module or ""
 
 
+def module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def engine_imports(path):
+    """Give the modules and packages of the engine that a module imports from."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aucstudio.engine"):
+            # "from package import module" is about the module.
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules = [name for name in inner if is_module(name)]
+            yield from modules or ([node.module] if node.module != "aucstudio.engine" else [])
+
+
+def is_module(name):
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").exists()
+
+
 @pytest.mark.parametrize("layer", FORBIDDEN)
 def test_imports_point_down(layer):
     for path in (PACKAGE / layer).rglob("*.py"):
         for name in imports(path):
             assert not name.startswith(FORBIDDEN[layer]), f"{path} imports {name}"
+
+
+def test_rooms_of_the_engine_import_one_way():
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        room = path.relative_to(PACKAGE / "engine").parts[0].removesuffix(".py")
+        for name in engine_imports(path):
+            other = name.split(".")[2]
+            assert ENGINE_ROOMS.index(other) <= ENGINE_ROOMS.index(room), f"{path} imports {name}"
+
+
+def test_modules_of_the_engine_import_each_other_in_no_circle():
+    known = {module_name(path): path for path in (PACKAGE / "engine").rglob("*.py")}
+    graph = {
+        name: {other for other in engine_imports(path) if other in known and other != name}
+        for name, path in known.items()
+    }
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_a_public_name_of_the_engine_means_one_class():
+    homes = {}
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path)
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_solvers_know_no_method():
+    for room in ("linalg.py", "features", "losses", "solvers"):
+        start = PACKAGE / "engine" / room
+        for path in [start] if start.is_file() else start.rglob("*.py"):
+            assert "aucstudio.engine.methods" not in " ".join(engine_imports(path)), path
 
 
 def test_rooms_of_the_project_import_one_way():

@@ -23,20 +23,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
     on_columns,
     row_numbers,
 )
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.solvers.solution import Solution
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +81,12 @@ class Fit:
     def __post_init__(self) -> None:
         if self.gap is not None:
             object.__setattr__(self, "gap", min(self.gap, self.objective - self.lowest))
+
+    @classmethod
+    def of(cls, scorer: Scorer, found: Solution, **more: Any) -> Self:
+        """Hand back what a solver found."""
+        certificate = {"n_iter": found.n_iter, "gap": found.gap, "needed": found.needed}
+        return cls(scorer, found.objective, **(certificate | more))
 
     @property
     def converged(self) -> bool:
@@ -153,6 +158,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: whether :meth:`fit_blocks` can train on rows that come in blocks.
     memorises : bool
         Class attribute: whether training rows are ranked nearly perfectly as a matter of course.
+    solves : str
+        Class attribute: the name of the problem whose objective this is, by which verification
+        (:mod:`aucstudio.engine.verification`) solves it again; empty where no other way is known.
     path_setting : str
         Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
@@ -188,6 +196,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
     memorises: ClassVar[bool] = False
+    solves: ClassVar[str] = ""
     path_setting: ClassVar[str] = ""
 
     def fit(

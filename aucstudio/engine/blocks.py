@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Index, Mask
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Pieces = Iterator[tuple[Index, NDArray[Any]]]
 Look = Callable[[float], None]
 Parts = Iterator[tuple[Any, ...]]

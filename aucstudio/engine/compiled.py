@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Kernel:
+class Compiled:
     """A function that is compiled when it is first called.
 
-    The compiler itself takes half a second to load, which programs that call no kernel save.
+    The compiler itself takes half a second to load, which programs that call none save.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -38,7 +38,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """Let a kernel call another one."""
+        """Let a compiled function call another one."""
         return self._compiled._numba_type_
 
 
@@ -49,4 +49,4 @@ def kernel(function: F) -> F:
     after an installation waits for the compiler. Floating-point operations keep their order, so
     that results repeat bit for bit.
     """
-    return cast("F", Kernel(function))
+    return cast("F", Compiled(function))

@@ -10,12 +10,9 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.roc import equal_error_threshold
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 _PAIRS_PER_CHUNK = 65_536
 # Scores of a pair that differ by fewer rounding errors, a sum over all rows, are tied.

@@ -198,13 +198,16 @@ class KernelFactor:
     ----------
     F : ndarray of shape (N, r)
         K = F F^T.
+    L : ndarray of shape (r, r)
+        F[pivots], which is lower triangular.
     pivots : ndarray of int, shape (r,)
-        The data rows that span the others; F[pivots] is lower triangular.
+        The data rows that span the others.
     remainder : float
         Largest entry of K - F F^T; rows and columns of pivots have none.
     """
 
     F: Array
+    L: Array
     pivots: Index
     remainder: float
 
@@ -218,15 +221,15 @@ class KernelFactor:
         near = np.zeros_like(near) if visible else near
         beta = near.copy()
         left = w - self.F.T @ near
-        beta[self.pivots] += solve_triangular(self.F[self.pivots], left, transposed=True)
+        beta[self.pivots] += _substitute(self.L, left, transposed=True)
         return beta
 
     def project(self, scores: Array) -> Array:
         """Give w from the scores F w of the pivots."""
-        return solve_triangular(self.F[self.pivots], scores)
+        return _substitute(self.L, scores)
 
 
-def solve_triangular(L: Array, b: Array, *, transposed: bool = False) -> Array:
+def _substitute(L: Array, b: Array, *, transposed: bool = False) -> Array:
     """Solve L x = b, or L^T x = b."""
     x: Array = scipy.linalg.solve_triangular(L, b, lower=True, trans=transposed, check_finite=False)
     return x
@@ -249,7 +252,8 @@ def kernel_factor(K: Array) -> KernelFactor:
     rest = K.diagonal().copy()
     floor = RANK_TOLERANCE * float(rest.max())
     if not floor > 0.0:
-        return KernelFactor(np.empty((len(K), 0)), np.empty(0, np.intp), float(max(rest.max(), 0)))
+        empty = np.empty((len(K), 0))
+        return KernelFactor(empty, empty[:0], np.empty(0, np.intp), max(float(rest.max()), 0.0))
     K = np.ascontiguousarray(K)
     _, order, rank, _ = scipy.linalg.lapack.dpstrf(K.T, tol=floor, lower=0, overwrite_a=1)
     order = order.astype(np.intp) - 1
@@ -257,4 +261,5 @@ def kernel_factor(K: Array) -> KernelFactor:
     for rows in chunks(len(K), COPY * rank):
         F[order[rows]] = np.tril(K[rows, :rank], rows.start)
     rest -= np.einsum("ij,ij->i", F, F)
-    return KernelFactor(F, order[:rank], max(float(rest[order[rank:]].max(initial=0.0)), 0.0))
+    remainder = max(float(rest[order[rank:]].max(initial=0.0)), 0.0)
+    return KernelFactor(F, np.tril(K[:rank, :rank]), order[:rank], remainder)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of, of_part
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (
     EnsembleScorer,
     FourierScorer,

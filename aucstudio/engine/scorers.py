@@ -6,20 +6,17 @@ A scorer ranks rows; it knows nothing of thresholds or of how it was trained.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Kernel
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.linalg import COPY, chunks
+from aucstudio.engine.types import Array, Index, Mask
 
 _PULSE_ROWS = 1_024
-_CELLS_PER_CHUNK = 1 << 24
 _ROWS_TIMES_TREES = 1 << 15
 
 
@@ -82,9 +79,9 @@ class KernelScorer:
     layout: ClassVar[Mapping[str, str]] = {"points": "float n d", "weights": "float n"}
 
     def __call__(self, X: Array) -> Array:
-        scores = np.empty(len(X))
-        for rows in _chunks(len(X), len(self.points)):
-            scores[rows] = self.kernel(X[rows], self.points) @ self.weights
+        scores, values = np.empty(len(X)), self.kernel.against(self.points)
+        for rows in chunks(len(X), COPY * len(self.points)):
+            scores[rows] = values(X[rows]) @ self.weights
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -116,7 +113,7 @@ class FourierScorer:
 
     def __call__(self, X: Array) -> Array:
         scores = np.empty(len(X))
-        for rows in _chunks(len(X), len(self.phases)):
+        for rows in chunks(len(X), COPY * len(self.phases)):
             angles = X[rows] @ self.frequencies.T + self.phases
             scores[rows] = np.cos(angles, out=angles) @ self.weights
         return scores
@@ -259,9 +256,3 @@ def trimmed(kernel: Kernel, points: Array, weights: Array) -> Scorer:
         return LinearScorer(points.T @ weights)
     used = np.flatnonzero(weights)
     return KernelScorer(kernel, points[used], weights[used])
-
-
-def _chunks(count: int, width: int) -> Iterator[slice]:
-    """Cut rows into chunks, so that a matrix of a chunk by ``width`` is not too large."""
-    step = max(1, min(ROWS_PER_CHUNK, _CELLS_PER_CHUNK // max(1, width)))
-    return (slice(start, start + step) for start in range(0, count, step))

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain import menu_text, plain_tooltip
 from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.state.opening import EXAMPLE, PROJECT, TABLE, Opened, kind_of
+from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, Opened, kind_of
 from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.under_way import what_is_under_way
@@ -37,6 +38,7 @@ class Files(QObject):
         self._window, self._session, self._verbs = window, session, verbs
         verbs.new_window.triggered.connect(lambda: the_windows().new(window))
         verbs.open_data.triggered.connect(self._on_open_data)
+        verbs.paste_table.triggered.connect(self._on_paste)
         verbs.open_project.triggered.connect(self._on_open_project)
         verbs.recent.aboutToShow.connect(lambda: self._list_recent(verbs.recent))
         verbs.save_project.triggered.connect(self._on_save)
@@ -113,7 +115,7 @@ class Files(QObject):
         """Say why something could not be opened: in the data card, or where there is none above."""
         sentence, trace = describe_failure(error)
         expected = isinstance(error, (InputError, ValueError))
-        if expected and kind == TABLE and self._session.table is not None:
+        if expected and kind in (TABLE, PASTED) and self._session.table is not None:
             self._window.data_panel.show_problem(sentence)
         else:
             self._window.messages.tell(sentence, "" if expected else trace)
@@ -122,6 +124,9 @@ class Files(QObject):
         path = prompts.ask_open_path(self._window, "Open a table", prompts.TABLES)
         if path:
             self._open(path, TABLE)
+
+    def _on_paste(self) -> None:
+        self._open(QGuiApplication.clipboard().text(), PASTED)
 
     def _on_open_project(self) -> None:
         path = prompts.ask_open_path(self._window, "Open a project or an experiment", STUDY_FILES)

@@ -59,7 +59,7 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     X = np.empty((sizes.pop(), len(NUMBERS) + sum(map(len, CATEGORIES.values()))))
     for k, (name, (median, mean, scale, unit, low, high)) in enumerate(NUMBERS.items()):
         cells = read_numbers(name, columns[name], decimal)
-        cells[(cells < low) | (cells > high)] = math.nan
+        cells[(cells < low) | (cells > high) | np.isin(cells, ABSENT.get(name, ()))] = math.nan
         if not KEEP_GAPS:
             cells[np.isnan(cells)] = median
         X[:, k] = (cells / unit - mean / unit) / (scale / unit)
@@ -314,6 +314,7 @@ INTERCEPT = 0.0
 # Name: what a gap becomes, then what is subtracted, then what it is divided by; the
 # unit to compute in; the limits beyond which a number counts as a gap.
 NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}
+ABSENT: dict[str, tuple[float, ...]] = {}
 KEEP_GAPS = False
 # Name: its levels; any other text is none of them.
 CATEGORIES: dict[str, tuple[str, ...]] = {}

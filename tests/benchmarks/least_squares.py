@@ -12,7 +12,7 @@ import numpy as np
 
 from aucstudio.engine import AUCRLS
 from aucstudio.engine.base import Context
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._pair_hold_out import leave_pair_out_auc
 from aucstudio.engine.methods.least_squares._path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc
 from tests.benchmarks.tables import halved

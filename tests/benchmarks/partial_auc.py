@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from aucstudio.engine.base import Context
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural._range import StructuralRisk
+from aucstudio.engine.losses.structural import StructuralRisk, TightRisk
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight, TightRisk
+from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.cutting_plane import minimise
 

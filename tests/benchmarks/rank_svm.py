@@ -23,13 +23,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from aucstudio.engine.features.spaces import Vectors
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
 from aucstudio.engine.methods.ranking.rank_svm import RankSVM
 from aucstudio.engine.methods.ranking.rf_auc import RFAUC
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.rank_designs import RowsDesign
 from aucstudio.engine.solvers.rank_newton import minimise
 
 
@@ -53,14 +53,12 @@ def linear(rows, repeats):
     X, y, *_ = halves(rows)
     w = np.ones(X.shape[1])
     for C in (1.0, 100.0):
-        best = minimise(RowsDesign(X), y, C, tol=1e-10, monitor=Monitor())
+        best = minimise(Vectors(X), y, C, tol=1e-10, monitor=Monitor())
         # Turn about, so that whatever else the machine does meets both alike.
         units, solves = [], []
         for _ in range(repeats):
             units.append(timed(lambda: X.T @ (X @ w), 3)[0])
-            took, found = timed(
-                lambda C=C: minimise(RowsDesign(X), y, C, tol=1e-5, monitor=Monitor())
-            )
+            took, found = timed(lambda C=C: minimise(Vectors(X), y, C, tol=1e-5, monitor=Monitor()))
             solves.append(took)
         unit, solve = np.median(units), np.median(solves)
         whole, model = timed(lambda C=C: RankSVM(C=C).fit(X, y), 3)

@@ -204,8 +204,8 @@ class Composed:
         self._landmarks = landmarks
 
     def fit(self, X, y):
-        from aucstudio.engine.features.kernels import Kernel
         from aucstudio.engine.features.nystrom import nystrom_map
+        from aucstudio.engine.kernels import Kernel
 
         centres = KMeans(self._landmarks, n_init=1, random_state=0).fit(X).cluster_centers_
         self._map = nystrom_map(Kernel("rbf", gamma=1 / (X.shape[1] * X.var())), centres)

@@ -302,7 +302,7 @@ def test_cuts_without_a_direction():
 
 
 def test_a_long_iteration_can_be_stopped_in_its_middle(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.solvers.cutting_plane._LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
     X, positive = overlapping(150, 6)
     full, calls, risks = [], [], []
     minimise(X, PairHinge(positive), 1e3, tol=1e-6, monitor=Monitor(full.append))

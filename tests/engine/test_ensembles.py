@@ -12,7 +12,7 @@ from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, 
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import select, select_in_bags
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.combination import _library
 from aucstudio.engine.methods.combination._library import Member, library
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer

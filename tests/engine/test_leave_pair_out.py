@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._pair_hold_out import (
     held_out_scores,
     leave_pair_out_auc,

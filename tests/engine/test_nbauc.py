@@ -10,9 +10,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from aucstudio.engine import Stopped
 from aucstudio.engine.base import Context
-from aucstudio.engine.features.fourier import FourierScorer, embed, fourier_map
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.fourier import FourierScorer, fourier_map
 from aucstudio.engine.features.nystrom import k_means, nystrom_map
+from aucstudio.engine.features.spaces import mapped
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import MOST_BYTES
 from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
 from aucstudio.engine.methods.ranking.nbauc import NBAUC
@@ -81,10 +82,10 @@ def test_embedded_rows_differ_by_one_vector_from_their_features(kind):
     else:
         phi = fourier_map(0.5, X.mean(axis=0), 30, np.random.default_rng(0))
     features = phi(X)
-    exact = embed(phi, X, np.float64, Monitor())
+    exact = mapped(phi, X, Monitor()).matrix
     assert_allclose(np.ptp(features - exact, axis=0), 0.0, atol=1e-12)
     assert np.abs(exact.mean(axis=0)).max() < 0.1
-    short = embed(phi, X, np.float32, Monitor())
+    short = mapped(phi, X, Monitor(), np.float32).matrix
     assert short.dtype == np.float32
     assert_allclose(short, exact, atol=1e-4)
 
@@ -95,7 +96,7 @@ def test_single_precision_is_left_where_landmarks_are_too_close():
     assert close.in_single() is close
     wide = nystrom_map(Kernel("rbf", 10.0), X[:5])
     assert wide.in_single().whitener.dtype == np.float32
-    assert embed(close, X, np.float32, Monitor()).dtype == np.float32
+    assert mapped(close, X, Monitor(), np.float32).matrix.dtype == np.float32
 
 
 def test_landmarks_drawn_in_batches_are_as_good():
@@ -196,20 +197,20 @@ def test_stages_are_told_in_order_with_fractions(method, monkeypatch):
     heard = []
     method.fit(*ring(1_200), callback=lambda step: heard.append((step.stage, step.fraction)))
     stages = [stage for stage, _ in heard]
-    expected = ["landmarks", "embedding", "iterating", "scoring"]
+    expected = ["landmarks", "features", "iterating", "scoring"]
     expected = expected if isinstance(method, NBAUC) else expected[1:]
     assert list(dict.fromkeys(stages)) == expected
-    fractions = [fraction for stage, fraction in heard if stage == "embedding"]
+    fractions = [fraction for stage, fraction in heard if stage == "features"]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
 
 
 @BOTH
-@pytest.mark.parametrize("stage", ["landmarks", "embedding"])
+@pytest.mark.parametrize("stage", ["landmarks", "features"])
 def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
     if stage == "landmarks" and isinstance(method, RFAUC):
-        stage = "embedding"
+        stage = "features"
     with pytest.raises(Stopped):
         method.fit(*ring(1_200), callback=lambda step: step.stage == stage)
 
@@ -221,7 +222,7 @@ def test_a_stop_while_preparing_ends_the_fit(method, stage, monkeypatch):
 def test_features_beyond_memory_are_refused(method, name):
     rows = np.broadcast_to(np.zeros(2), (10**7, 2))
     with pytest.raises(InvalidSetting, match=rf"80\.0 GB.*lower {name}") as refused:
-        method._embed(rows, Context(Monitor()))
+        method._space(rows, Context(Monitor()))
     assert refused.value.setting == name
     assert MOST_BYTES == 8e9
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import gram, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairList, neighbour_pairs
 from aucstudio.engine.monitor import Monitor, Stopped

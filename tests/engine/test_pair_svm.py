@@ -4,7 +4,7 @@ import pytest
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import cholesky, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, neighbour_pairs
 from aucstudio.engine.methods.pair_svm import _training as pair_svm

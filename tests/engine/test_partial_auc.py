@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from aucstudio.engine.features.feature_rows import centred
+from aucstudio.engine.features.maps import centred
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural._range import StructuralRisk, widening
+from aucstudio.engine.losses.structural import StructuralRisk
+from aucstudio.engine.methods.structural._range import widening
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import rank_pauc

@@ -8,14 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.utils.estimator_checks import check_estimator
 
-from aucstudio.engine.methods.structural._range import StructuralRisk
+from aucstudio.engine.losses.structural import DifferenceRisk, StructuralRisk, TightRisk
 from aucstudio.engine.methods.structural._training import Search
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.methods.structural.svm_pauc_tight import (
-    DifferenceRisk,
-    SVMpAUCTight,
-    TightRisk,
-)
+from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.roc import rank_pauc
 
 pytestmark = pytest.mark.slow

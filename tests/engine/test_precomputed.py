@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params, describe_methods
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 
 KERNEL = Kernel("rbf", gamma=0.3)
 ABLE = [

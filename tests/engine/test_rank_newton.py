@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
+from aucstudio.engine.features.spaces import Expansion, Vectors
 from aucstudio.engine.linalg import kernel_factor
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import rank_newton
-from aucstudio.engine.solvers.rank_designs import KernelDesign, RowsDesign
 
 CYCLE = np.array(
     [[-1.717, -0.646], [-0.974, 1.562], [1.896, 5.520], [-0.946, -1.264], [-0.119, -0.076]]
@@ -75,7 +75,7 @@ def optimum(X, y, C):
     return minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
 
 
-def solve(X, y, C, design=RowsDesign, tol=1e-12, callback=None, **more):
+def solve(X, y, C, design=Vectors, tol=1e-12, callback=None, **more):
     return rank_newton.minimise(design(X), y, C, tol=tol, monitor=Monitor(callback), **more)
 
 
@@ -173,7 +173,7 @@ def test_where_undamped_steps_cycle_the_line_search_converges():
     assert np.ptp(visited[-20:], axis=0).min() > 1.0
 
     X, y = np.vstack([CYCLE, np.zeros(2)]), np.arange(6) < 5
-    for design in (RowsDesign, lambda X: KernelDesign(X @ X.T)):
+    for design in (Vectors, lambda X: Expansion(X @ X.T)):
         found = solve(X, y, 5 * CYCLE_C, design)
         assert found.objective == pytest.approx(38.83394348, abs=1e-7)
         assert found.n_iter <= 10
@@ -210,7 +210,7 @@ def test_large_samples_are_solved_through_a_part_of_the_rows():
 def test_weights_of_rows_give_what_weights_of_features_give(name):
     X, y = tables()[name]
     X = centred(X)
-    in_rows = solve(X @ X.T, y, 20.0, KernelDesign)
+    in_rows = solve(X @ X.T, y, 20.0, Expansion)
     in_features = solve(X, y, 20.0)
     assert in_rows.objective == pytest.approx(in_features.objective, rel=1e-9)
     assert_allclose(X.T @ in_rows.weights, in_features.weights, atol=1e-4)
@@ -220,7 +220,7 @@ def test_a_kernel_without_its_factor_gives_what_the_factor_gives():
     X, y = cloud(30, 40, 2)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     F = kernel_factor(K.copy()).F
-    in_rows, in_factor = solve(K, y, 1e3, KernelDesign), solve(F, y, 1e3)
+    in_rows, in_factor = solve(K, y, 1e3, Expansion), solve(F, y, 1e3)
     assert in_rows.objective == pytest.approx(in_factor.objective, rel=1e-9)
     assert_allclose(K @ in_rows.weights, F @ in_factor.weights, atol=1e-4)
 
@@ -272,7 +272,7 @@ def test_a_stop_keeps_the_point_reached():
 
 @pytest.mark.parametrize("features", [4, 300])
 def test_a_stop_before_the_first_step_leaves_the_difference_of_the_means(features, monkeypatch):
-    monkeypatch.setattr(rank_newton, "_LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", 0.0)
     X, y = cloud(50, 80, features)
     found = solve(X, y, 2.0, callback=lambda step: True)
     delta = X[y].mean(axis=0) - X[~y].mean(axis=0)

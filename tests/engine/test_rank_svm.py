@@ -7,13 +7,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
+from aucstudio.engine.features.spaces import Vectors
 from aucstudio.engine.methods.ranking import kernel_rank_svm
 from aucstudio.engine.methods.ranking.kernel_rank_svm import KernelRankSVM
 from aucstudio.engine.methods.ranking.rank_svm import RankSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc import auc
-from aucstudio.engine.solvers.rank_designs import RowsDesign
 from aucstudio.engine.solvers.rank_newton import minimise
 
 BOTH = pytest.mark.parametrize("method", [RankSVM(), KernelRankSVM(gamma=0.3)], ids=["w", "beta"])
@@ -96,9 +96,9 @@ def test_a_precomputed_kernel_is_taken():
 def test_a_path_gives_what_single_fits_give_and_makes_features_once(method, monkeypatch):
     X, y = cloud()
     made = []
-    whole = type(method)._embed
+    whole = type(method)._space
     monkeypatch.setattr(
-        type(method), "_embed", lambda self, *rest: made.append(self.C) or whole(self, *rest)
+        type(method), "_space", lambda self, *rest: made.append(self.C) or whole(self, *rest)
     )
     method = clone(method).set_params(tol=1e-10)
     costs = [0.1, 10.0, 1e3, 1.0]
@@ -153,6 +153,6 @@ def test_the_kernel_matrix_is_reported_as_a_stage(monkeypatch):
 def test_many_rows_meet_their_tolerance():
     X, y = cloud(2_000, 6_000, 20)
     model = RankSVM(C=100.0).fit(X, y)
-    tight = minimise(RowsDesign(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
+    tight = minimise(Vectors(X), y == 1, 100.0, tol=1e-11, monitor=Monitor())
     assert model.objective_ - tight.objective <= model.gap_ <= 1e-5 * model.objective_
     assert_array_equal(model.coef_[0], RankSVM(C=100.0).fit(X, y).coef_[0])

@@ -301,15 +301,24 @@ def test_the_search_misses_no_threshold(power, only, mixed, monkeypatch):
 def test_blocks_never_part_a_value_and_fit_a_byte(n_values, skew):
     rng = np.random.default_rng(n_values)
     sizes = 1 + (rng.pareto(1.0, n_values) * skew).astype(int)
-    ends = np.cumsum(sizes, dtype=np.intp)
-    bounds = stumps._cut(ends, 255)
-    assert len(bounds) == 256
+    gaps = n_values % 3
+    rising = np.append(np.repeat(np.arange(n_values, dtype=float), sizes), np.full(gaps, np.nan))
+    order = rng.permutation(len(rising)).astype(np.int32)
+    is_last, block = np.empty(len(rising), bool), np.empty(len(rising), np.uint8)
+    bounds, is_pure = np.empty(256, np.int64), np.empty(255, bool)
+    stumps._lay_out(order, rising, is_last, block, bounds, is_pure)
+    ends = np.cumsum(sizes)
+    np.testing.assert_array_equal(np.flatnonzero(is_last[: sizes.sum()]) + 1, ends)
     assert bounds[0] == 0
     assert bounds[-1] == sizes.sum()
     assert (np.diff(bounds) >= 0).all()
     assert set(bounds[1:]) <= set(ends) | {0}
     largest = np.diff(bounds).max(initial=0)
     assert largest <= max(sizes.max(initial=0), 2 * sizes.sum() / 127 + 1)
+    expected = np.append(np.repeat(np.arange(255), np.diff(bounds)), np.full(gaps, 255))
+    np.testing.assert_array_equal(block[order], expected)
+    held = [len(np.unique(rising[a:b])) for a, b in itertools.pairwise(bounds)]
+    np.testing.assert_array_equal(is_pure, np.array(held) < 2)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.components import difference_standard_error
-from aucstudio.engine.roc.order import ascending
+from aucstudio.engine.order import ascending, by_digits
 
 
 def tables():
@@ -82,6 +82,14 @@ def test_many_scores_are_sorted_by_their_digits_as_by_comparing(kind):
     np.testing.assert_array_equal(np.sort(order), np.arange(len(values)))
     if kind != "single":
         np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+
+
+def test_values_that_are_not_known_come_last():
+    values = np.array([np.nan, 3.0, -np.nan, -np.inf, np.inf, -0.0, 0.0])
+    order, found = by_digits(values)
+    assert order.tolist()[:5] == [3, 5, 6, 1, 4]
+    assert set(order[5:]) == {0, 2}
+    assert np.isnan(found[5:]).all()
 
 
 def test_zeros_of_both_signs_stay_tied():

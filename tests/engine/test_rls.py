@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._path import AUCRLSPath
 from aucstudio.engine.methods.least_squares.rls import RLS

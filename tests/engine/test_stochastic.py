@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
 from aucstudio.engine.features.embedding import embed
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.nystrom import nystrom_map
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.methods.stochastic.noam import NOAM

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.methods.pair_svm import _training as pair_svm
 from aucstudio.engine.methods.pair_svm import sauc_svm as structure

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC, LinearSVC
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.baselines import svm_2norm
 from aucstudio.engine.methods.baselines.svm_2norm import SVM2Norm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.solvers import row_newton
 from tests.engine.test_baselines import WEIGHTS, row_costs
 from tests.engine.test_pair_svm import sample
 
@@ -192,7 +193,7 @@ def test_the_line_search_crosses_pieces():
         left = np.maximum(0, slack - np.multiply.outer(t, closing))
         return -4 * t + 0.2 * t**2 / 2 + left**2 @ costs
 
-    t = svm_2norm._search(slack, closing, costs, -4.0, 0.2)
+    t = row_newton._search(slack, closing, costs, -4.0, 0.2)
     grid = np.linspace(0, 20, 200_001)
     assert t == pytest.approx(grid[np.argmin(value(grid))], abs=1e-4)
     assert value(t) <= value(grid).min() + 1e-12

@@ -10,13 +10,13 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
 from aucstudio.engine.base import Context
-from aucstudio.engine.features import feature_rows
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features import spaces
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.losses.structural import StructuralRisk, TightRisk
 from aucstudio.engine.methods.pair_svm.auc_svm import AUCSVM
-from aucstudio.engine.methods.structural._range import StructuralRisk
 from aucstudio.engine.methods.structural.svm_auc import SVMAUC
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
-from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight, TightRisk
+from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
@@ -255,8 +255,8 @@ def test_all_rows_as_landmarks_change_nothing(method):
 
 
 def test_many_rows_are_approximated_on_landmarks(monkeypatch):
-    monkeypatch.setattr(feature_rows, "MAX_EXACT_ROWS", 100)
-    monkeypatch.setattr(feature_rows, "DEFAULT_LANDMARKS", 40)
+    monkeypatch.setattr(spaces, "MAX_EXACT_ROWS", 100)
+    monkeypatch.setattr(spaces, "DEFAULT_LANDMARKS", 40)
     X, y = overlapping(400)
     one, two = (SVMAUC(kernel="rbf").fit(X, y) for _ in range(2))
     assert one.scorer_.points.shape == (40, 4)

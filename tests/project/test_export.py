@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.prepare import MISSING, Preparation
 from aucstudio.project.data.split import Validation

@@ -14,12 +14,12 @@ from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.finding import KINDS, Finding, ranked, with_findings
-from aucstudio.project.data.findings.copies import repeated, shared
+from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
-from aucstudio.project.data.findings.spellings import alike, merged_spellings
+from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -251,6 +251,33 @@ def test_rows_to_test_on_that_are_trained_on_are_counted():
     assert "the very file" in shared(table_of(**train), table_of(**train)).sentence
 
 
+@settings(max_examples=40)
+@given(rows_of_cells, rows_of_cells)
+def test_rows_of_two_tables_that_agree_are_those_that_a_loop_finds(ours, theirs):
+    def columns(rows):
+        a, b, c = zip(*rows, strict=True)
+        text = Column.of_cells("b", np.array(b, dtype=object), 0, len(set(b)))
+        return [column("a", list(a)), text, column("c", list(c))]
+
+    def plain(rows):
+        return [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
+
+    expected = sum(row in plain(ours) for row in plain(theirs))
+    assert met_again(columns(ours), columns(theirs)) == expected
+
+
+def test_a_run_says_that_its_test_file_was_trained_on(tmp_path, capsys):
+    lines = [f"{RANDOM.normal():.4f},{k % 2}" for k in range(60)]
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("\n".join(["x,y", *lines]))
+    test.write_text("\n".join(["x,y", *lines[:8], "9.1,0", "9.2,1"]))
+    words = ["train", str(train), "--method", "auc-rls", "--quiet", "--test-file"]
+    assert cli.main([*words, str(test)]) == 0
+    assert "8 of the 10 rows of test.csv are rows that are trained on" in capsys.readouterr().out
+    assert cli.main([*words, str(train)]) == 0
+    assert "the very file that is trained on" in capsys.readouterr().out
+
+
 # ------------------------------------------------------------------ spellings
 
 
@@ -266,7 +293,7 @@ def test_spellings_of_a_class_and_of_a_level_are_found():
 def test_names_that_differ_in_more_than_their_spelling_stay_apart():
     assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
     assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
-    assert merged_spellings({"No": 3, "no": 5, "yes": 2}) == {"No": "no", "no": "no"}
+    assert usual_spellings({"No": 3, "no": 5, "yes": 2}) == [["no", "No"]]
 
 
 # ------------------------------------------------------------------ identifiers and groups

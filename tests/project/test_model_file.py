@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucstudio.engine.features.kernels import Kernel
 from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.table import read_table

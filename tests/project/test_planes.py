@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.table import read_table

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.geometry.planes import component_plane, feature_plane

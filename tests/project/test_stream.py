@@ -283,7 +283,7 @@ def test_descent_over_blocks_ranks_as_well(csv_file, opened):
 
 
 def test_a_stopped_run_keeps_what_it_has(csv_file, opened, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.solvers.rank_newton._LOOK_INTERVAL", np.inf)
+    monkeypatch.setattr("aucstudio.engine.solvers.look.INTERVAL", np.inf)
     monkeypatch.setattr("aucstudio.project.runs.watch._TELL_EVERY", 0.0)
     stream = opened(csv_file)
     record = execute(

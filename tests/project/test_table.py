@@ -378,7 +378,7 @@ def test_a_header_with_too_many_names(write):
         (b"a,b", "nothing below it"),
         (b"a\n1\n2\n", "one column only"),
         (b"a,b\n" + b"1,2\n" * 200 + b"1,\0\n", "NUL"),
-        (b"PK\x03\x04rest", "spreadsheet"),
+        (b"PK\x03\x04rest", "zip archive"),
         (b"\x1f\x8brest", "gzip"),
         (bytes(range(1, 9)) * 20, "control characters"),
     ],

@@ -23,8 +23,7 @@ from aucstudio.engine.scorers import (
     Scorer,
     joined,
 )
-
-Array = NDArray[np.float64]
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,12 +8,9 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 # With so many rows of either class behind it, the partial AUC decides as much as the whole.
 _ENOUGH_ROWS = 50.0

@@ -6,9 +6,8 @@ import dataclasses
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,13 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.criterion import Criterion
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index, Mask
 
 BAGS = 20
 STEPS = 20
@@ -83,7 +79,7 @@ def select_in_bags(
     return np.asarray(trust * weights + (1.0 - trust) / len(scores))
 
 
-def _bags(positive: Mask, rng: np.random.Generator, count: int) -> Iterator[Rows]:
+def _bags(positive: Mask, rng: np.random.Generator, count: int) -> Iterator[Index]:
     classes = np.flatnonzero(positive), np.flatnonzero(~positive)
     for _ in range(count):
         drawn = [rng.choice(rows, min(len(rows), _MOST_ROWS)) for rows in classes]

@@ -7,16 +7,15 @@ divided by a scale such that the mean of |F_i|^2 is 1, with the origin as one mo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.base import Array
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK
 from aucstudio.engine.features.nystrom import NystromMap
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.stochastic import Features
+from aucstudio.engine.types import Array, Single
 
 Progress = Callable[[float], None]
 
@@ -47,7 +46,7 @@ class Embedding:
     nystrom: NystromMap | None
     near: Array
     unit: float
-    shift: Features
+    shift: Single
     spread: float
 
     @property
@@ -60,10 +59,10 @@ class Embedding:
         """Number of features of a row."""
         return len(self.near) if self.nystrom is None else self.nystrom.landmarks.shape[1]
 
-    def __call__(self, X: Array, progress: Progress) -> Features:
+    def __call__(self, X: Array, progress: Progress) -> Single:
         """Compute F for the rows of X, shape (len(X) + 1, r); ``progress`` hears of chunks."""
         F = _filled(X, self.nystrom, self.near, self.unit, progress)
-        for rows in _chunks(len(X)):
+        for rows in chunks(len(X)):
             F[rows] -= self.shift
         _divide(F, self.spread, progress)
         return F
@@ -74,7 +73,7 @@ class Embedding:
         return LinearScorer(weights) if self.nystrom is None else self.nystrom.scorer(weights)
 
 
-def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Embedding, Features]:
+def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Embedding, Single]:
     """Make the embedding that suits the rows of X, and F for them."""
     unit = 1.0
     if nystrom is None:
@@ -87,7 +86,7 @@ def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Emb
     F = _filled(X, nystrom, near, unit, progress)
     shift = F[:-1].mean(axis=0, dtype=np.float64).astype(np.float32)
     square = 0.0
-    for rows in _chunks(len(X)):
+    for rows in chunks(len(X)):
         F[rows] -= shift
         square += float(np.einsum("ij,ij->", F[rows], F[rows]))
         progress(1.0)
@@ -137,25 +136,19 @@ def _silent(_: float) -> None:
 
 def _filled(
     X: Array, nystrom: NystromMap | None, near: Array, unit: float, progress: Progress
-) -> Features:
+) -> Single:
     F = np.zeros((len(X) + 1, len(near)), dtype=np.float32)
-    for rows in _chunks(len(X)):
+    for rows in chunks(len(X)):
         phi = X[rows] if nystrom is None else nystrom(X[rows])
         F[rows] = (phi - near) / unit
         progress(min(1.0, rows.stop / len(X)))
     return F
 
 
-def _divide(F: Features, spread: float, progress: Progress) -> None:
-    for rows in _chunks(len(F) - 1):
+def _divide(F: Single, spread: float, progress: Progress) -> None:
+    for rows in chunks(len(F) - 1):
         if spread:
             F[rows] /= np.float32(spread)
         else:
             F[rows] = 0.0
         progress(1.0)
-
-
-def _chunks(count: int) -> Iterator[slice]:
-    """Cut the rows into slices, without the origin."""
-    bounds = range(0, count, ROWS_PER_CHUNK)
-    return (slice(start, min(count, start + ROWS_PER_CHUNK)) for start in bounds)

@@ -7,19 +7,17 @@ r <= v of them, so that phi(x).phi(z) = k(x, U) W^+ k(U, z).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Kernel
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import KernelScorer
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
+from aucstudio.engine.scorers import KernelScorer, Scorer
+from aucstudio.engine.types import Array, Index
 
 EIGENVALUE_FLOOR = 1e-10
 ROWS_TO_CLUSTER = 20_000
@@ -44,17 +42,11 @@ class NystromMap:
     landmarks: Array
     whitener: NDArray[Any]
 
-    def __call__(self, X: Array, progress: Callable[[float], None] | None = None) -> NDArray[Any]:
-        """Compute phi for the rows of X, shape (len(X), r); ``progress`` hears of each chunk."""
-        dtype = self.whitener.dtype
-        features = np.empty((len(X), self.whitener.shape[1]), dtype)
-        for start in range(0, len(X), ROWS_PER_CHUNK):
-            rows = slice(start, start + ROWS_PER_CHUNK)
-            E = self.kernel(X[rows], self.landmarks).astype(dtype, copy=False)
-            np.matmul(E, self.whitener, out=features[rows])
-            if progress is not None:
-                progress(min(1.0, (start + ROWS_PER_CHUNK) / len(X)))
-        return features
+    def __call__(self, X: Array) -> NDArray[Any]:
+        """Compute phi for the rows of X, shape (len(X), r); all at once."""
+        values = self.kernel.against(self.landmarks)(X)
+        phi: NDArray[Any] = values.astype(self.whitener.dtype, copy=False) @ self.whitener
+        return phi
 
     def in_single(self) -> Self:
         """Give the map that multiplies in single precision, or itself if errors grew too much.
@@ -65,17 +57,16 @@ class NystromMap:
             return self
         return dataclasses.replace(self, whitener=self.whitener.astype(np.float32))
 
-    def scorer(self, w: Array) -> KernelScorer:
+    def scorer(self, w: Array, near: Array | None = None) -> KernelScorer:
         """Give the scorer <w, phi(x)>, as weights of the landmarks."""
         return KernelScorer(self.kernel, self.landmarks, self.whitener @ w)
 
-    def project(self, values: Array) -> Array:
-        """Give w of the function nearest to one that takes these values at the landmarks.
+    def direction(self, scorer: Scorer) -> Array:
+        """Give w of the function nearest to another one in the norm of the kernel's space.
 
-        Nearest in the norm of the kernel's space: <w, phi(u)> is the value at each landmark, as
-        far as the eigenvalues kept allow.
+        <w, phi(u)> is its value at each landmark, as far as the eigenvalues kept allow.
         """
-        return self.whitener.T @ values
+        return self.whitener.T @ scorer(self.landmarks)
 
 
 def nystrom_map(kernel: Kernel, landmarks: Array) -> NystromMap:
@@ -188,8 +179,7 @@ def _assign(Z: Array, centres: Array, monitor: Monitor, fraction: float) -> tupl
     """Find the nearest centre of each row, and the squared distance less the row's own square."""
     half = np.einsum("ij,ij->i", centres, centres) / 2
     nearest, distances = np.empty(len(Z), dtype=np.intp), np.empty(len(Z))
-    for start in range(0, len(Z), _ROWS_PER_CHUNK):
-        rows = slice(start, start + _ROWS_PER_CHUNK)
+    for rows in chunks(len(Z), most=_ROWS_PER_CHUNK):
         distance = half - Z[rows] @ centres.T
         nearest[rows] = distance.argmin(axis=1)
         distances[rows] = 2 * distance.min(axis=1)

@@ -7,15 +7,15 @@ know. What comes out scores rows of kernel values with the training rows.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK, Array, Kernel
+from aucstudio.engine.kernels import Kernel, Values
 from aucstudio.engine.monitor import Callback, Step
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import KernelScorer, LinearScorer, Scorer
+from aucstudio.engine.types import Array
 
 _SYMMETRIC = 1e-8
 _NEGLIGIBLE = 1e-7  # of the trace: single precision makes eigenvalues as low as that
@@ -33,18 +33,18 @@ class GivenKernel(Kernel):
     kind: str = "precomputed"
     matrix: Array = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
 
-    def __call__(
-        self, A: Array, B: Array, progress: Callable[[float], None] | None = None
-    ) -> Array:
-        """Look up k for the row numbers in the only column of A and of B."""
-        rows, columns = A[:, 0].astype(np.intp), B[:, 0].astype(np.intp)
-        K = np.empty((len(rows), len(columns)))
-        for start in range(0, len(rows), ROWS_PER_CHUNK):
-            part = slice(start, start + ROWS_PER_CHUNK)
-            K[part] = self.matrix[np.ix_(rows[part], columns)]
-            if progress is not None:
-                progress(min(1.0, (start + ROWS_PER_CHUNK) / len(rows)))
-        return K
+    def against(self, B: Array) -> Values:
+        """Look up k for the row numbers in the only column of the rows."""
+        columns = B[:, 0].astype(np.intp)
+
+        def values(A: Array, out: Array | None = None) -> Array:
+            found = self.matrix[np.ix_(A[:, 0].astype(np.intp), columns)]
+            if out is None:
+                return found
+            out[:] = found
+            return out
+
+        return values
 
 
 def given_kernel(K: Array) -> GivenKernel:

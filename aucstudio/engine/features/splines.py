@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index
 
 _MOST_LEVELS = 10
 _ROWS_PER_CHUNK = 16_384

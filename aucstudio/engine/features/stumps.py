@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.order import by_digits
+from aucstudio.engine.types import Array, Index, Mask
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.int32]
 Found = tuple[float, int, int, bool, float]
 """What |r| must exceed from here on; feature, number of rows below, q and r of the best so far."""
@@ -29,7 +28,7 @@ Found = tuple[float, int, int, bool, float]
 SAME = 1e-12  # correlations that differ by no more are taken as equal: it may be rounding
 
 _MOST_BLOCKS = 255  # a byte holds their numbers, with one more for gaps
-_ROWS_PER_BLOCK = 16
+_ROWS_PER_BLOCK = 40
 _CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
 _LANES = 4
 _HIGHEST = float(np.finfo(np.float64).max)
@@ -94,17 +93,10 @@ class StumpSearch:
             progress((k + 1) / d)
 
     def _sort(self, k: int) -> None:
-        column = self._X[self.rows, k]
-        order = np.argsort(column)
-        rising = column[order]
-        n_known = int(np.searchsorted(rising, np.inf))  # gaps come last
-        is_last = np.append(rising[1:] != rising[:-1], True)
-        ends = np.flatnonzero(is_last[:n_known]) + 1
-        bounds = _cut(ends, self._is_pure.shape[1])
-        sizes = np.diff(bounds, append=len(order))
-        self._order[k], self._is_last[k], self._bounds[k] = order, is_last, bounds
-        self._block[k, order] = np.repeat(np.arange(len(bounds), dtype=np.uint8), sizes)
-        self._is_pure[k] = np.diff(np.searchsorted(ends, bounds, side="right")) < 2
+        order, rising = by_digits(self._X[self.rows, k])
+        self._order[k] = order
+        into = self._is_last[k], self._block[k], self._bounds[k], self._is_pure[k]
+        _lay_out(order, rising, *into)
 
     def best(self, potential: Array, pause: Callable[[float], None]) -> Stump | None:
         """Find the stump of the largest ``|r|``, or None if no ``|r|`` exceeds rounding.
@@ -126,7 +118,7 @@ class StumpSearch:
             if first:
                 pause(0.5 * first / d)
             _add_up(self._block, potential, self._m, first, last, self._sums)
-        found = (max(self._reached() - SAME, SAME), -1, 0, False, 0.0)
+        found = (max(_reach(self._sums) - SAME, SAME), -1, 0, False, 0.0)
         for first, last in slices:
             if first:
                 pause(0.5 + 0.5 * first / d)
@@ -136,12 +128,6 @@ class StumpSearch:
     def _walk(self, potential: Array, first: int, last: int, found: Found) -> Found:
         shape = self._order, self._is_last, self._bounds, self._is_pure
         return _walk(*shape, self._sums, potential, first, last, found)
-
-    def _reached(self) -> float:
-        """Give the largest ``|r|`` between two blocks."""
-        parts = self._sums[:, 0] + self._sums[:, 1]
-        c = parts[:, :-1].cumsum(axis=1)
-        return float(max(np.abs(c).max(), np.abs(c + parts[:, -1:]).max()))
 
     def _stump(self, k: int, cut: int, gaps_above: bool, r: float) -> Stump:
         n_known = self._bounds[k, -1]
@@ -153,24 +139,61 @@ class StumpSearch:
         return Stump(k, threshold, gaps_above, rows, r)
 
 
-def _cut(ends: Index, most: int) -> Index:
-    """Choose bounds of ``most`` blocks, the last ones empty if fewer will do.
-
-    ``ends`` says where each value's rows end. Blocks are quantiles, except that a value with more
-    rows than a quantile has a block of its own.
-    """
-    if len(ends) > most:
-        wanted = np.linspace(0, ends[-1], most // 2 + 1)[1:]
-        large = np.flatnonzero(np.diff(ends, prepend=0) > wanted[0])
-        before = ends[large[large > 0] - 1]
-        ends = np.union1d(ends[np.searchsorted(ends, wanted)], before)
-    n_known = ends[-1] if len(ends) else 0
-    return np.concatenate([[0], ends, np.full(most - len(ends), n_known)])
-
-
 def _midway(below: float, above: float) -> float:
     middle = 0.5 * below + 0.5 * above
     return middle if below <= middle < above else below
+
+
+@kernel
+def _lay_out(
+    order: Rows,
+    rising: Array,
+    is_last: Mask,
+    block: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    is_pure: Mask,
+) -> None:
+    """Cut a sorted feature into blocks, the last ones empty if fewer will do.
+
+    Blocks are quantiles, except that a value with more rows than a quantile has a block of its
+    own, as gaps have.
+    """
+    most, n_known = len(is_pure), len(rising)
+    while n_known > 0 and rising[n_known - 1] != rising[n_known - 1]:
+        n_known -= 1
+    quantile = n_known / (most // 2)
+    bounds[0] = b = start = values = begin = 0
+    for p in range(n_known):
+        is_last[p] = p + 1 == n_known or rising[p + 1] != rising[p]
+        if not is_last[p]:
+            continue
+        if p + 1 - begin > quantile and begin > start:
+            is_pure[b], bounds[b + 1] = values < 2, begin
+            b, start, values = b + 1, begin, 0
+        begin, values = p + 1, values + 1
+        if begin - start >= quantile or begin == n_known:
+            is_pure[b], bounds[b + 1] = values < 2, begin
+            b, start, values = b + 1, begin, 0
+    is_last[n_known:] = True
+    is_pure[b:] = True
+    bounds[b + 1 :] = n_known
+    for b in range(most):
+        for p in range(bounds[b], bounds[b + 1]):
+            block[order[p]] = b
+    for p in range(n_known, len(order)):
+        block[order[p]] = most
+
+
+@kernel
+def _reach(sums: Array) -> float:
+    """Give the largest ``|r|`` between two blocks."""
+    n_blocks, most = sums.shape[2] - 1, 0.0
+    for k in range(len(sums)):
+        c, G = 0.0, sums[k, 0, n_blocks] + sums[k, 1, n_blocks]
+        for b in range(n_blocks):
+            c += sums[k, 0, b] + sums[k, 1, b]
+            most = max(most, abs(c), abs(c + G))
+    return most
 
 
 @kernel
@@ -179,25 +202,38 @@ def _add_up(
 ) -> None:
     """Add up the potential of features ``first`` to ``last`` by block and class.
 
-    Rows take turns in a few lanes: a sum need not wait for the one before it.
+    Rows take turns in a few lanes: a sum need not wait for the one before it. Features go two by
+    two, so that a potential is read once for both.
     """
     n_blocks = sums.shape[2]
-    lanes = np.empty((_LANES, n_blocks))
-    for k in range(first, last):
-        cells = block[k]
-        for side in range(2):
-            begin, end = (0, m) if side == 0 else (m, len(potential))
-            lanes[:] = 0.0
-            whole = end - (end - begin) % _LANES
-            for i in range(begin, whole, _LANES):
-                lanes[0, cells[i]] += potential[i]
-                lanes[1, cells[i + 1]] += potential[i + 1]
-                lanes[2, cells[i + 2]] += potential[i + 2]
-                lanes[3, cells[i + 3]] += potential[i + 3]
-            for i in range(whole, end):
-                lanes[0, cells[i]] += potential[i]
-            for b in range(n_blocks):
-                sums[k, side, b] = (lanes[0, b] + lanes[1, b]) + (lanes[2, b] + lanes[3, b])
+    a_0, a_1, a_2, a_3 = np.zeros((4, n_blocks))
+    b_0, b_1, b_2, b_3 = np.zeros((4, n_blocks))
+    for side in range(2):
+        # Slices that begin at 0 spare a test for negative places in every access.
+        part = potential[:m] if side == 0 else potential[m:]
+        whole = len(part) - len(part) % _LANES
+        for k in range(first, last, 2):
+            other = min(k + 1, last - 1)
+            a = block[k, :m] if side == 0 else block[k, m:]
+            b = block[other, :m] if side == 0 else block[other, m:]
+            a_0[:], a_1[:], a_2[:], a_3[:] = 0.0, 0.0, 0.0, 0.0
+            b_0[:], b_1[:], b_2[:], b_3[:] = 0.0, 0.0, 0.0, 0.0
+            for i in range(0, whole, _LANES):
+                p_0, p_1, p_2, p_3 = part[i], part[i + 1], part[i + 2], part[i + 3]
+                a_0[a[i]] += p_0
+                a_1[a[i + 1]] += p_1
+                a_2[a[i + 2]] += p_2
+                a_3[a[i + 3]] += p_3
+                b_0[b[i]] += p_0
+                b_1[b[i + 1]] += p_1
+                b_2[b[i + 2]] += p_2
+                b_3[b[i + 3]] += p_3
+            for i in range(whole, len(part)):
+                a_0[a[i]] += part[i]
+                b_0[b[i]] += part[i]
+            for j in range(n_blocks):
+                sums[k, side, j] = (a_0[j] + a_1[j]) + (a_2[j] + a_3[j])
+                sums[other, side, j] = (b_0[j] + b_1[j]) + (b_2[j] + b_3[j])
 
 
 @kernel

@@ -24,7 +24,7 @@ from aucstudio.engine.inference.power import (
     precision_sample_size,
 )
 from aucstudio.engine.inference.resampling import Progress
-from aucstudio.engine.inference.results import Array, Interval, TestResult
+from aucstudio.engine.inference.results import Interval, TestResult
 from aucstudio.engine.inference.same_rows import NotSameRows, check_same_rows
 from aucstudio.engine.inference.splits import splits_interval, splits_test, variance_factor
 from aucstudio.engine.inference.tables import (

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.resampling import Progress, resamples
-from aucstudio.engine.inference.results import Array, check_level
+from aucstudio.engine.inference.results import check_level
+from aucstudio.engine.types import Array
 
 GRID = np.linspace(0.0, 1.0, 201)
 GRID.setflags(write=False)

@@ -13,7 +13,6 @@ from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.partial import LEAST, ONE_ROW, few_words
 from aucstudio.engine.inference.resampling import Progress, Rows, resamples
 from aucstudio.engine.inference.results import (
-    Array,
     Interval,
     TestResult,
     absent_interval,
@@ -23,6 +22,7 @@ from aucstudio.engine.inference.results import (
     silent,
 )
 from aucstudio.engine.inference.staircases import deciding
+from aucstudio.engine.types import Array
 
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 

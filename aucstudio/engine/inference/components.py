@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.inference.results import Array
+from aucstudio.engine.types import Array
 
 Ranks = NDArray[np.intp]
 

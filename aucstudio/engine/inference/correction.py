@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.inference.results import Array
+from aucstudio.engine.types import Array
 
 
 def bonferroni(p: ArrayLike) -> Array:

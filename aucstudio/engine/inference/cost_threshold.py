@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.resampling import Rows, resamples
-from aucstudio.engine.inference.results import Array, Interval, check_level
+from aucstudio.engine.inference.results import Interval, check_level
 from aucstudio.engine.roc.thresholds import check_costs
-
-Index = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index
 
 
 def cost_threshold_interval(

@@ -11,12 +11,8 @@ from aucstudio.engine.inference.components import (
     rank_standard_error,
 )
 from aucstudio.engine.inference.partial import Placements, area_interval
-from aucstudio.engine.inference.results import (
-    Array,
-    Interval,
-    TestResult,
-    check_level,
-)
+from aucstudio.engine.inference.results import Interval, TestResult, check_level
+from aucstudio.engine.types import Array
 
 
 def delong_interval(

@@ -21,7 +21,6 @@ from aucstudio.engine.inference.components import (
     rank_standard_error,
 )
 from aucstudio.engine.inference.results import (
-    Array,
     Interval,
     TestResult,
     absent_interval,
@@ -33,6 +32,7 @@ from aucstudio.engine.inference.results import (
     studentised,
 )
 from aucstudio.engine.inference.staircases import DRAWS, Deciding, bounds, deciding, drawn_areas
+from aucstudio.engine.types import Array
 
 PLENTY = 60
 """Rows that decide an area, from which on its variance is known well enough."""

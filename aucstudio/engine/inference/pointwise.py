@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference.bands import GRID, Band
-from aucstudio.engine.inference.results import Array, check_level
+from aucstudio.engine.inference.results import check_level
+from aucstudio.engine.types import Array
 
 _NODES = 64  # equally likely values that stand for a binomial distribution
 _HALVINGS = 18  # down to 4e-6

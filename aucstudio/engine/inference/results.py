@@ -8,9 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,13 +18,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.inference.results import (
-    Array,
-    Interval,
-    TestResult,
-    check_level,
-    silent,
-)
+from aucstudio.engine.inference.results import Interval, TestResult, check_level, silent
+from aucstudio.engine.types import Array
 
 _HELD_OUT_AGAIN = 2.5
 _ONE_SPLIT = "there is one split only"

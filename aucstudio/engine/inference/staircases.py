@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.inference.results import Array
+from aucstudio.engine.types import Array
 
 DRAWS = 1000
 _SEED = 0

@@ -13,7 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.inference.results import Array, check_level
+from aucstudio.engine.inference.results import check_level
+from aucstudio.engine.types import Array
 
 _EXACT = 100  # differences up to which the distribution of rank sums is counted out
 _DECIMALS = 12  # beyond these equal areas may differ by rounding

@@ -14,13 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Index, Mask
 
 ALL = slice(None)
 _PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache

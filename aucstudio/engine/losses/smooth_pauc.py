@@ -16,13 +16,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from aucstudio.engine.roc.band import position
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 _POINTS, _WIDTH = 24, 3.0
 _CELLS_PER_BLOCK = 1 << 19

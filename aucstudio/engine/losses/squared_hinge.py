@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 _NUMBERS_PER_CHUNK = 50_000
 

@@ -29,15 +29,7 @@ from aucstudio.engine.roc.band import (
     rank_pauc,
     rank_weights,
 )
-from aucstudio.engine.roc.curve import (
-    Array,
-    Curve,
-    Mask,
-    Scores,
-    roc_curve,
-    sorted_scores,
-    split_scores,
-)
+from aucstudio.engine.roc.curve import Curve, Scores, roc_curve, sorted_scores, split_scores
 from aucstudio.engine.roc.geometry import (
     fpr_at,
     hull,

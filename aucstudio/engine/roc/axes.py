@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from aucstudio.engine.roc.curve import Array, Curve
+from aucstudio.engine.roc.curve import Curve
 from aucstudio.engine.roc.geometry import hull
+from aucstudio.engine.types import Array
 
 
 def det_points(curve: Curve) -> tuple[Array, Array]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.area import look_up
-from aucstudio.engine.roc.curve import Array, sorted_scores
+from aucstudio.engine.roc.curve import sorted_scores
+from aucstudio.engine.types import Array
 
 
 def check_band(alpha: float, beta: float, rate: str = "FPR") -> None:

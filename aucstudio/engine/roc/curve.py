@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
+
 Scores = NDArray[np.floating[Any]]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.curve import Array, Curve, inner, turns
+from aucstudio.engine.roc.curve import Curve, inner, turns
+from aucstudio.engine.types import Array
 
 
 def hull(curve: Curve) -> Curve:

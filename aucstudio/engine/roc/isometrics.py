@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.curve import Array
 from aucstudio.engine.roc.thresholds import check_costs
+from aucstudio.engine.types import Array
 
 Linear = tuple[float, float, float]  # constant, factor of tp, factor of fp
 

@@ -13,11 +13,12 @@ import scipy
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.area import auc, auc_of
-from aucstudio.engine.roc.curve import Array, Curve, roc_curve
+from aucstudio.engine.roc.curve import Curve, roc_curve
 from aucstudio.engine.roc.geometry import hull
 from aucstudio.engine.roc.partial import partial_auc_of
 from aucstudio.engine.roc.precision_recall import average_precision_of
 from aucstudio.engine.roc.thresholds import cut_at, youden_vertex
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.roc.curve import Array, Curve, roc_curve
+from aucstudio.engine.roc.curve import Curve, roc_curve
+from aucstudio.engine.types import Array
 
 
 def precision_recall(curve: Curve) -> tuple[Array, Array]:

@@ -6,13 +6,12 @@ import dataclasses
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from aucstudio.engine.order import ascending
 from aucstudio.engine.roc.area import look_up, pair_share
 from aucstudio.engine.roc.curve import Curve, Scores, split_scores
-from aucstudio.engine.roc.order import ascending
-
-Index = NDArray[np.intp]
+from aucstudio.engine.types import Index
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.roc.band import position
-from aucstudio.engine.roc.curve import Array, Curve, roc_curve
+from aucstudio.engine.roc.curve import Curve, roc_curve
 from aucstudio.engine.roc.thresholds import (
     check_costs,
     cost_threshold,
@@ -18,6 +18,7 @@ from aucstudio.engine.roc.thresholds import (
     equal_error_threshold_of,
     minmax_threshold_of,
 )
+from aucstudio.engine.types import Array
 
 RULES = {
     "equal-error": "both error rates are equal",

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.roc.band import position
-from aucstudio.engine.roc.curve import Array, Curve, roc_curve
+from aucstudio.engine.roc.curve import Curve, roc_curve
+from aucstudio.engine.types import Array
 
 
 def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:

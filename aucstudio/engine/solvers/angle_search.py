@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.roc import band_ranks, look_up, rank_weights
-
-Array = NDArray[np.float64]
+from aucstudio.engine.types import Array
 
 MAX_SWEEP_PAIRS = 200_000
 MAX_COARSE_ROWS = 10_000

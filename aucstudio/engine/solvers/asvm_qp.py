@@ -19,18 +19,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.linalg import Symmetric, cholesky, gram
-from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.solution import Direction
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-_TO_BOUNDARY = 0.995
-_PATIENCE = 5
+from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
+from aucstudio.engine.solvers.solution import RowDirection
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,20 +47,17 @@ class Costs:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class TwoMargins(Direction):
+class TwoMargins(RowDirection):
     """What the solver found.
 
     Attributes
     ----------
-    coefficients : ndarray of shape (N,)
-        beta; w = F^T beta up to rounding.
     b, rho : float
         The best ones for w.
     at_zero : float
         Primal value of w = 0.
     """
 
-    coefficients: Array
     b: float
     rho: float
     at_zero: float = np.inf
@@ -103,20 +95,7 @@ def solve_two_margins(
         before the tolerance.
     """
     solver = _InteriorPoint(F, positive, costs, tol, monitor)
-    best = solver.measure()
-    iteration = idle = 0
-    while not best.converged and iteration < max_iter and idle < _PATIENCE:
-        try:
-            solver.advance()
-        except (Stopped, np.linalg.LinAlgError):
-            break
-        iteration, before = iteration + 1, best.gap
-        best = solver.measure()
-        idle = 0 if best.gap < before else idle + 1
-        live = functools.partial(scorer, best.weights, best.coefficients)
-        if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
-            break
-    return dataclasses.replace(best, n_iter=iteration)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
 
 
 class _Rows:
@@ -254,7 +233,7 @@ class _InteriorPoint:
         kappa, after = np.mean(x * y), np.mean((x + reach * dx) * (y + reach * dy))
         centre = min(max(after / kappa, 0.0), 1.0) ** 3 * kappa
         dwb, dx, dy = self._direction(L, D, (centre - dx * dy) / x)
-        step = min(1.0, _TO_BOUNDARY * self._reach(dx, dy))
+        step = min(1.0, TO_BOUNDARY * self._reach(dx, dy))
         self._wb, self._x, self._y = self._wb + step * dwb, x + step * dx, y + step * dy
 
     def _direction(self, L: Symmetric, D: Array, push: Array) -> tuple[Array, Array, Array]:

@@ -15,35 +15,27 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.pairs import Pairs
-from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.solution import Direction
-
-Array = NDArray[np.float64]
-
-_TO_BOUNDARY = 0.995
-_PATIENCE = 5
+from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
+from aucstudio.engine.solvers.solution import RowDirection
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class PairSolution(Direction):
+class PairSolution(RowDirection):
     """What the solver found.
 
     Attributes
     ----------
     multipliers : ndarray of the pairs' shape
-        a, strictly within (0, c).
-    coefficients : ndarray of shape (N,)
-        A^T a: the weight of each data row. The weights equal F^T A^T a up to rounding, and where
-        they differ w is the accurate one.
+        a, strictly within (0, c); the coefficients are A^T a.
     """
 
     multipliers: Array
-    coefficients: Array
 
 
 def solve_box_qp(
@@ -85,20 +77,7 @@ def solve_box_qp(
         before the tolerance.
     """
     solver = _InteriorPoint(pairs, F, c, margin, tol, monitor)
-    best = solver.measure()
-    iteration = idle = 0
-    while not best.converged and iteration < max_iter and idle < _PATIENCE:
-        try:
-            solver.advance()
-        except (Stopped, np.linalg.LinAlgError):
-            break
-        iteration, before = iteration + 1, best.gap
-        best = solver.measure()
-        idle = 0 if best.gap < before else idle + 1
-        live = functools.partial(scorer, best.weights, best.coefficients)
-        if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
-            break
-    return dataclasses.replace(best, n_iter=iteration)
+    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients), max_iter)
 
 
 class _InteriorPoint:
@@ -168,7 +147,7 @@ class _InteriorPoint:
         mu = (1.0 - reach) * self._mu + reach**2 * cross / (2 * self._pairs.count)
         centring = min(max(mu / self._mu, 0.0), 1.0) ** 3
         drive = self._correct(centring * self._mu)
-        self._move(min(1.0, _TO_BOUNDARY * self._direct(self._target(L, drive))))
+        self._move(min(1.0, TO_BOUNDARY * self._direct(self._target(L, drive))))
 
     def _sum_over_pairs(self, values: Callable[[slice], Array]) -> Array:
         total = np.zeros(self._pairs.n_rows)

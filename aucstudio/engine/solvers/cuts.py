@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.solvers import simplex_qp
-
-Array = NDArray[np.float64]
+from aucstudio.engine.types import Array
 
 _IDLE_ROUNDS = 50
 

@@ -9,21 +9,21 @@ R(Xw) >= a.w + b; D value of the model's dual; mu weight of the proximal term.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from aucstudio.engine.losses import Risk
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.line_search import Line, Point, Risk, bracket
+from aucstudio.engine.solvers.line_search import Point, Ray, bracket
+from aucstudio.engine.solvers.look import Look
 from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.types import Array
 
-Array = NDArray[np.float64]
 Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"
 Meant = Callable[[Array, Array], float]
 
@@ -32,7 +32,6 @@ _MODEL_SHARE = 0.1
 _SEARCH_SHARE = 1e-2
 _FIRST_MU = 0.1
 _PULL_SHARES = 0.2, 0.5
-_LOOK_INTERVAL = 0.1
 
 
 def minimise(
@@ -98,7 +97,17 @@ def minimise(
         shrink no further.
     """
     state = _State(X, risk, C, Cuts(X.shape[1]) if cuts is None else cuts)
-    look = _Look(state, monitor, done, scorer, meant)
+
+    def tell() -> bool:
+        weights = state.weights
+        return monitor.step(
+            done + state.n_iter,
+            state.objective if meant is None else meant(weights, state.scores),
+            gap=state.gap if meant is None else None,
+            scorer=lambda: scorer(weights.copy()),
+        )
+
+    look = Look(monitor, tell)
     state.begin(start, look)
     stalled = 0
     while True:
@@ -137,7 +146,7 @@ class _State:
             n_iter=self.n_iter,
         )
 
-    def begin(self, start: Array | None, look: _Look) -> None:
+    def begin(self, start: Array | None, look: Look) -> None:
         """Stand where the direction of the start is best; at 0 without one."""
         if start is not None:
             line, below, above = self._search(start, look)
@@ -145,7 +154,7 @@ class _State:
         if not len(self._cuts):
             self._cut((self._value, self._gradient, self.scores))
 
-    def improve(self, look: _Look) -> None:
+    def improve(self, look: Look) -> None:
         """Do one iteration: find the model's optimum, and cut on the line from the best point."""
         self.n_iter += 1
         inexact = _MODEL_SHARE * min(self.gap, self.bound)
@@ -161,15 +170,15 @@ class _State:
         self._move(line, best)
         self._adapt(share * float(away @ away) / 2)
 
-    def _search(self, target: Array, look: _Look) -> tuple[Line, Point, Point]:
+    def _search(self, target: Array, look: Look) -> tuple[Ray, Point, Point]:
         """Bracket the lowest point of the line from the best point to the target."""
-        line = Line(
+        line = Ray(
             self._risk, self._C, self.weights, target, self.scores, self._X @ target, look.stop
         )
         start = line.start(self.objective, self._gradient)
         return line, *bracket(line, start, _SEARCH_SHARE * self.gap)
 
-    def _move(self, line: Line, best: Point) -> None:
+    def _move(self, line: Ray, best: Point) -> None:
         if best.step > 0.0:
             self.weights, self.scores = line.weights(best.step), line.scores(best.step)
             self.objective, self._value, self._gradient = best.objective, best.value, best.gradient
@@ -190,39 +199,3 @@ class _State:
 
 def _lower(below: Point, above: Point) -> Point:
     return below if below.objective <= above.objective else above
-
-
-class _Look:
-    """The monitor's view of the solver: every iteration, and now and then within a long one."""
-
-    def __init__(
-        self,
-        state: _State,
-        monitor: Monitor,
-        done: int,
-        scorer: Callable[[Array], Scorer],
-        meant: Meant | None,
-    ) -> None:
-        self._state, self._monitor, self._done = state, monitor, done
-        self._scorer, self._meant = scorer, meant
-        self._last = time.perf_counter()
-
-    def report(self) -> bool:
-        """Tell the monitor of the best point; True if it wants to stop."""
-        if self._monitor.stopped:
-            return True
-        state, meant = self._state, self._meant
-        weights = state.weights
-        self._last = time.perf_counter()
-        return self._monitor.step(
-            self._done + state.n_iter,
-            state.objective if meant is None else meant(weights, state.scores),
-            gap=state.gap if meant is None else None,
-            scorer=lambda: self._scorer(weights.copy()),
-        )
-
-    def stop(self) -> bool:
-        """Tell the monitor only if it has heard nothing for a while."""
-        if time.perf_counter() - self._last < _LOOK_INTERVAL:
-            return self._monitor.stopped
-        return self.report()

@@ -19,28 +19,14 @@ import numpy as np
 
 from aucstudio.engine.linalg import Symmetric
 from aucstudio.engine.losses.row_hinge import RowHinge
-from aucstudio.engine.monitor import Monitor, Stopped
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
+from aucstudio.engine.solvers.solution import WithConstant
 from aucstudio.engine.types import Array
 
-_TO_BOUNDARY = 0.995
-_PATIENCE = 5
 _NUMBERS_PER_CHUNK = 1 << 16  # stay in the processor's cache
 _CHUNKS_PER_LOOK = 64
-
-
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class WithConstant(Direction):
-    """What the solver found.
-
-    Attributes
-    ----------
-    b : float
-        The best constant for w.
-    """
-
-    b: float
 
 
 def solve_hinge(
@@ -72,19 +58,7 @@ def solve_hinge(
         before the tolerance.
     """
     solver = _InteriorPoint(F, loss, tol, monitor)
-    best, iteration, idle = solver.best, 0, 0
-    while not best.converged and iteration < max_iter and idle < _PATIENCE:
-        try:
-            solver.advance()
-        except (Stopped, np.linalg.LinAlgError):
-            break
-        iteration, before = iteration + 1, best.gap
-        best = solver.best
-        idle = 0 if best.gap < before else idle + 1
-        live = functools.partial(scorer, best.weights)
-        if monitor.step(iteration, best.objective, gap=best.gap, scorer=live):
-            break
-    return dataclasses.replace(best, n_iter=iteration)
+    return run(solver, monitor, lambda found: scorer(found.weights), max_iter)
 
 
 class _InteriorPoint:
@@ -97,8 +71,7 @@ class _InteriorPoint:
         self._x, self._z = np.stack([a, loss.costs - a]), np.ones((2, len(a)))
         self._w, self._b, self._f = np.zeros(F.shape[1]), 0.0, np.zeros(len(F))
         self._bound = 0.0
-        self.best = WithConstant(weights=self._w, b=0.0)
-        self._measure()
+        self._best = WithConstant(weights=self._w, b=0.0)
 
     def _balanced(self, a: Array) -> Array:
         """Scale the multipliers of the heavier class down until those of both add up alike."""
@@ -107,15 +80,16 @@ class _InteriorPoint:
         least = min(above, below)
         return a * np.where(positive, least / above, least / below)
 
-    def _measure(self) -> None:
-        """See whether the iterate is the best one, and what the bound proves of that."""
+    def measure(self) -> WithConstant:
+        """Give the best iterate so far with its certificate."""
         b = self._loss.best_constant(self._f)
         objective = 0.5 * float(self._w @ self._w) + self._loss.at(self._f, b)
-        best = self.best
+        best = self._best
         if objective < best.objective:
             best = WithConstant(weights=self._w, b=b, objective=objective)
         gap, needed = max(best.objective - self._bound, 0.0), self._tol * best.objective
-        self.best = dataclasses.replace(best, gap=gap, needed=needed)
+        self._best = dataclasses.replace(best, gap=gap, needed=needed)
+        return self._best
 
     def advance(self) -> None:
         """Make one predictor-corrector step; the dual value of where it begins is noted."""
@@ -138,10 +112,9 @@ class _InteriorPoint:
         second = self._aim(D, push)
         toward = np.append(self._F.T @ second, second.sum())
         dp, df, dx, dz = self._direction(system, D, toward, push)
-        step = min(1.0, _TO_BOUNDARY * self._reach(dx, dz))
+        step = min(1.0, TO_BOUNDARY * self._reach(dx, dz))
         self._w, self._b = self._w + step * dp[:-1], self._b + step * float(dp[-1])
         self._f, self._x, self._z = self._f + step * df, x + step * dx, z + step * dz
-        self._measure()
 
     def _aim(self, D: Array, push: Array) -> Array:
         """Give the weights of the rows that the right side of the Newton equations adds up."""

@@ -9,10 +9,9 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Risk = Callable[[Array], tuple[float, Array]]
+from aucstudio.engine.losses import Risk
+from aucstudio.engine.types import Array
 
 _STEPS = 30
 
@@ -28,8 +27,8 @@ class Point:
     gradient: Array
 
 
-class Line:
-    """P along the line from one w (step 0) to another (step 1), without further use of X.
+class Ray:
+    """P along the ray from one w (step 0) to another (step 1), without further use of X.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Line:
         return Point(step, float(square / 2 + self._C * value), float(slope), value, gradient)
 
 
-def bracket(line: Line, start: Point, tolerance: float) -> tuple[Point, Point]:
+def bracket(line: Ray, start: Point, tolerance: float) -> tuple[Point, Point]:
     """Find two points round the minimum on the line, neither above it by more than tolerance.
 
     Regula falsi on the slope with the Illinois rule. The second point has slope >= 0; the first

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.solvers.stochastic import Array, Features, Index, Mask, Visits, total
+from aucstudio.engine.solvers.stochastic import Features, Visits, total
+from aucstudio.engine.types import Array, Index, Mask
 
 _SAME_POINT = 1e-6  # of the squares: a squared distance below this is rounding
 

@@ -17,7 +17,6 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.linalg import chunks, kernel_factor, product
@@ -26,9 +25,7 @@ from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.box_qp import solve_box_qp
 from aucstudio.engine.solvers.solution import Solution
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index
 
 MakeScorer = Callable[[Array], Scorer]
 

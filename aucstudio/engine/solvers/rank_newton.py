@@ -8,31 +8,28 @@ p = X d its scores; t step along d.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.features.spaces import Pause, Space
 from aucstudio.engine.losses.squared_hinge import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.rank_designs import Design, Pause, Preconditioner
+from aucstudio.engine.solvers.look import Look
+from aucstudio.engine.solvers.preconditioner import Preconditioner, preconditioner
 from aucstudio.engine.solvers.solution import Direction
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 _FORCING = 0.1
 _SLOPE_SHARE = 0.1
 _MOST_CG_STEPS = 1_000
 _MOST_LINE_STEPS = 60
 _FLOOR = 1e-15
-_LOOK_INTERVAL = 0.1
 
 
 def minimise(
-    design: Design,
+    space: Space,
     positive: Mask,
     C: float,
     *,
@@ -56,7 +53,7 @@ def minimise(
 
     Parameters
     ----------
-    design : Design
+    space : Space
         The rows.
     positive : ndarray of bool, shape (N,)
     C : float
@@ -81,12 +78,23 @@ def minimise(
     ----------
     Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+).
     """
-    state = _State(design, positive, C, tol, start)
-    look = _Look(state, monitor, scorer)
+    state = _State(space, positive, C, tol, start)
+
+    def tell() -> bool:
+        w = state.w
+        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=lambda: scorer(w))
+
+    look = Look(monitor, tell)
+
+    def pause() -> None:
+        if look.stop():
+            raise _Interrupted
+
     try:
         while not state.stalled and state.n_iter < max_iter:
-            state.improve(look.pause)
-            look.report()
+            state.improve(pause)
+            if look.report():
+                raise _Interrupted
             if state.found().converged:
                 break
     except _Interrupted:
@@ -106,16 +114,16 @@ class _State:
     """The present point, its certificate, and the step that improves it."""
 
     def __init__(
-        self, design: Design, positive: Mask, C: float, tol: float, start: Array | None
+        self, space: Space, positive: Mask, C: float, tol: float, start: Array | None
     ) -> None:
-        self._design, self._C, self._tol = design, C, tol
+        self._space, self._C, self._tol = space, C, tol
         self._hinge = SquaredHinge(positive)
         self._prepare: Preconditioner | None = None
         self.n_iter, self.stalled = 0, False
         if start is None:
-            w, u = np.zeros(design.size), np.zeros(len(positive))
+            w, u = np.zeros(space.size), np.zeros(len(positive))
         else:
-            w, u = start, design.lift(start)
+            w, u = start, space.scores(start)
         self._stand(w, u, self._hinge.at(u))
 
     def found(self) -> Direction:
@@ -143,14 +151,14 @@ class _State:
         """Go from w = 0, which ranks nothing, to the direction between the class means."""
         if not self.w.any():
             w = -self._g
-            u = self._design.lift(w)
+            u = self._space.scores(w)
             self._stand(w, u, self._hinge.at(u))
 
     def _stand(self, w: Array, u: Array, point: SquaredHingePoint) -> None:
-        design, C = self._design, self._C
-        g = w + C * design.pull(point.gradient)  # which a stop may leave
+        space, C = self._space, self._C
+        g = w + C * space.combine(point.gradient)  # which a stop may leave
         self.w, self._u, self._point, self._g = w, u, point, g
-        ww, wg, gg = design.dot(w, w, u), design.dot(self._g, w, u), design.square(self._g)
+        ww, wg, gg = space.inner(w, w, u), space.inner(self._g, w, u), space.square(self._g)
         self.objective = ww / 2 + C * point.value
         vv, vg = ww - 2 * wg + gg, wg - gg
         saved = vg * vg / (2 * vv + 4 * C * point.value) if vg else 0.0
@@ -158,35 +166,35 @@ class _State:
 
     def _direction(self, pause: Pause) -> tuple[Array, Array]:
         """Solve H d = -g approximately; give d and its scores."""
-        design, point, C = self._design, self._point, self._C
+        space, point, C = self._space, self._point, self._C
         if self._prepare is None:
-            self._prepare = design.preconditioner(self._hinge, pause)
+            self._prepare = preconditioner(space, self._hinge, pause)
         precondition = self._prepare(C, self._u, point)
-        d, p, r = np.zeros(design.size), np.zeros(len(self._u)), -self._g
+        d, p, r = np.zeros(space.size), np.zeros(len(self._u)), -self._g
         q, q_scores, last = np.zeros_like(d), np.zeros_like(p), np.inf
         forcing = min(_FORCING, float(np.sqrt(self.gap / self.objective))) if self.gap else 0.0
         goal = None
         for _ in range(_MOST_CG_STEPS):
             z = precondition(r)
-            z_scores = design.lift(z)
-            rz = design.dot(r, z, z_scores)
+            z_scores = space.scores(z)
+            rz = space.inner(r, z, z_scores)
             goal = forcing**2 * rz if goal is None else goal
             if rz <= goal:
                 break
             q, q_scores = z + rz / last * q, z_scores + rz / last * q_scores
             pause()
             curved = point.product(q_scores)
-            step = rz / (design.dot(q, q, q_scores) + C * float(q_scores @ curved))
+            step = rz / (space.inner(q, q, q_scores) + C * float(q_scores @ curved))
             d, p = d + step * q, p + step * q_scores
-            r = r - step * (q + C * design.pull(curved))
+            r = r - step * (q + C * space.combine(curved))
             last = rz
             pause()
         return d, p
 
     def _search(self, d: Array, p: Array, pause: Pause) -> tuple[float, SquaredHingePoint]:
         """Find a step where the slope is nearly 0 and P lower; a step of 0 if there is none."""
-        design, C = self._design, self._C
-        wd, dd = design.dot(d, self.w, self._u), design.dot(d, d, p)
+        space, C = self._space, self._C
+        wd, dd = space.inner(d, self.w, self._u), space.inner(d, d, p)
         slope_0 = wd + C * float(self._point.gradient @ p)
         ww = 2 * (self.objective - C * self._point.value)
         low, slope_low, high, slope_high, step = 0.0, slope_0, np.inf, np.inf, 1.0
@@ -207,26 +215,3 @@ class _State:
                 step = low + share * (high - low)
             pause()
         return 0.0, self._point
-
-
-class _Look:
-    """The monitor's view of the solver: every iteration, and now and then within a long one."""
-
-    def __init__(self, state: _State, monitor: Monitor, scorer: Callable[[Array], Scorer]) -> None:
-        self._state, self._monitor, self._scorer = state, monitor, scorer
-        self._last = time.perf_counter()
-
-    def report(self) -> None:
-        """Tell the monitor of the present point."""
-        state = self._state
-        w = state.w
-        self._last = time.perf_counter()
-        if self._monitor.step(
-            state.n_iter, state.objective, gap=state.gap, scorer=lambda: self._scorer(w)
-        ):
-            raise _Interrupted
-
-    def pause(self) -> None:
-        """Tell the monitor only if it has heard nothing for a while."""
-        if time.perf_counter() - self._last >= _LOOK_INTERVAL:
-            self.report()

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from aucstudio.engine.types import Array, Mask
 
 _PRECISION = 1e-10
 _RIDGE = 1e-13

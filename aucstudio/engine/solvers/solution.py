@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
+
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,4 +50,31 @@ class Direction(Solution):
         w, in the space that the solver was given.
     """
 
-    weights: NDArray[np.float64]
+    weights: Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class WithConstant(Direction):
+    """A direction with a constant, of a method that chooses one itself.
+
+    Attributes
+    ----------
+    b : float
+        The constant.
+    """
+
+    b: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class RowDirection(Direction):
+    """A direction that is a combination of rows.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (N,)
+        The weight of each row. Their combination equals w up to rounding, and where they differ w
+        is the accurate one.
+    """
+
+    coefficients: Array

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Index, Mask
 
-Array = NDArray[np.float64]
 Features = NDArray[np.float32]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Visits = tuple[NDArray, ...]
 Draw = Callable[[Mask, np.random.Generator], Visits]
 

@@ -17,9 +17,10 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain import message_box
 from aucstudio.gui.common.widgets import name_buttons, named
 from aucstudio.gui.state.preferences import preferences
+from aucstudio.project.data.readers.registry import dialog_filter
 from aucstudio.project.errors import InputError
 
-TABLES = "Tables (*.csv *.tsv *.txt *.dat *.parquet);;All files (*)"
+TABLES = dialog_filter()
 MODELS = "AUC Studio models (*.aucmodel)"
 
 _BUTTON = QDialogButtonBox.StandardButton

@@ -62,7 +62,10 @@ class Actions(QObject):
         self._window = window
         self.theme = "system"
         self.new_window = self._make("new_window", "&New window", Standard.New)
-        self.open_data = self._make("open_data", "&Open table…", Standard.Open)
+        self.open_data, self.paste_table = (
+            self._make("open_data", "&Open table…", Standard.Open),
+            self._make("paste_table", "Paste &table", "Ctrl+Shift+V"),
+        )
         self.open_project = self._make("open_project", "Open &project…", "Ctrl+Shift+O")
         self.save_project = self._make("save_project", "&Save project", Standard.Save)
         self.save_project_as = self._make("save_project_as", "Save project &as…", "Ctrl+Shift+S")
@@ -144,6 +147,7 @@ class Actions(QObject):
             None,
             self.copy_figure,
             self.copy_figure_data,
+            self.paste_table,
             None,
             self.preferences,
         )

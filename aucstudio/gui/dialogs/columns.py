@@ -27,6 +27,7 @@ from aucstudio.gui.common.widgets import (
     tell,
 )
 from aucstudio.gui.dialogs.columns_model import HEADS, ColumnsModel
+from aucstudio.project.data.readers.registry import BY_KEY
 from aucstudio.project.data.table import Table
 
 _SIZE, _MARGIN = QSize(880, 600), 40
@@ -37,6 +38,7 @@ _MOST_NOTES = 4  # in sight: why a column is ignored stands on its name, too
 _GIVEN = {
     "number": ("&Number", "Learnt from as a number"),
     "category": ("Cate&gory", "Learnt from as one of several levels"),
+    "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
     "ignore": ("&Ignore", "Not learnt from"),
 }
@@ -187,6 +189,7 @@ class ColumnsDialog(QDialog):
 _NAMES = {
     "number": "a number",
     "category": "a category",
+    "id": "an identifier",
     "group": "a group",
     "ignore": "ignored: choose another label in the Data card first",
 }
@@ -204,9 +207,11 @@ def _stretches(rows: list[int]) -> list[tuple[int, int]]:
 
 
 def _facts(table: Table) -> str:
-    rows = f"{table.rows:,} rows, {len(table.columns):,} columns; {table.format.upper()}"
+    rows = f"{table.rows:,} rows, {len(table.columns):,} columns"
     if table.format != "csv":
-        return rows
+        what = BY_KEY[table.format].title
+        return f"{rows}; {table.dialect.sheet!r} of {what}" if table.sheets else f"{rows}; {what}"
+    rows += "; CSV"
     dialect = table.dialect
     return (
         f"{rows}, {dialect.encoding}, delimiter {_spelled(dialect.delimiter)}, decimal "

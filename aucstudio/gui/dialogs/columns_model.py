@@ -16,6 +16,7 @@ HEADS = ("Column", "Role", "Kind", "Decided by", "Distinct", "Missing", "First v
 ROLES = {
     "number": "Number",
     "category": "Category",
+    "id": "Identifier",
     "group": "Group",
     "ignore": "Ignore",
     "label": "Label",

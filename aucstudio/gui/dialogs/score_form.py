@@ -222,6 +222,7 @@ class ScoreForm(QObject):
         named_as_then = model.label in columns
         usual = f"{model.label}, as in training" if named_as_then else "none"
         _fill(self.identifier, "none", columns)
+        self.identifier.setCurrentIndex(max(0, self.identifier.findData(model.schema.identifier)))
         _fill(self.label, usual, [name for name in others if name != model.label])
 
     def forget_columns(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
@@ -18,14 +18,19 @@ from aucstudio.gui.common.widgets import (
     named,
     tell,
 )
+from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.panels.finding_rows import QUIET, FindingRows
 from aucstudio.gui.panels.param_form import narrow_combo
+from aucstudio.gui.state.found import Found
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation, few_rows_caution, require_enough
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
 _CHOOSE = "choose…"
+# What the list of classes holds beside them; no class can be called so.
+SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3
 
@@ -45,6 +50,8 @@ class DataPanel(Card):
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
+        self.found = Found(session, self)
+        self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.caution = label("", wrap=True, name="data_caution")
         self.problem = label("", "error", wrap=True, name="data_problem")
@@ -57,6 +64,8 @@ class DataPanel(Card):
         self.columns_button.clicked.connect(self._on_columns)
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
+        self.found.changed.connect(self._on_found)
+        self.findings.asked.connect(self._on_action)
         session.table_changed.connect(self.refresh)
         session.plan_changed.connect(self._on_plan)
         self.refresh()
@@ -78,6 +87,7 @@ class DataPanel(Card):
             self.rows.addWidget(widget)
         self.rows.addLayout(form)
         self.rows.addWidget(self.caution)
+        self.rows.addWidget(self.findings)
         self.rows.addWidget(self.notes)
         self.rows.addWidget(self.problem)
         self.rows.addLayout(buttons)
@@ -95,17 +105,27 @@ class DataPanel(Card):
             widget.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
-            tell(self.facts, "A CSV or TSV file with one row a case and a two-class column.")
+            tell(self.facts, "A table with one row a case and a two-class column, in any format.")
             for told in (self.notes, self.caution, self.problem):
                 tell(told, "")
+            self.findings.show_findings((), None)
             return
         self.title.setText(table.path.name)
         plain_tooltip(self.title, str(table.path))
         self._tell_facts(table)
         self._fill_label(table)
         self._fill_positive(table)
-        tell(self.notes, "\n".join(_notes(table)))
+        self._on_found()
         tell(self.problem, _problem(table), "error")
+
+    def _on_found(self) -> None:
+        """Show what was found; what it says is no note any more."""
+        table, found = self.session.table, self.found.findings
+        if table is None:
+            return
+        self.findings.show_findings(found, table)
+        told = {finding.sentence for finding in found if finding.kind not in QUIET}
+        tell(self.notes, "\n".join(_notes(table, told)))
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
@@ -122,7 +142,7 @@ class DataPanel(Card):
         if table.label is None:
             self.label_combo.addItem(_CHOOSE, None)
         for column in table.columns:
-            if column.distinct <= _MAX_CLASSES:
+            if column.distinct <= _MAX_CLASSES or column.kind == "number":
                 self.label_combo.addItem(column.name, column.name)
         self.label_combo.setCurrentIndex(max(0, self.label_combo.findData(table.label)))
 
@@ -133,6 +153,10 @@ class DataPanel(Card):
             self.positive_combo.addItem(_CHOOSE, None)
         for name, count in table.classes.items():
             self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
+        if table.label is not None:
+            self.positive_combo.insertSeparator(self.positive_combo.count())
+            several = "Several, or by a number…" if _is_number(table) else "Several together…"
+            self.positive_combo.addItem(several, SEVERAL)
         self.positive_combo.setCurrentIndex(max(0, self.positive_combo.findData(table.positive)))
         self.positive_combo.setEnabled(bool(table.classes))
 
@@ -141,17 +165,35 @@ class DataPanel(Card):
         tell(self.problem, sentence, "error")
 
     def _on_label(self) -> None:
-        self._change(label=self.label_combo.currentData())
+        name, table = self.label_combo.currentData(), self.session.table
+        if table is None or name is None:
+            return
+        if table.column(name).distinct > _MAX_CLASSES and name != table.label:
+            self._ask_classes(table, name)  # a number, that has to be parted
+        else:
+            self._change(label=name)
 
     def _on_positive(self) -> None:
-        self._change(positive=self.positive_combo.currentData())
+        chosen, table = self.positive_combo.currentData(), self.session.table
+        if chosen == SEVERAL and table is not None and table.label is not None:
+            self._ask_classes(table, table.label)
+        elif chosen is not None:
+            self._change(positive=chosen)
 
-    def _change(self, **roles: str | None) -> None:
-        given = {name: value for name, value in roles.items() if value is not None}
-        if not given:
-            return
+    def _ask_classes(self, table: Table, name: str) -> None:
+        """Ask for the classes of a column, in a window of their own; until then nothing changes."""
+        self.refresh()
+        dialog = ClassesDialog(table, table.column(name), self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(lambda choice: self._change_in(table, choice))
+        dialog.open()
+
+    def _on_action(self, change: dict[str, Any], undo: str) -> None:
+        self._change(undo, **change)
+
+    def _change(self, undo: str = "", /, **roles: Any) -> None:
         try:
-            self.session.set_roles(**given)
+            self.session.set_roles(undo, **roles)
         except InputError as error:
             self.refresh()
             tell(self.problem, str(error), "error")
@@ -161,17 +203,15 @@ class DataPanel(Card):
         if table is not None:
             dialog = ColumnsDialog(table, self)
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            dialog.chosen.connect(partial(self._change_roles, table))
+            dialog.chosen.connect(lambda roles: self._change_in(table, {"roles": roles}))
             dialog.open()
 
-    def _change_roles(self, table: Table, roles: dict[str, str]) -> None:
+    def _change_in(self, table: Table, change: dict[str, Any]) -> None:
+        """Change roles as a dialog about a table asks, unless there is another one by now."""
         if table is not self.session.table:
             tell(self.problem, "The table has changed meanwhile: its columns stay as they are")
-            return
-        try:
-            self.session.set_roles(roles=roles)
-        except InputError as error:
-            tell(self.problem, str(error), "error")
+        else:
+            self._change(**change)
 
 
 def _facts(table: Table, keeps_gaps: bool) -> str:
@@ -183,6 +223,8 @@ def _facts(table: Table, keeps_gaps: bool) -> str:
         parts.append(_counted(categories, "category", "categories"))
     if ignored := roles.count("ignore"):
         parts.append(f"{ignored:,} ignored")
+    if absent := len(table.absent):
+        parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if table.groups is not None:
         parts.append(table.groups.describe())
     what = "left to the method" if keeps_gaps else "filled with the training median"
@@ -194,9 +236,14 @@ def _counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _notes(table: Table) -> list[str]:
+def _is_number(table: Table) -> bool:
+    return table.label is not None and table.column(table.label).kind == "number"
+
+
+def _notes(table: Table, told: set[str]) -> list[str]:
     """Give what the importer noticed, but for the number of gaps, which the facts tell."""
     notes = [note for note in table.notes if not note.endswith(" without a value")]
+    notes = [note for note in notes if note not in told]
     more = len(notes) - _MOST_NOTES
     if more > 1:  # a line about one note would take its place
         notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]

@@ -22,10 +22,12 @@ from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiment_file import read_study as read_experiments
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import in_memory
+from aucstudio.project.store.pasted import keep_text
 from aucstudio.project.store.workspace import remember_recent, samples_folder
 from aucstudio.project.work.job import Job
 
 TABLE, PROJECT, EXPERIMENTS, EXAMPLE = "table", "project", "experiments", "example"
+PASTED = "pasted"
 
 Report = Callable[[float, str], bool]
 
@@ -58,7 +60,8 @@ class Opened:
         """Make the study; its form is as in ``present`` where the file does not say."""
         if self.stored is not None:
             stored = self.stored
-            return Study(stored.plan(present), stored.table, stored.file, stored.records)
+            plan, verified = stored.plan(present), stored.verified
+            return Study(plan, stored.table, stored.file, stored.records, verified)
         fresh = present.fresh()
         if self.experiments is None:
             return Study(fresh, self.table)
@@ -93,9 +96,9 @@ def read_file(path: str | Path, kind: str, report: Report = lambda _share, _word
     Parameters
     ----------
     path : str or Path
-        For an example, its key.
+        For an example, its key; for what was pasted, the text itself.
     kind : str
-        ``TABLE``, ``PROJECT``, ``EXPERIMENTS`` or ``EXAMPLE``.
+        ``TABLE``, ``PROJECT``, ``EXPERIMENTS``, ``EXAMPLE`` or ``PASTED``.
     report : callable
         Told the share read and a few words; a true answer ends it with Cancelled.
 
@@ -112,6 +115,8 @@ def read_file(path: str | Path, kind: str, report: Report = lambda _share, _word
 def _read(path: str | Path, kind: str, report: Report) -> Opened:
     if kind == EXAMPLE:
         path = make_study(str(path), samples_folder(str(path)))
+    if kind == PASTED:
+        return _read_pasted(str(path), report)
     path = Path(path)
     if kind == PROJECT:
         return Opened(path, stored=read_stored(path))
@@ -123,6 +128,13 @@ def _read(path: str | Path, kind: str, report: Report) -> Opened:
         return read_table(file, progress=report, **said)
 
     return Opened(path, experiments=read_experiments(path, lambda *_: read))
+
+
+def _read_pasted(text: str, report: Report) -> Opened:
+    path = keep_text(text)
+    table = read_table(path, progress=report)
+    where = f"pasted from the clipboard, and kept as {path.name} in the folder {path.parent}"
+    return Opened(path, dataclasses.replace(table, notes=(where, *table.notes)))
 
 
 class Opener(QObject):
@@ -157,7 +169,7 @@ class Opener(QObject):
 
     def open(self, path: str | Path, kind: str, first: Callable[[], object]) -> None:
         """Begin to read a file; ``first`` is done before, on the same thread."""
-        name = Path(path).name
+        name = "the clipboard" if kind == PASTED else Path(path).name
 
         def work(post: Callable[[tuple[float, str]], bool]) -> Opened:
             first()

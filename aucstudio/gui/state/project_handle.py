@@ -12,6 +12,7 @@ from typing import Any
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.project_file import ProjectFile, free_id, write_project
 from aucstudio.project.store.workspace import new_unsaved_project
@@ -33,16 +34,26 @@ class ProjectHandle:
     file : ProjectFile, optional
     records : iterable of RunRecord
         What the file holds.
+    verified : mapping of str to Verification
+        What it holds of verifying them.
 
     Attributes
     ----------
     file : ProjectFile or None
+    verified : dict of str to Verification
+        By run, what verifying it found last.
     unsaved : dict
         By id, why a run could not be written into the file.
     """
 
-    def __init__(self, file: ProjectFile | None = None, records: Iterable[RunRecord] = ()) -> None:
+    def __init__(
+        self,
+        file: ProjectFile | None = None,
+        records: Iterable[RunRecord] = (),
+        verified: Mapping[str, Verification] | None = None,
+    ) -> None:
         self.file = file
+        self.verified = dict(verified or {})
         self.unsaved: dict[str, str] = {}
         self._ended = {record.id: record for record in records}
         self._flying: dict[str, Experiment] = {}
@@ -90,6 +101,18 @@ class ProjectHandle:
             self._ended[kept.id] = kept
         return kept
 
+    def keep_verification(self, verification: Verification) -> str:
+        """Keep what verifying a run found; gives why it could not be written, if so."""
+        with self._lock:
+            # Another dictionary: the window may be reading this one.
+            self.verified = {**self.verified, verification.run: verification}
+            try:
+                if self.file is not None:
+                    self.file.keep_verification(verification)
+            except InputError as error:
+                return str(error)
+        return ""
+
     def leave_out(self, runs: Iterable[str]) -> None:
         """Let runs go that cannot be read, so that they keep nobody from saving the others."""
         with self._lock:
@@ -110,7 +133,9 @@ class ProjectHandle:
         """
         with self._lock:
             old = self.file
-            self.file = write_project(path, _told(list(self._ended.values()), progress), document)
+            runs = _told(list(self._ended.values()), progress)
+            verified = [one for run, one in self.verified.items() if run in self._ended]
+            self.file = write_project(path, runs, document, verified)
             self.unsaved = {}
             for experiment in self._flying.values():
                 with contextlib.suppress(InputError):

@@ -90,8 +90,15 @@ class SessionEditing(SessionReading):
 
     # ------------------------------------------------------------- the table
 
-    def set_roles(self, **changes: Any) -> None:
+    def set_roles(self, undo: str = "", /, **changes: Any) -> None:
         """Change label, positive class or column roles of the table, undoably.
+
+        Parameters
+        ----------
+        undo : str
+            What undo calls it, if not by what is changed.
+        **changes
+            See Table.with_roles.
 
         Raises
         ------
@@ -101,7 +108,7 @@ class SessionEditing(SessionReading):
         if self.table is None:
             return
         words = {"label": "Change label", "positive": "Change positive class"}
-        text = words.get(next(iter(changes), ""), "Change column roles")
+        text = undo or words.get(next(iter(changes), ""), "Change column roles")
         self.undo_stack.push(RolesEdit(self, self.table.with_roles(**changes), text))
 
     def put_table(self, table: Table | None) -> None:

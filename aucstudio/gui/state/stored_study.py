@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.contents import read_through
 from aucstudio.project.store.project.owner import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -42,6 +43,8 @@ class StoredStudy:
         What to tell: what is damaged, a table that is gone, a run that was lost in flight.
     unread : list of RunRecord
         Those that there was no time to read through: some may prove to be damaged.
+    verified : mapping of str to Verification
+        By run, what verifying it found.
     """
 
     file: ProjectFile
@@ -50,6 +53,7 @@ class StoredStudy:
     table: Table | None
     warnings: list[str]
     unread: list[RunRecord]
+    verified: Mapping[str, Verification] = dataclasses.field(default_factory=dict)
 
     def plan(self, present: Plan) -> Plan:
         """Give the plan of the file; without one ``present``, set as the last run was made."""
@@ -84,7 +88,8 @@ def read_study(path: Path) -> StoredStudy:
         table = None if data is None else data.open()
     except InputError as error:
         table, told = None, [f"{error}. The finished runs are all here.", *told]
-    return StoredStudy(file, plan, records, table, [*warnings, *told], unread)
+    told = [*warnings, *told]
+    return StoredStudy(file, plan, records, table, told, unread, contents.verifications)
 
 
 def find_damaged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.runner import Runner
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
 from aucstudio.project.words import runs_words
@@ -64,11 +65,12 @@ class Study(QObject):
         table: Table | None = None,
         file: ProjectFile | None = None,
         records: Iterable[RunRecord] = (),
+        verified: Mapping[str, Verification] | None = None,
     ) -> None:
         super().__init__()
         self.plan, self.table = plan, table
         self.records = {record.id: record for record in records}
-        self.home = ProjectHandle(file, self.records.values())
+        self.home = ProjectHandle(file, self.records.values(), verified)
         self.is_saved = file is not None and not is_unsaved(file.path)
         self.selected: str | None = next(reversed(self.records), None)
         self.beside: str | None = None

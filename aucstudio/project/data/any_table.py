@@ -13,14 +13,30 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.choices import (
     MOST_CLASSES,
+    check_absent,
     check_classes,
+    check_one_id,
     check_role,
     find_class,
     listed,
     spelled_as,
 )
-from aucstudio.project.data.columns import MOST_LEVELS, ColumnInfo, spell_number
+from aucstudio.project.data.columns import (
+    MOST_LEVELS,
+    ColumnInfo,
+    recast,
+    spell_number,
+    with_absent,
+)
 from aucstudio.project.data.groups import Groups, find_groups
+from aucstudio.project.data.label_choice import rule_after
+from aucstudio.project.data.labels import (
+    AS_THEY_ARE,
+    LabelRule,
+    MergeChoice,
+    PositiveChoice,
+    Threshold,
+)
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
@@ -69,6 +85,10 @@ class AnyTable(TableInfo):
         """Mark the positive ones among the labelled rows."""
 
     @abc.abstractmethod
+    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
+        """Count the cells of a column that a threshold marks, and all that are known."""
+
+    @abc.abstractmethod
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column, in the order of the values.
 
@@ -109,6 +129,8 @@ class AnyTable(TableInfo):
                 self._levels(column),
                 missing[column.name],
                 column.guessed,
+                column.absent,
+                (self.rule or None) if column.name == self.label else None,
             )
             for column in self.columns
         ]
@@ -124,12 +146,21 @@ class AnyTable(TableInfo):
         counted = self.counts(column.name, MOST_LEVELS)
         return None if counted is None else tuple(counted)
 
-    def _classes(self, column: ColumnInfo, least: int = 2) -> dict[str, int]:
+    def _classes(self, column: ColumnInfo, rule: LabelRule, least: int = 2) -> dict[str, int]:
+        if (threshold := rule.threshold) is not None:
+            marked, known = self._beyond(column.name, threshold)
+            parted = {threshold.name: marked, threshold.other: known - marked}
+            return check_classes(self.path, column, {n: c for n, c in parted.items() if c}, least)
+        counted = self.values(column)
+        return check_classes(self.path, column, counted and rule.classes(counted), least)
+
+    def values(self, column: ColumnInfo) -> dict[str, int] | None:
+        """Count the rows of each value of a column as it is spelled; None where there are many."""
         counted = self.counts(column.name, MOST_CLASSES)
-        if counted is not None:
-            spell = spell_number if column.kind == "number" else str
-            counted = {spell(value): count for value, count in counted.items()}
-        return check_classes(self.path, column, counted, least)
+        if counted is None:
+            return None
+        spell = spell_number if column.kind == "number" else str
+        return {spell(value): count for value, count in counted.items()}
 
     @functools.cached_property
     def groups(self) -> Groups | None:
@@ -145,9 +176,12 @@ class AnyTable(TableInfo):
         self,
         *,
         label: LabelChoice = None,
-        positive: str | None = None,
+        positive: PositiveChoice = None,
         ignore: Sequence[str] = (),
         roles: Mapping[str, str] | None = None,
+        merge: MergeChoice = None,
+        rule: LabelRule | None = None,
+        absent: Mapping[str, Sequence[float]] | None = None,
     ) -> Self:
         """Change roles without reading the file again.
 
@@ -155,11 +189,19 @@ class AnyTable(TableInfo):
         ----------
         label : str, False or None
             The label column; False for none; None to keep the present one.
-        positive : str, optional
-            The positive class; without it the present one is kept while its column is.
+        positive : str or sequence of str, optional
+            The positive class, several that are positive together, or a threshold such as
+            ``>= 5``; without it the present one is kept while its column is.
         ignore : sequence of str
             Columns to ignore.
         roles : mapping of column name to role, optional
+        merge : bool or sequence of sequences of str, optional
+            Values of the label that are one class; with True those that differ in spelling alone,
+            with False none.
+        rule : LabelRule, optional
+            How values become classes; without it the present one is kept while its column is.
+        absent : mapping of column name to numbers, optional
+            Numbers that stand for a missing value, in the place of those of these columns before.
 
         Raises
         ------
@@ -171,8 +213,16 @@ class AnyTable(TableInfo):
         for name, role in given.items():
             check_role(self.path, self.column(name), role)
         chosen = self._label_after(label, given)
-        changed = self._labelled_by(chosen, positive)
-        columns = tuple(self._with_role(column, given, chosen) for column in self.columns)
+        changed = self._labelled_by(chosen, positive, merge, rule)
+        check_one_id(self.path, {**{c.name: c.role for c in self.columns}, **given})
+        missing = {
+            name: check_absent(self.path, self.column(name), numbers)
+            for name, numbers in (absent or {}).items()
+        }
+        columns = tuple(
+            with_absent(self._with_role(column, given, chosen), missing.get(column.name))
+            for column in self.columns
+        )
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
         changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
         return changed.with_notes_after(self)
@@ -181,13 +231,18 @@ class AnyTable(TableInfo):
         self, column: ColumnInfo, given: Mapping[str, str], label: str | None
     ) -> ColumnInfo:
         if column.name == label:
-            return dataclasses.replace(column, role="label", why="")
+            return recast(column, role="label", why="")
         role = given.get(column.name, column.role)
         if role == "label":
             return self._as_feature(column)
         if role == column.role:
             return column
-        return dataclasses.replace(column, role=role, why="", guessed=False)
+        return recast(column, role=role, why="", guessed=False)
+
+    @property
+    def absent(self) -> dict[str, tuple[float, ...]]:
+        """By column, the numbers that stand for a missing value."""
+        return {column.name: column.absent for column in self.columns if column.absent}
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}
@@ -204,26 +259,43 @@ class AnyTable(TableInfo):
             )
         return next(iter(wanted), None)
 
-    def _labelled_by(self, label: str | None, positive: str | None) -> Self:
+    def _labelled_by(
+        self,
+        label: str | None,
+        positive: PositiveChoice,
+        merge: MergeChoice = None,
+        rule: LabelRule | None = None,
+    ) -> Self:
         """Set the label; the columns keep their roles."""
         if label is None:
             if positive is not None:
                 raise no_label(self)
             return dataclasses.replace(
-                self, label=None, positive=None, classes={}, unlabelled=0, guessed=()
+                self,
+                label=None,
+                positive=None,
+                classes={},
+                rule=AS_THEY_ARE,
+                unlabelled=0,
+                guessed=(),
             )
         column = self.column(label)
         same = label == self.label
-        classes = self.classes if same else self._classes(column)
+        if rule is None:
+            rule = self.rule if same else AS_THEY_ARE
+        kept = self.positive if same else None
+        values = functools.partial(self.values, column)
+        rule, name = rule_after(self.path, column, values, rule, positive, merge, kept)
+        classes = self.classes if same and rule == self.rule else self._classes(column, rule)
         guessed = set(self.guessed) if same else {"positive"}
-        if positive is not None:
-            positive = find_class(self.path, column, classes, positive)
-            guessed.discard("positive")
+        if name is None:
+            name = guess_positive(classes)
+            guessed = guessed - {"positive"} if name is None else guessed | {"positive"}
         else:
-            positive = self.positive if same else guess_positive(classes)
-        if positive is None:
-            guessed.discard("positive")
-        return self._with_classes(label, positive, classes, tuple(sorted(guessed)))
+            name = find_class(self.path, column, classes, name)
+            if positive is not None or not same:
+                guessed.discard("positive")
+        return self._with_classes(label, name, classes, tuple(sorted(guessed)), rule)
 
     def _with_classes(
         self,
@@ -231,12 +303,14 @@ class AnyTable(TableInfo):
         positive: str | None,
         classes: dict[str, int],
         guessed: tuple[str, ...] = (),
+        rule: LabelRule = AS_THEY_ARE,
     ) -> Self:
         return dataclasses.replace(
             self,
             label=label,
             positive=positive,
             classes=classes,
+            rule=rule,
             unlabelled=self.rows - sum(classes.values()),
             guessed=guessed,
         )
@@ -250,23 +324,29 @@ class AnyTable(TableInfo):
             if role == "label":
                 columns.append(column)
             else:
-                columns.append(dataclasses.replace(column, role=role, why=""))
+                absent = schema.absent.get(column.name, ())
+                columns.append(dataclasses.replace(column, role=role, why="", absent=absent))
         return dataclasses.replace(self, columns=tuple(columns))
 
-    def to_score(self, label: str | None, positive: str | None) -> Self:
+    def to_score(
+        self, label: str | None, positive: str | None, rule: LabelRule = AS_THEY_ARE
+    ) -> Self:
         """Take the label as it comes: with one class only; none if it is absent or no classes."""
         if label is None or label not in [column.name for column in self.columns]:
             return self
         column = self.column(label)
-        if self.counts(label, MOST_CLASSES) is None:
+        if rule.threshold is not None:
+            if column.kind == "text":
+                return self
+        elif self.counts(label, MOST_CLASSES) is None:
             return self
-        classes = self._classes(column, least=0)
+        classes = self._classes(column, rule, least=0)
         if positive is None:
             positive = guess_positive(classes)
         else:
             positive = spelled_as(column, classes, positive)
             classes.setdefault(positive, 0)
-        changed = self._with_classes(label, positive, classes)
+        changed = self._with_classes(label, positive, classes, rule=rule)
         columns = tuple(self._with_role(column, {}, label) for column in self.columns)
         return dataclasses.replace(changed, columns=columns).with_notes_after(self)
 

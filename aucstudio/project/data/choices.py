@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def check_classes(
         some = column.distinct if column.distinct > MOST_CLASSES else f"over {MOST_CLASSES:,}"
         raise InputError(
             f"column {column.name!r} of {path} has {some} different values and cannot be the "
-            "label; choose a column with few classes",
+            "label; choose a column with few classes"
+            + (", or part it by a number such as >= 5" if column.kind == "number" else ""),
             file=str(path),
             column=column.name,
             setting="label",
@@ -54,6 +56,45 @@ def check_classes(
     if len(counts) < least:
         raise one_class(path, column.name, counts)
     return counts
+
+
+def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]]) -> None:
+    """Raise InputError if a value is to be of two classes."""
+    counted = collections.Counter(value for group in groups for value in group)
+    twice = [value for value, count in counted.items() if count > 1]
+    if twice:
+        raise InputError(
+            f"value {twice[0]!r} of column {column.name!r} is to be joined with two classes: keep "
+            "one",
+            file=str(path),
+            column=column.name,
+            setting="merge",
+        )
+
+
+def check_one_id(path: Path, roles: Mapping[str, str]) -> None:
+    """Raise InputError if several columns are to name the rows."""
+    named = [name for name, role in roles.items() if role == "id"]
+    if len(named) > 1:
+        raise InputError(
+            f"only one column can name the rows of {path}; choose between {listed(named)}",
+            file=str(path),
+            column=named[-1],
+            setting="id",
+        )
+
+
+def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:
+    """Give numbers that stand for a missing value in order; InputError where there are none."""
+    if numbers and column.kind == "text":
+        raise InputError(
+            f"column {column.name!r} of {path} holds text: no number in it stands for a missing "
+            "value",
+            file=str(path),
+            column=column.name,
+            setting="missing",
+        )
+    return tuple(sorted({float(number) for number in numbers}))
 
 
 def find_class(path: Path, column: ColumnInfo, classes: Mapping[str, int], wanted: str) -> str:

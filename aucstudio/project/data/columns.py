@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.text.numerals import NumberFormat
 
-ROLES = ("number", "category", "label", "group", "ignore")
+ROLES = ("number", "category", "label", "group", "id", "ignore")
 KINDS = ("number", "text")
 # Columns with more different texts are described without naming them.
 MOST_LEVELS = 300
@@ -26,7 +27,7 @@ class ColumnInfo:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "ignore"}
+    role : {"number", "category", "label", "group", "id", "ignore"}
     kind : {"number", "text"}
         What the cells are, whatever they are used for.
     missing : int
@@ -39,6 +40,8 @@ class ColumnInfo:
         How its numbers are written in the file; None for text, and where the file has types.
     guessed : bool
         Whether nobody gave it its role.
+    absent : tuple of float
+        Numbers that stand for a missing value; preprocessing sees to it, the cells stay.
     """
 
     name: str
@@ -49,6 +52,10 @@ class ColumnInfo:
     why: str = ""
     number: NumberFormat | None = None
     guessed: bool = True
+    absent: tuple[float, ...] = ()
+
+
+Info = TypeVar("Info", bound=ColumnInfo)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,6 +99,10 @@ class Column(ColumnInfo):
             present = np.not_equal(self.values, np.array(None)).astype(bool)
         return present
 
+    def measured(self) -> NDArray[Any]:
+        """Give the cells, with NaN in the place of numbers that stand for a missing value."""
+        return without(self.values, self.absent)
+
     @functools.cached_property
     def counts(self) -> dict[Any, int]:
         """Count the rows of each value, in the order of the values."""
@@ -119,11 +130,40 @@ class Column(ColumnInfo):
         return bool(np.all(cells == np.floor(cells)))
 
 
+def without(cells: NDArray[Any], absent: Sequence[float]) -> NDArray[Any]:
+    """Give cells with NaN in the place of some numbers; the same ones where there are none."""
+    if not absent or cells.dtype == object:
+        return cells
+    strange = np.isin(cells, absent)
+    return np.where(strange, np.nan, cells) if strange.any() else cells
+
+
+def recast(column: Info, **changes: Any) -> Info:
+    """Give the same cells with something else known of them; what was counted stays."""
+    made = dataclasses.replace(column, **changes)
+    if "counts" in vars(column):
+        vars(made)["counts"] = vars(column)["counts"]
+    return made
+
+
+def with_absent(column: Info, absent: tuple[float, ...] | None) -> Info:
+    """Give a column with other numbers that stand for a missing value; None keeps them."""
+    return column if absent in (None, column.absent) else recast(column, absent=absent)
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         return float("nan")  # no number equals it
+
+
+def spelled(column: Column) -> NDArray[np.object_]:
+    """Give the cells of a column as texts; empty where missing."""
+    if column.kind == "text":
+        return np.where(column.known(), column.values, "")
+    cells = column.values.tolist()
+    return np.array([spell_number(c) if c == c else "" for c in cells], dtype=object)
 
 
 def spell_number(value: float) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from aucstudio.project import scratch
-from aucstudio.project.data.parquet import ParquetReader, is_parquet
+from aucstudio.project.data.parquet import ParquetReader
+from aucstudio.project.data.readers.format import MATRIX, PARQUET
+from aucstudio.project.data.readers.reading import Plain, make_plain, naming, read_columns
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import ReadingListener, teller
 from aucstudio.project.data.text.delimited import open_delimited
@@ -32,9 +35,19 @@ def heading(
     """
     path, tell = Path(path), teller(progress)
     with scratch.folder() as folder:
-        if not is_parquet(path):
-            return tuple(open_delimited(path, {}, folder, tell, schema).source.names)
-        with ParquetReader(
-            path, folder, lambda part: tell(part, "looking at the file"), schema=schema
-        ) as reader:
-            return tuple(reader.shape.names)
+        plain = make_plain(path, {}, folder, tell, schema)
+        with naming(plain):
+            return tuple(_names(plain, folder, tell, schema))
+
+
+def _names(
+    plain: Plain, folder: Path, tell: Callable[[float, str], None], schema: Schema
+) -> Iterable[str]:
+    if plain.kind == MATRIX:
+        return [column.name for column in read_columns(plain, tell, schema).columns]
+    if plain.kind != PARQUET:
+        return open_delimited(plain.path, plain.given, folder, tell, schema).source.names
+    with ParquetReader(
+        plain.path, folder, lambda part: tell(part, "looking at the file"), schema=schema
+    ) as reader:
+        return reader.shape.names

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import ColumnInfo, without
 from aucstudio.project.data.scales import learn_number, unit_of
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
@@ -49,6 +50,8 @@ class Preparation:
         For each category column its levels, most frequent first.
     keep_gaps : bool
         Whether gaps in numbers stay NaN, for a method that knows what to do with them.
+    absent : mapping of str to tuple of float
+        By number column, numbers that stand for a missing value.
     """
 
     numbers: tuple[str, ...]
@@ -60,6 +63,7 @@ class Preparation:
     keep_gaps: bool = False
     lows: Array = dataclasses.field(default_factory=lambda: np.empty(0))
     highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    absent: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # An earlier program knew no limits.
@@ -102,6 +106,7 @@ class Preparation:
         X = np.empty((count, len(self.feature_names)))
         for k, (name, unit) in enumerate(zip(self.numbers, self.units.tolist(), strict=True)):
             cells = _picked(by_name[name].values, rows).astype(np.float64)  # a copy, in one piece
+            cells = without(cells, self.absent.get(name, ()))
             near = cells >= self.lows[k]
             near &= cells <= self.highs[k]
             if not near.all():
@@ -149,6 +154,7 @@ class Preparation:
             "categories": list(self.categories),
             "levels": [list(levels) for levels in self.levels],
             "keep_gaps": self.keep_gaps,
+            **({"absent": {n: list(c) for n, c in self.absent.items()}} if self.absent else {}),
         }
 
     @classmethod
@@ -173,6 +179,7 @@ class Preparation:
             tuple(tuple(levels) for levels in settings["levels"]),
             bool(settings.get("keep_gaps", False)),
             **limits,
+            absent={name: tuple(cells) for name, cells in settings.get("absent", {}).items()},
         )
 
 
@@ -191,7 +198,9 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    learnt = np.array([learn_number(column.values[rows]) for column in numbers])
+    learnt = np.array(
+        [learn_number(without(column.values[rows], column.absent)) for column in numbers]
+    )
     medians, means, scales, lows, highs = learnt.reshape(-1, 5).T.copy()
     return Preparation(
         tuple(column.name for column in numbers),
@@ -203,7 +212,13 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         keep_gaps,
         lows,
         highs,
+        absent_of(numbers),
     )
+
+
+def absent_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[float, ...]]:
+    """Give by column the numbers that stand for a missing value."""
+    return {column.name: column.absent for column in columns if column.absent}
 
 
 def no_features(table: AnyTable) -> InputError:

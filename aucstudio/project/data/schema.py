@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES
+from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
@@ -26,7 +27,7 @@ class ColumnSchema:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "ignore"}
+    role : {"number", "category", "label", "group", "id", "ignore"}
     kind : {"number", "text"} or None
         None where an earlier program did not write it down: it is guessed, as that program did.
     number : NumberFormat or None
@@ -37,6 +38,10 @@ class ColumnSchema:
         Cells without a value.
     guessed : bool
         Whether nobody gave it its role.
+    absent : tuple of float
+        Numbers that stand for a missing value.
+    rule : LabelRule or None
+        Of the label, how its values become classes, where each is not one as it is.
     """
 
     name: str
@@ -46,6 +51,8 @@ class ColumnSchema:
     levels: tuple[str, ...] | None = None
     missing: int = 0
     guessed: bool = True
+    absent: tuple[float, ...] = ()
+    rule: LabelRule | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +64,8 @@ class Schema:
     columns : tuple of ColumnSchema
     sha256 : str
         Of the file's bytes; empty where no file is known.
-    format : {"csv", "parquet"}
+    format : str
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect or None
         How the text file is written; None where that is not known.
     chosen : tuple of str
@@ -67,7 +75,7 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     sha256: str = ""
-    format: Literal["csv", "parquet"] = "csv"
+    format: str = "csv"
     dialect: Dialect | None = None
     chosen: tuple[str, ...] = ()
     rows: int = 0
@@ -88,9 +96,24 @@ class Schema:
         return tuple((column.name, column.role) for column in self.columns)
 
     @property
+    def absent(self) -> dict[str, tuple[float, ...]]:
+        """By column, the numbers that stand for a missing value."""
+        return {column.name: column.absent for column in self.columns if column.absent}
+
+    @property
     def label(self) -> str | None:
         """Name of the label column; None if there is none."""
         return next((column.name for column in self.columns if column.role == "label"), None)
+
+    @property
+    def identifier(self) -> str | None:
+        """Name of the column that names the rows; None if there is none."""
+        return next((column.name for column in self.columns if column.role == "id"), None)
+
+    @property
+    def rule(self) -> LabelRule:
+        """How the values of the label become classes."""
+        return next((c.rule for c in self.columns if c.role == "label" and c.rule), LabelRule())
 
     @property
     def is_complete(self) -> bool:
@@ -100,13 +123,15 @@ class Schema:
     def reading(self) -> dict[str, Any]:
         """Give what decides the cells that are read from the bytes of the file, as plain data."""
         dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
-        numbers = {c.name: _bare(c.number) for c in self.columns if c.kind == "number"}
+        if dialect is not None and not dialect["sheet"]:
+            del dialect["sheet"]  # as in programs that knew no sheets
+        numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 
     def as_json(self) -> dict[str, Any]:
         """Give the schema as plain data; what is as usual is left out."""
-        columns = [_bare(column) for column in self.columns]
-        return {**_bare(dataclasses.replace(self, columns=())), "columns": columns}
+        columns = [bare(column) for column in self.columns]
+        return {**bare(dataclasses.replace(self, columns=())), "columns": columns}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Schema:
@@ -140,12 +165,14 @@ class Schema:
         return cls(tuple(ColumnSchema(name, role) for name, role in roles.items()), sha256)
 
 
-def _bare(value: Any) -> Any:
+def bare(value: Any) -> Any:
     """Give a dataclass as plain data, without the fields that are as usual."""
+    if isinstance(value, tuple):
+        return [bare(item) for item in value]
     if not dataclasses.is_dataclass(value):
-        return list(value) if isinstance(value, tuple) else value
+        return value
     return {
-        field.name: _bare(getattr(value, field.name))
+        field.name: bare(getattr(value, field.name))
         for field in dataclasses.fields(value)
         if getattr(value, field.name) != field.default
     }

@@ -5,18 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
+from aucstudio.project.data.choices import MOST_CLASSES
 from aucstudio.project.data.columns import ROLES, Column, ColumnInfo
 from aucstudio.project.data.finding import with_findings
-from aucstudio.project.data.parquet import is_parquet, read_parquet
+from aucstudio.project.data.labels import LabelRule, MergeChoice, PositiveChoice, Threshold
+from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
+from aucstudio.project.data.readers.several import join, read_together, several
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.text.delimited import Delimited, read_delimited
+from aucstudio.project.data.text.delimited import Delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected
 from aucstudio.project.errors import Cancelled, InputError
@@ -30,6 +34,7 @@ __all__ = [
     "Rejected",
     "Table",
     "read_table",
+    "read_tables",
 ]
 
 _HEIGHT = 65_536
@@ -91,8 +96,12 @@ class Table(AnyTable):
 
     def _positives(self, label: str, positive: str) -> Mask:
         column = self.column(label)
-        positives: Mask = column.equals(positive)[column.known()]
-        return positives
+        return self.rule.marks(column, positive)[column.known()]
+
+    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
+        column = self.column(name)
+        marked = threshold.marks(column.values)
+        return int(np.count_nonzero(marked)), self.rows - column.missing
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
@@ -122,9 +131,10 @@ def read_table(
     path: str | Path,
     *,
     label: LabelChoice = None,
-    positive: str | None = None,
+    positive: PositiveChoice = None,
     ignore: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
+    merge: MergeChoice = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -135,13 +145,19 @@ def read_table(
     Parameters
     ----------
     path : str or Path
+        A file in any format of :mod:`~aucstudio.project.data.readers.registry`; a pattern such as
+        ``cases-*.csv``, for several of one layout.
     label : str, False or None
         The label column; guessed if None, none if False.
-    positive : str, optional
-        The positive class; of two classes the rarer one is guessed.
+    positive : str or sequence of str, optional
+        The positive class, several that are positive together, or a threshold such as ``>= 5``
+        of a label of numbers; of two classes the rarer one is guessed.
     ignore : sequence of str
         Columns to ignore.
     roles : mapping of column name to role, optional
+    merge : bool or sequence of sequences of str, optional
+        Values of the label that are one class, called as the first of them; with True those
+        that differ in capitals and blanks alone.
     need_label : bool
         False for rows to be scored: nothing is guessed about roles, and the label column may be
         absent or hold one class only.
@@ -161,16 +177,42 @@ def read_table(
         If ``progress`` asked to stop.
     """
     path, tell = Path(path), teller(progress)
-    if is_parquet(path):
-        bare = without_label(path, "parquet", read_parquet(path, tell, schema))
-    else:
-        found = read_delimited(path, parts_of(dialect), tell, schema)
-        bare = without_label(path, "csv", found)
+    with scratch.folder() as folder:
+        plain, found = _read(path, parts_of(dialect), folder, tell, schema)
+    bare = without_label(plain, found)
     if need_label and (schema is None or not schema.is_complete):
         columns = tuple(guess_role(column) for column in bare.columns)
         bare = dataclasses.replace(bare, columns=columns)
     given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
-    return settled(bare, bare.columns, label, positive, given, schema, need_label=need_label)
+    if schema is None and need_label:
+        label, given = with_said(plain.roles, label, given, bare.columns)
+    return settled(bare, bare.columns, label, positive, given, schema, merge, need_label=need_label)
+
+
+def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
+    """Read several files of one layout as one table; the column ``file`` says which is which.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+    choices
+        As for :func:`read_table`.
+    """
+    return read_table(paths[0] if len(paths) == 1 else join(paths), **choices)
+
+
+def _read(
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: Callable[[float, str], None],
+    schema: Schema | None,
+) -> tuple[Plain, Delimited]:
+    paths = several(path)
+    if paths:
+        return read_together(paths, path.absolute(), given, folder, tell, schema)
+    plain = make_plain(path, given, folder, tell, schema)
+    return plain, read_columns(plain, tell, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -181,11 +223,27 @@ def parts_of(dialect: DialectChoice) -> dict[str, Any]:
     return dict(dialect or {})
 
 
-def without_label(path: Path, kind: Literal["csv", "parquet"], found: Delimited) -> Table:
+def with_said(
+    said: Mapping[str, str],
+    label: LabelChoice,
+    roles: Mapping[str, str],
+    columns: Sequence[ColumnInfo],
+) -> tuple[LabelChoice, dict[str, str]]:
+    """Add what a file says that its columns are for to what a person said, which goes first."""
+    classes = {column.name for column in columns if 2 <= column.distinct <= MOST_CLASSES}
+    own = next((name for name, role in said.items() if role == "label" and name in classes), None)
+    if label is None and own not in roles and "label" not in roles.values():
+        label = own
+    others = {name: role for name, role in said.items() if role != "label" and name != label}
+    return label, {**others, **roles}
+
+
+def without_label(plain: Plain, found: Delimited) -> Table:
     """Make a table of what a file holds; nothing is its label yet."""
     return Table(
-        path=path,
-        format=kind,
+        path=plain.shown,
+        format=plain.format,
+        sheets=plain.parts,
         dialect=found.dialect,
         sha256=found.sha256,
         columns=tuple(found.columns),
@@ -203,9 +261,10 @@ def settled(
     bare: SomeTable,
     looked_at: Sequence[Column],
     label: LabelChoice,
-    positive: str | None,
+    positive: PositiveChoice,
     roles: Mapping[str, str],
     schema: Schema | None,
+    merge: MergeChoice = None,
     *,
     need_label: bool,
 ) -> SomeTable:
@@ -229,10 +288,12 @@ def settled(
         )
     bare = bare.with_roles(roles={n: role for n, role in roles.items() if role != "label"})
     label = next((name for name, role in roles.items() if role == "label"), label)
+    rule = None if schema is None else schema.rule
     if not need_label:
-        return bare.to_score(label or None, positive)
+        assert positive is None or isinstance(positive, str)
+        return bare.to_score(label or None, positive, rule or LabelRule())
     if label is not None:
-        return bare.with_roles(label=label, positive=positive)
+        return bare.with_roles(label=label, positive=positive, merge=merge, rule=rule)
     guess = guess_label(
         [
             dataclasses.replace(seen, role=column.role)
@@ -241,7 +302,7 @@ def settled(
     )
     if guess is None:
         return bare.with_roles(positive=positive)
-    table = bare.with_roles(label=guess, positive=positive)
+    table = bare.with_roles(label=guess, positive=positive, merge=merge)
     marked = dataclasses.replace(table, guessed=("label", *table.guessed))
     return marked.with_notes_after(table)
 

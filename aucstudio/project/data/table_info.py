@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import functools
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.choices import listed, one_class
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.rejects import Rejected, Unreadable
 from aucstudio.project.errors import InputError
@@ -27,7 +28,8 @@ class TableInfo(abc.ABC):
     Attributes
     ----------
     path : Path
-    format : {"csv", "parquet"}
+    format : str
+        Key of one of the formats in :mod:`~aucstudio.project.data.readers.registry`.
     dialect : Dialect
         How a text file is written.
     sha256 : str
@@ -39,6 +41,8 @@ class TableInfo(abc.ABC):
         The positive class, a key of ``classes``; None if it has to be chosen.
     classes : dict of str to int
         Rows of each label value.
+    rule : LabelRule
+        How the values of the label become these classes.
     unlabelled : int
         Rows without a label; they take no part in training.
     rejected : tuple of Rejected
@@ -57,16 +61,19 @@ class TableInfo(abc.ABC):
         By column, cells that are no numbers where the schema of the table it is read as says so.
     row_numbers : ndarray of int or None
         Which data rows of the file the rows are, counted from 1; None if none was left out.
+    sheets : tuple of str
+        All sheets, tables or members of the file; empty where it has one table.
     """
 
     path: Path
-    format: Literal["csv", "parquet"]
+    format: str
     dialect: Dialect
     sha256: str
     columns: tuple[ColumnInfo, ...]
     label: str | None = None
     positive: str | None = None
     classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    rule: LabelRule = AS_THEY_ARE
     unlabelled: int = 0
     rejected: tuple[Rejected, ...] = ()
     notes: tuple[str, ...] = ()
@@ -75,6 +82,7 @@ class TableInfo(abc.ABC):
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
+    sheets: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -146,6 +154,7 @@ class TableInfo(abc.ABC):
         return {
             "file": str(self.path),
             "format": self.format,
+            **({"sheet": self.dialect.sheet, "sheets": list(self.sheets)} if self.sheets else {}),
             **self._dialect_inspection(),
             "rows": self.rows,
             "rejected": [dataclasses.asdict(rejected) for rejected in self.rejected],

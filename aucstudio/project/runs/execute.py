@@ -19,7 +19,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes
-from aucstudio.project.runs.grouping import check_groups, group_notes
+from aucstudio.project.runs.grouping import check_groups, group_notes, shared_notes
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import (
     DONE,
@@ -148,7 +148,8 @@ class _Run:
         validation = self.experiment.validation
         check_groups(validation, table, test_table)
         splits = draw_splits(table.is_positive(), validation, table.groups)
-        self.notes = group_notes(validation, table, test_table, splits)
+        shared = shared_notes(table, test_table)
+        self.notes = (*group_notes(validation, table, test_table, splits), *shared)
         keep_gaps = METHODS[self.experiment.method].takes_gaps
         for k, split in enumerate(splits):
             if self.only not in (None, k):

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
-from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.labels import LabelRule
+from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.unknown import check_known, unmet_levels
@@ -52,6 +53,11 @@ class DataReference:
         """The role of every column, as used."""
         return self.schema.roles
 
+    @property
+    def rule(self) -> LabelRule:
+        """How the values of the label become classes."""
+        return self.schema.rule
+
     @classmethod
     def to_table(cls, table: AnyTable) -> DataReference:
         """Refer to a table as it stands.
@@ -88,11 +94,19 @@ class DataReference:
     def seen(self, table: SomeTable) -> SomeTable:
         """Give the table with the roles that are referred to."""
         roles = tuple((column.name, column.role) for column in table.columns)
-        if (self.roles, self.positive) == (roles, table.positive):
+        ours, theirs = self.schema.absent, table.absent
+        if (self.roles, self.positive, self.rule, ours) == (
+            roles,
+            table.positive,
+            table.rule,
+            theirs,
+        ):
             return table
         return table.with_roles(
             label=self.label,
             positive=self.positive,
+            rule=self.rule,
+            absent={**dict.fromkeys(theirs, ()), **ours},
             roles={name: role for name, role in self.roles if role != "label"},
         )
 
@@ -106,6 +120,10 @@ class DataReference:
         }
         if self.schema.is_complete:
             document["reading"] = self.schema.reading()
+        if self.rule:
+            document["classes"] = bare(self.rule)
+        if self.schema.absent:
+            document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
         return document
 
     def as_json(self) -> dict[str, Any]:
@@ -201,6 +219,7 @@ class Experiment:
         seen = table.with_roles(
             label=self.data.label,
             positive=self.data.positive,
+            rule=self.data.rule,
             roles={n: role for n, role in self.data.roles if role != "label" and n in present},
         )
         seen.require_two_classes()
@@ -214,7 +233,7 @@ class Experiment:
         if self.test is not None:
             # Its content is known: where it lay does not matter.
             validation = dataclasses.replace(validation, test_file="-")
-        return files, self.data.label, self.data.positive, validation
+        return files, self.data.label, self.data.positive, self.data.rule, validation
 
     def tested_on(self, table: AnyTable) -> Experiment:
         """Refer to the table of the scheme ``"file"``, which then belongs to the identity.

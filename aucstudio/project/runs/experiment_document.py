@@ -42,6 +42,7 @@ class DialectPart(_Part):
     decimal: str | UnsetType = UNSET
     header: bool | UnsetType = UNSET
     skip: int | UnsetType = UNSET
+    sheet: str | UnsetType = UNSET
 
 
 class TunePart(_Part):
@@ -57,7 +58,9 @@ class DataPart(Struct, forbid_unknown_fields=True):
 
     file: str = ""
     label: str | None = None
-    positive: str | int | float | None = None
+    positive: str | int | float | list[str | int | float] | None = None
+    merge: bool | list[list[str | int | float]] | None = None
+    missing: dict[str, list[int | float]] = {}
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 

@@ -9,7 +9,9 @@ fpr_range = [0.0, 0.1]
 [data]
 file = "wdbc.csv"          # beside the experiment file unless absolute
 label = "diagnosis"        # guessed if left out, as is the positive class
-positive = "M"
+positive = "M"             # or several: ["M", "?"]; or a threshold: ">= 5"
+merge = [["M", "m"]]       # optional: values that are one class, or true for spellings
+missing = { age = [-999] } # optional: numbers that stand for a missing value
 roles = { id = "ignore" }
 
 [validation]
@@ -38,6 +40,7 @@ import tomli_w
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
@@ -155,16 +158,18 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
     data, runs = document.data, document.runs
     if not data.file or not runs:
         raise InputError(f"{path} needs a [data] file and at least one [[runs]]", file=str(path))
-    positive = None if data.positive is None else str(data.positive)
     file = _beside(path, data.file)
     read = choose(file, [run.method for run in runs])
     table = read(
         file,
         label=data.label,
-        positive=positive,
+        positive=_names(data.positive),
+        merge=_merge(data.merge),
         roles=data.roles,
         dialect=data.dialect.given(),
     )
+    if data.missing:
+        table = table.with_roles(absent=data.missing)
     validation = _validation(path, document.validation.given())
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
@@ -177,6 +182,17 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
         planned = [experiment.tested_on(test_table) for experiment in planned]
     views = tuple(document.views)
     return ExperimentFile(table, tuple(planned), document.title, document.about, views, test_table)
+
+
+def _names(given: Any) -> Any:
+    """Spell classes as text: in TOML a class of numbers may be one."""
+    if given is None or isinstance(given, str):
+        return given
+    return [str(name) for name in given] if isinstance(given, list) else str(given)
+
+
+def _merge(given: Any) -> MergeChoice:
+    return [_names(group) for group in given] if isinstance(given, list) else given
 
 
 def _beside(path: Path, name: str) -> str:
@@ -269,7 +285,9 @@ def write_study(
         "data": {
             "file": _relative(data.path, folder),
             "label": data.label,
-            "positive": data.positive,
+            "positive": list(data.rule.together) or data.positive,
+            **({"merge": [list(group) for group in data.rule.same]} if data.rule.same else {}),
+            **_missing_part(data.schema),
             "roles": {name: role for name, role in data.roles if role != "label"},
             **_dialect_part(data.schema),
         },
@@ -284,7 +302,14 @@ def write_study(
 
 def _frame(experiment: Experiment) -> tuple[object, ...]:
     data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
-    return data, experiment.data.schema.dialect, experiment.validation, experiment.band
+    schema = experiment.data.schema
+    reading = schema.rule, schema.absent, experiment.data.schema.dialect
+    return data, reading, experiment.validation, experiment.band
+
+
+def _missing_part(schema: Schema) -> dict[str, Any]:
+    absent = {name: list(numbers) for name, numbers in schema.absent.items()}
+    return {"missing": absent} if absent else {}
 
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:

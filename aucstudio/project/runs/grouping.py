@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.findings.copies import shared
 from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.split import FILE, Split, Validation, require_groups
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 
 
@@ -55,6 +57,14 @@ def _values(name: str, table: AnyTable) -> frozenset[str]:
 
 def _has(table: AnyTable, name: str) -> bool:
     return any(column.name == name for column in table.columns)
+
+
+def shared_notes(table: AnyTable, test_table: AnyTable | None) -> tuple[str, ...]:
+    """Say how many rows of a test file are trained on, where both are in memory."""
+    if not isinstance(table, Table) or not isinstance(test_table, Table):
+        return ()
+    found = shared(table, test_table)
+    return () if found is None else (f"{found.sentence[:1].upper()}{found.sentence[1:]}.",)
 
 
 def group_notes(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.labels import MergeChoice, PositiveChoice
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -188,7 +189,8 @@ def plan_run(
     assignments: Sequence[str],
     *,
     label: str | None = None,
-    positive: str | None = None,
+    positive: PositiveChoice = None,
+    merge: MergeChoice = None,
     roles: Mapping[str, str] | None = None,
     dialect: Mapping[str, Any] | None = None,
     validation: Validation,
@@ -201,6 +203,8 @@ def plan_run(
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
+    positive, merge
+        As for :func:`~aucstudio.project.data.table.read_table`.
     roles : mapping of column to role, optional
     dialect : mapping of part to value, optional
         How the file is written, as far as it is not to be detected.
@@ -212,7 +216,7 @@ def plan_run(
     InputError, InvalidSetting
     """
     settings = read_settings(method, dict(map(_assignment, assignments)), band)
-    table = read(data, label=label, positive=positive, roles=roles, dialect=dialect)
+    table = read(data, label=label, positive=positive, merge=merge, roles=roles, dialect=dialect)
     experiment = plan_on(table, method, settings, validation, band, tuning)
     test_table = read_test_table(experiment)
     if test_table is not None:

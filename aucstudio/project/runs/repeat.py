@@ -13,7 +13,7 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.runs.tuning import Tuning
 
-_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip"}
+_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet"}
 _MARKS = {"\t": "tab", "": "none"}
 _FILE = "experiment.toml"
 
@@ -34,6 +34,8 @@ def _fits_a_command(experiment: Experiment) -> bool:
     tuning, seed = experiment.tuning, experiment.validation.seed
     return (
         set(experiment.data.schema.chosen) <= _DIALECT
+        and not experiment.data.rule.same
+        and not experiment.data.schema.absent
         and (tuning is None or tuning == Tuning(tuning.metric, seed=seed))
         and not any("\n" in word or "\0" in word for word in _words(experiment))
         and _settings_are_read_back(experiment)
@@ -61,7 +63,9 @@ def _words(experiment: Experiment) -> list[str]:
         usual = experiment.band if name == "fpr_range" else known[name].default
         if value != usual:
             words += ["--set", f"{name}={known[name].spell(value)}"]
-    words += _option("label", data.label) + _option("positive", data.positive)
+    words += _option("label", data.label)
+    for name in data.rule.together or (data.positive,):
+        words += _option("positive", name)
     words += [word for option in _column_words(data) for word in option]
     words += _validation_words(experiment)
     if experiment.tuning is not None:

@@ -15,7 +15,7 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import spell_number, spelled
 from aucstudio.project.data.prepare import MAX_LEVELS, MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
@@ -163,7 +163,7 @@ def score_table(
         Called with each block of rows: their numbers in the file, the cells of the identifier
         column or None, and the scores.
     identifier : str, optional
-        A column to be carried along.
+        A column to be carried along; empty where it is that of the model and the table lacks it.
     allow_unknown : sequence of str
         Columns that the model knows and that may be absent or without any known value.
     progress : callable, optional
@@ -181,7 +181,9 @@ def score_table(
     """
     tell = teller(progress)
     _check_allowed(model, allow_unknown)
-    if identifier is not None:
+    if identifier is not None and identifier == model.schema.identifier:
+        table = _with_identifier(table, identifier)
+    elif identifier is not None:
         table.column(identifier)
     present = {column.name for column in table.columns}
     known = model.schema.by_name
@@ -195,7 +197,7 @@ def score_table(
     kept = np.empty(whole.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, whole, identifier):
         stop = start + len(scores)
-        cells = None if identifier is None else _spelled(window.column(identifier))
+        cells = None if identifier is None else spelled(window.column(identifier))
         take(whole.file_rows[start:stop], cells, scores)
         if kept is not None:
             kept[start:stop] = scores
@@ -207,6 +209,12 @@ def score_table(
     if area is not None and ranked is not None:
         ranked(whole.is_positive(), kept[labels])
     return dataclasses.replace(report, auc=area, without_auc=why)
+
+
+def _with_identifier(table: AnyTable, name: str) -> AnyTable:
+    if name in [column.name for column in table.columns]:
+        return table
+    return table.with_missing_columns([ColumnSchema(name, role="id", kind="text")])
 
 
 def _check_allowed(model: Model, names: Sequence[str]) -> None:
@@ -233,15 +241,6 @@ def score_blocks(
 def scores_of(model: Model, table: AnyTable) -> Array:
     """Score every row of a table, wherever its cells are; shape (rows,)."""
     return np.concatenate([scores for _, _, scores in score_blocks(model, table)])
-
-
-def _spelled(column: Column) -> NDArray[Any]:
-    if column.kind == "text":
-        return np.where(column.known(), column.values, "")
-    return np.array(
-        ["" if np.isnan(cell) else spell_number(cell) for cell in column.values.tolist()],
-        dtype=object,
-    )
 
 
 def _area(
@@ -313,9 +312,12 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
         # Another column that holds the class is judged by the classes of the training.
         trained = model.label if name == table.label else name
         column, levels = table.column(name), _levels(model.schema, trained)
-        if name == table.label and levels is None:
-            continue  # an earlier program did not write down what its classes were
+        if name == table.label and (levels is None or table.rule.threshold is not None):
+            # An earlier program did not write down its classes; a threshold knows all numbers.
+            continue
         met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
+        if name == table.label:
+            met = table.rule.classes(met)
         new = {
             level: count
             for level, count in met.items()

@@ -11,7 +11,8 @@ from pathlib import Path
 from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
-from aucstudio.project.data.parquet import count_cells, is_parquet
+from aucstudio.project.data.parquet import count_cells
+from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -89,10 +90,14 @@ def table_reader(
 
 def _cell_bytes(path: Path) -> float:
     """Guess what the cells of a table take in memory, from little of the file."""
-    if is_parquet(path):
+    try:
+        found, _ = recognise(path)
+    except InputError:
+        return 0.0  # it is told by who reads it
+    if found is PARQUET:
         return 8.0 * count_cells(path)
     # A cell of text is about as long as a double.
-    return float(os.path.getsize(path)) if os.path.isfile(path) else 0.0
+    return found.swelling * os.path.getsize(path)
 
 
 def check_stream(experiment: Experiment) -> None:

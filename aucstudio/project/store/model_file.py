@@ -58,6 +58,7 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     categories: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     keep_gaps: bool = False
+    absent: dict[str, tuple[float, ...]] = {}
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from types import ModuleType
 from typing import IO
 
 from aucstudio.engine.monitor import Stopped
@@ -315,10 +316,13 @@ def _spawner() -> concurrent.futures.Executor:
     return concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="aucstudio-spawner")
 
 
-def _spawn() -> subprocess.Popen[bytes]:
-    code = _SERVE.format(
-        path=sys.path, parent=parent.__name__, pid=os.getpid(), service=serve.__module__
-    )
+def start_service(module: ModuleType) -> subprocess.Popen[bytes]:
+    """Start a process that serves what a module's ``serve`` does, and ends with this one."""
+    return _spawner().submit(_spawn, module.__name__).result()
+
+
+def _spawn(service: str = serve.__module__) -> subprocess.Popen[bytes]:
+    code = _SERVE.format(path=sys.path, parent=parent.__name__, pid=os.getpid(), service=service)
     return subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.PIPE,

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.types import Array, Mask
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.feature_rows import shift_for_digits
-from aucstudio.engine.features.fourier import rows_for_mean
+from aucstudio.engine.features.maps import rows_for_mean, shift_for_digits
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.params import InvalidSetting, Param
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(frozen=True)

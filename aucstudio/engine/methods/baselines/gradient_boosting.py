@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
@@ -25,6 +25,7 @@ from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.types import Array, Mask
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
@@ -53,6 +54,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 
     key: ClassVar[str] = "gradient-boosting"
     title: ClassVar[str] = "Gradient boosting"
+    solves: ClassVar[str] = "mean log-loss"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Friedman (2001), Greedy function approximation: a gradient boosting machine; "

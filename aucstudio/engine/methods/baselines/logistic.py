@@ -14,13 +14,14 @@ import numpy as np
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.types import Array, Mask
 
 _GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
@@ -41,6 +42,7 @@ class Logistic(BaselineSettings, AUCClassifier):
 
     key: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic regression"
+    solves: ClassVar[str] = "log-loss"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Cox (1958), The regression analysis of binary sequences; scikit-learn's LogisticRegression"

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from sklearn.ensemble import RandomForestClassifier
 
-from aucstudio.engine.base import Array
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

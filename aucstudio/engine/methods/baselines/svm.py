@@ -12,13 +12,12 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.svm import SVC
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
-from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.row_hinge import RowHinge
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
@@ -27,8 +26,7 @@ from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.hinge_qp import solve_hinge
 from aucstudio.engine.solvers.solution import Direction
-
-Index = NDArray[np.intp]
+from aucstudio.engine.types import Array, Index, Mask
 
 _CACHE_MEGABYTES = 1000
 _LEAST_ITERATION_LIMIT = 10_000_000
@@ -59,6 +57,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     key: ClassVar[str] = "svm"
     title: ClassVar[str] = "SVM"
+    solves: ClassVar[str] = "row hinge"
     family: ClassVar[str] = "baselines"
     source: ClassVar[str] = (
         "Cortes and Vapnik (1995), Support-vector networks; scikit-learn's SVC for kernels"

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, additive_scorer, basis
 from aucstudio.engine.losses.smooth_pauc import Fan, derivatives, fan, smooth_area
@@ -21,8 +20,8 @@ from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.methods.structural._range import Range, widening
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
+from aucstudio.engine.types import Array, Index, Mask
 
-Index = NDArray[np.intp]
 Pause = Callable[[], None]
 Steps = tuple[Index, Array]
 Move = tuple[int, float, float]

@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.engine.types import Array, Mask
 
 _NOTHING = (
     "No threshold of any feature ranks positives above negatives, in either direction: all rows "
@@ -53,6 +54,7 @@ class RankBoost(AUCClassifier):
 
     key: ClassVar[str] = "rankboost"
     title: ClassVar[str] = "RankBoost"
+    solves: ClassVar[str] = "exponential pair loss"
     family: ClassVar[str] = "boosting and trees"
     source: ClassVar[str] = (
         "Freund, Iyer, Schapire and Singer (JMLR 2003), "
@@ -110,7 +112,9 @@ class RankBoost(AUCClassifier):
             if not boost.n_rounds:
                 raise
         notes = () if boost.n_rounds else (_NOTHING,)
-        return Fit(boost.scorer(), boost.objective, boost.n_rounds, notes=notes)
+        return Fit(
+            boost.scorer(), boost.objective, boost.n_rounds, notes=notes, scores=boost.scores
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,9 +139,15 @@ class _Standing:
 def _stand(scores: Array, m: int) -> _Standing:
     # Shifted so that the largest weight is exp(0): none overflows, and not all underflow.
     lowest, highest = scores[:m].min(), scores[m:].max()
-    u, g = np.exp(lowest - scores[:m]), np.exp(scores[m:] - highest)
-    log_loss = math.log(u.mean()) + math.log(g.mean()) + float(highest - lowest)
-    return _Standing(scores, np.concatenate([u / u.sum(), -g / g.sum()]), log_loss)
+    potential = np.empty(len(scores))
+    u, g = potential[:m], potential[m:]
+    np.exp(np.subtract(lowest, scores[:m], out=u), out=u)
+    np.exp(np.subtract(scores[m:], highest, out=g), out=g)
+    of_u, of_g = float(u.sum()), float(g.sum())
+    log_loss = math.log(of_u / len(u)) + math.log(of_g / len(g)) + float(highest - lowest)
+    u /= of_u
+    g /= -of_g
+    return _Standing(scores, potential, log_loss)
 
 
 class _Boosting:
@@ -158,6 +168,13 @@ class _Boosting:
     def objective(self) -> float:
         """Mean pair loss of the scorer."""
         return math.exp(self._now.log_loss)
+
+    @property
+    def scores(self) -> Array:
+        """The scores of the rows in their own order."""
+        scores = np.empty(len(self._now.scores))
+        scores[self._search.rows] = self._now.scores
+        return scores
 
     def advance(self) -> bool:
         """Do one round; False if there is nothing more to gain."""

@@ -17,22 +17,22 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, combine
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select, select_in_bags
-from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._library import Member, library
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Index, Mask
 
-Rows = NDArray[np.intp]
-Folds = list[tuple[Rows, Rows]]
+Folds = list[tuple[Index, Index]]
 Task = tuple[Member, int]
 Outcome = tuple[Scorer, Array] | ValueError | MemoryError
 

@@ -15,13 +15,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.settings import counted_range
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.solvers.angle_search import MAX_SWEEP_PAIRS, AngleSearch, direction
+from aucstudio.engine.types import Array, Mask
 
 Found = tuple[float, float]
 
@@ -62,6 +63,7 @@ class GreedyPAUC(AUCClassifier):
 
     key: ClassVar[str] = "greedy-pauc"
     title: ClassVar[str] = "Greedy pAUC"
+    solves: ClassVar[str] = "partial area lost"
     family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "Ricamato and Tortorella (2011), Partial AUC maximization in a linear combination of "

@@ -10,13 +10,13 @@ import functools
 
 import numpy as np
 
-from aucstudio.engine.base import Array
 from aucstudio.engine.blocks import Parts, Passes
 from aucstudio.engine.methods.least_squares._class_moments import (
     add_products,
     is_near_zero,
     keeps_digits,
 )
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass

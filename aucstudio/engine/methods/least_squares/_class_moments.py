@@ -10,17 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.kernels import ROWS_PER_CHUNK
 from aucstudio.engine.linalg import chunks
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Index, Mask
 
-Index = NDArray[np.intp]
-
-_NUMBERS_PER_CHUNK = 50_000
+_ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK = 512, 50_000  # the greater of both
 _LEFT_OVER = 1e-3
 
 
@@ -119,7 +115,7 @@ def _products(X: Array, chosen: Array, look: Callable[[], None]) -> tuple[Array,
 
 
 def _height(X: Array) -> int:
-    return int(max(ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1]))
+    return int(max(_ROWS_PER_CHUNK, _NUMBERS_PER_CHUNK // X.shape[1]))
 
 
 def _sparse_moments(

@@ -19,16 +19,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
 from aucstudio.engine.methods.least_squares._systems import (
-    Index,
     eigensystem,
     ordered_gram,
     positive_values,
 )
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Index, Mask
 
 _EPS = float(np.finfo(float).eps)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._systems import eigensystem, ordered_gram, pair_mixing
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Mask
 
 _EPS = float(np.finfo(float).eps)
 

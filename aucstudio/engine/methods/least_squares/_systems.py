@@ -12,17 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.types import Array, Index, Mask
 
-Index = NDArray[np.intp]
 Solution = tuple[Scorer, float, float | None]
 
 _EPS = float(np.finfo(float).eps)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import (
     FEWER_FEATURES,
     NO_KERNEL,
@@ -26,7 +26,7 @@ from aucstudio.engine.cost import (
     cost_of,
     kernel_matrix,
 )
-from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.methods.least_squares._systems import (
     Solution,
@@ -34,6 +34,7 @@ from aucstudio.engine.methods.least_squares._systems import (
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, Context, Fit, Mask
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.blocks import Passes
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._block_moments import block_moments
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
@@ -29,6 +29,7 @@ from aucstudio.engine.methods.least_squares._training import (
 )
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -55,6 +56,7 @@ class AUCRLS(LeastSquares):
 
     key: ClassVar[str] = "auc-rls"
     title: ClassVar[str] = "AUC-RLS"
+    solves: ClassVar[str] = "pair least squares"
     adds_up: ClassVar[bool] = True
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = (

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import Array, Context, Mask
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.base import Context
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
@@ -30,6 +30,7 @@ from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer, score_rows
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -52,6 +53,7 @@ class RLS(LeastSquares):
 
     key: ClassVar[str] = "rls"
     title: ClassVar[str] = "RLS"
+    solves: ClassVar[str] = "row least squares"
     family: ClassVar[str] = "least squares"
     source: ClassVar[str] = AUCRLS.source
     summary: ClassVar[str] = (

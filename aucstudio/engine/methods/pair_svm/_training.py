@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from aucstudio.engine.base import AUCClassifier, Context, Fit
@@ -29,24 +27,18 @@ from aucstudio.engine.cost import (
     cutting_planes,
     kernel_matrix,
 )
-from aucstudio.engine.features.feature_rows import centred
-from aucstudio.engine.features.kernels import KernelSettings
-from aucstudio.engine.linalg import gram, kernel_factor
+from aucstudio.engine.features.maps import centred
+from aucstudio.engine.features.spaces import Expansion, Vectors, exact
+from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.box_qp import PairSolution, solve_box_qp
 from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
-MakeScorer = Callable[[Array, Array], Scorer]
-MakeKernelScorer = Callable[[Array], Scorer]
+from aucstudio.engine.types import Array, Index, Mask, Rows
 
 MAX_DENSE_PAIRS = 5_000_000
 MAX_KERNEL_ROWS = 20_000
@@ -63,11 +55,12 @@ _SUPPORT_SHARE = 1e-3  # an interior point leaves every multiplier above 0
 class PairSVM(KernelSettings, AUCClassifier):
     """The settings and the fit that all pair SVMs share.
 
-    A subclass may override :meth:`_embed` and :meth:`_gram` (another kernel) and :meth:`_rho`
+    A subclass may override :meth:`_space` and what goes with it (another kernel) and :meth:`_rho`
     (another margin).
     """
 
     family: ClassVar[str] = "pair SVMs"
+    solves: ClassVar[str] = "pair hinge"
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
@@ -86,30 +79,22 @@ class PairSVM(KernelSettings, AUCClassifier):
     def _rho(self) -> float:
         return 1.0
 
-    def _embed(
-        self, X: Array, positive: Mask, rows: Index, context: Context
-    ) -> tuple[Array, MakeScorer]:
-        """Give F for the chosen rows, and what makes a scorer of w and of the rows' weights."""
-        if not self._needs_kernel_matrix(X, len(rows)):
-            return _centred(X)[rows], lambda w, beta: LinearScorer(w)
-        K, scorer = self._kernel_matrix(X, rows, context)
-        context.monitor.stage("factorising")
-        factor = kernel_factor(K)
-        return factor.F, lambda w, beta: scorer(factor.represent(w, beta))
+    def _space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Vectors:
+        """Give the chosen rows as vectors."""
+        return exact(*self._compared(X, rows, context), context.monitor)
 
-    def _gram(
-        self, X: Array, positive: Mask, rows: Index, context: Context
-    ) -> tuple[Array, MakeKernelScorer]:
-        """Give K for the chosen rows, and what makes a scorer of the rows' weights."""
-        return self._kernel_matrix(X, rows, context)
+    def _kernel_space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Expansion:
+        """Give the chosen rows in the space of their kernel."""
+        return Expansion.of(*self._compared(X, rows, context), context.monitor)
 
-    def _kernel_matrix(
-        self, X: Array, rows: Index, context: Context
-    ) -> tuple[Array, MakeKernelScorer]:
+    def _space_of_all(self, X: Rows, positive: Mask, context: Context) -> Vectors:
+        """Give all rows as vectors for the linear kernel; no copy where none is needed."""
+        return Vectors(X if sparse.issparse(X) else centred(X))
+
+    def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
         kernel = self.settle_kernel(X, context.given)
-        points = (_centred(X) if kernel.is_linear else X)[rows]
-        K = kernel(points, points, functools.partial(context.monitor.stage, "kernel matrix"))
-        return K, functools.partial(trimmed, kernel, points)
+        # Where all rows shift alike, differences stay, and digits lost to a far origin come back.
+        return (X - X.mean(axis=0) if kernel.is_linear else X)[rows], kernel
 
     def _needs_kernel_matrix(self, X: Array, n_rows: int) -> bool:
         return self.kernel != "linear" or X.shape[1] > n_rows
@@ -153,12 +138,12 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         if sparse.issparse(X):
-            return self._fit_by_cutting_planes(X, positive, context.monitor)
+            return self._fit_by_cutting_planes(X, positive, context)
         if self.n_neighbors is not None:
             return self._fit_neighbours(X, positive, self.n_neighbors, context)
         pairs = AllPairs(positive)
         if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
-            return self._fit_by_cutting_planes(X, positive, context.monitor)
+            return self._fit_by_cutting_planes(X, positive, context)
         return self._fit_pairs(X, positive, np.arange(len(X)), pairs, context)
 
     def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
@@ -177,22 +162,20 @@ class PairSVM(KernelSettings, AUCClassifier):
     ) -> Fit:
         monitor = context.monitor
         if isinstance(pairs, PairList) and self._needs_kernel_matrix(X, len(rows)):
-            K, make = self._gram(X, positive, rows, context)
-            return self._descend(rows, pairs, K, make, monitor)
-        F, scorer = self._embed(X, positive, rows, context)
-        if _suits_descent(F):
-            K = gram(F.T, pause=functools.partial(monitor.stage, "kernel matrix"))
-            return self._descend(rows, pairs, K, lambda beta: scorer(F.T @ beta, beta), monitor)
+            space = self._kernel_space(X, positive, rows, context)
+            return self._descend(rows, pairs, space, monitor)
+        vectors = self._space(X, positive, rows, context)
+        if _suits_descent(vectors.matrix):
+            dual = vectors.dual(functools.partial(monitor.stage, "kernel matrix"))
+            return self._descend(rows, pairs, dual, monitor)
         settings = self._for_solver(pairs, monitor)
-        done = solve_box_qp(pairs, F, scorer=scorer, **settings)
-        return self._report(done, scorer(done.weights, done.coefficients), rows, pairs)
+        done = solve_box_qp(pairs, vectors.matrix, scorer=vectors.scorer, **settings)
+        return self._report(done, vectors.scorer(done.weights, done.coefficients), rows, pairs)
 
-    def _descend(
-        self, rows: Index, pairs: Pairs, K: Array, scorer: MakeKernelScorer, monitor: Monitor
-    ) -> Fit:
+    def _descend(self, rows: Index, pairs: Pairs, space: Expansion, monitor: Monitor) -> Fit:
         settings = self._for_solver(pairs, monitor)
-        done = solve_pair_descent(pairs, K, scorer=scorer, **settings)
-        return self._report(done, scorer(done.coefficients), rows, pairs)
+        done = solve_pair_descent(pairs, space.K, scorer=space.scorer, **settings)
+        return self._report(done, space.scorer(done.coefficients), rows, pairs)
 
     def _for_solver(self, pairs: Pairs, monitor: Monitor) -> dict[str, Any]:
         bound = self.C / pairs.count
@@ -202,35 +185,21 @@ class PairSVM(KernelSettings, AUCClassifier):
         self, done: PairSolution | KernelSolution, scorer: Scorer, rows: Index, pairs: Pairs
     ) -> Fit:
         i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.count))
-        return Fit(
-            scorer,
-            done.objective,
-            n_iter=done.n_iter,
-            gap=done.gap,
-            needed=done.needed,
-            support_pairs=(rows[i], rows[j]),
-        )
+        return Fit.of(scorer, done, support_pairs=(rows[i], rows[j]))
 
-    def _fit_by_cutting_planes(
-        self,
-        X: Array,
-        positive: Mask,
-        monitor: Monitor,
-        scorer: Callable[[Array], Scorer] = LinearScorer,
-    ) -> Fit:
+    def _fit_by_cutting_planes(self, X: Rows, positive: Mask, context: Context) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
         risk = PairHinge(positive, self._rho())
-        X = X if sparse.issparse(X) else centred(X)
-        done = cutting_plane.minimise(X, risk, self.C, tol=tol, monitor=monitor, scorer=scorer)
+        space, monitor = self._space_of_all(X, positive, context), context.monitor
+        done = cutting_plane.minimise(
+            space.matrix, risk, self.C, tol=tol, monitor=monitor, scorer=space.scorer
+        )
         count = AllPairs(positive).count
-        return Fit(
-            scorer(done.weights),
-            done.objective,
-            n_iter=done.n_iter,
-            gap=done.gap,
-            needed=done.needed,
+        return Fit.of(
+            space.scorer(done.weights),
+            done,
             # The pairs inside the margin are the ones at their bound.
-            support_pairs=risk.hardest(X @ done.weights, MAX_SUPPORT_PAIRS),
+            support_pairs=risk.hardest(space.scores(done.weights), MAX_SUPPORT_PAIRS),
             notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),
         )
 
@@ -250,12 +219,6 @@ class PairSVM(KernelSettings, AUCClassifier):
         raise InvalidSetting(
             "n_neighbors", f"{what} would take about {size / 1e9:.1f} GB; {advice}"
         )
-
-
-def _centred(X: Array) -> Array:
-    """Shift all rows alike: differences stay, and digits lost to a far origin come back."""
-    centred: Array = X - X.mean(axis=0)
-    return centred
 
 
 def _suits_descent(F: Array) -> bool:

@@ -25,7 +25,7 @@ class AUCSVM(PairSVM):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     C : float
         Weight of the mean pair loss.
     n_neighbors : int or None

@@ -23,7 +23,7 @@ class ROCSVM(PairSVM):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     C, n_neighbors, tol
         As in :class:`AUCSVM`.
     margin : float

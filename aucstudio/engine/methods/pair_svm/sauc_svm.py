@@ -15,18 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Context, Fit, Mask
+from aucstudio.engine.base import Context
+from aucstudio.engine.features.spaces import Expansion, Vectors
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
-from aucstudio.engine.methods.pair_svm._training import (
-    MAX_KERNEL_ROWS,
-    Index,
-    MakeKernelScorer,
-    MakeScorer,
-    PairSVM,
-)
+from aucstudio.engine.methods.pair_svm._training import MAX_KERNEL_ROWS, PairSVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Index, Mask, Rows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -44,7 +40,7 @@ class SAUCSVM(PairSVM):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     C, n_neighbors, tol
         As in :class:`~aucstudio.engine.methods.pair_svm.auc_svm.AUCSVM`.
     structure : float
@@ -58,6 +54,7 @@ class SAUCSVM(PairSVM):
 
     key: ClassVar[str] = "sauc-svm"
     title: ClassVar[str] = "SAUC-SVM"
+    solves: ClassVar[str] = "pair hinge with class spread"
     source: ClassVar[str] = "Wang, Chen and Xue, Structure-embedded AUC-SVM"
     summary: ClassVar[str] = (
         "AUC-SVM that also keeps the scores within each class together; made for sampled pairs."
@@ -98,45 +95,47 @@ class SAUCSVM(PairSVM):
     def _kernel_numbers(self, used: int, rows: int) -> float:
         return super()._kernel_numbers(used, rows) if self.structure == 0 else 4.6 * rows**2
 
-    def _embed(
-        self, X: Array, positive: Mask, rows: Index, context: Context
-    ) -> tuple[Array, MakeScorer]:
+    def _space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Vectors:
         if self.structure == 0:
-            return super()._embed(X, positive, rows, context)
-        F, base_scorer = super()._embed(X, positive, np.arange(len(X)), context)
-        monitor = context.monitor
-        T = _whitener(F, positive, self.structure, monitor)
+            return super()._space(X, positive, rows, context)
+        base = super()._space(X, positive, np.arange(len(X)), context)
+        T = _whitener(base.matrix, positive, self.structure, context.monitor)
+        F = base.matrix if len(rows) == len(X) else base.matrix[rows]
+        whitened = product(F, T, functools.partial(context.monitor.stage, "whitening"))
+        return Vectors(whitened, _Whitened(base, T, positive, self.structure, rows))
 
-        def scorer(v: Array, beta: Array) -> Scorer:
-            w = T @ v
-            c = -self.structure * _spread(F @ w, positive)
-            c[rows] += beta
-            return base_scorer(w, c)
-
-        return product(F[rows], T, functools.partial(monitor.stage, "whitening")), scorer
-
-    def _gram(
-        self, X: Array, positive: Mask, rows: Index, context: Context
-    ) -> tuple[Array, MakeKernelScorer]:
+    def _kernel_space(self, X: Array, positive: Mask, rows: Index, context: Context) -> Expansion:
         if self.structure == 0:
-            return super()._gram(X, positive, rows, context)
-        G, scorer = self._embed(X, positive, rows, context)
-        K = gram(G.T, pause=functools.partial(context.monitor.stage, "kernel matrix"))
-        return K, lambda beta: scorer(G.T @ beta, beta)
+            return super()._kernel_space(X, positive, rows, context)
+        look = functools.partial(context.monitor.stage, "kernel matrix")
+        return self._space(X, positive, rows, context).dual(look)
 
-    def _fit_by_cutting_planes(
-        self,
-        X: Array,
-        positive: Mask,
-        monitor: Monitor,
-        scorer: Callable[[Array], Scorer] = LinearScorer,
-    ) -> Fit:
+    def _space_of_all(self, X: Rows, positive: Mask, context: Context) -> Vectors:
         if self.structure == 0:
-            return super()._fit_by_cutting_planes(X, positive, monitor, scorer)
-        near = X - X.mean(axis=0)
-        T = _whitener(near, positive, self.structure, monitor)
-        whitened = product(near, T, functools.partial(monitor.stage, "whitening"))
-        return super()._fit_by_cutting_planes(whitened, positive, monitor, lambda v: scorer(T @ v))
+            return super()._space_of_all(X, positive, context)
+        return self._space(X, positive, np.arange(len(X)), context)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Whitened:
+    """Directions v among rows that T has made, as directions w = T v among the rows before."""
+
+    base: Vectors
+    T: Array
+    positive: Mask
+    structure: float
+    rows: Index
+
+    def scorer(self, v: Array, near: Array | None = None) -> Scorer:
+        w = self.T @ v
+        if near is None:
+            return self.base.scorer(w)
+        c = -self.structure * _spread(self.base.scores(w), self.positive)
+        c[self.rows] += near
+        return self.base.scorer(w, c)
+
+    def direction(self, scorer: Scorer) -> None:
+        """Know of none that is near another scorer."""
 
 
 def _whitener(F: Array, positive: Mask, weight: float, monitor: Monitor) -> Array:

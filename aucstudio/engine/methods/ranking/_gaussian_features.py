@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Context
+from aucstudio.engine.base import Context
 from aucstudio.engine.cost import Cost, Work, cost_of
-from aucstudio.engine.features.fourier import (
-    FeatureMap,
-    embed,
-)
-from aucstudio.engine.features.kernels import Kernel, KernelSettings, width
-from aucstudio.engine.methods.ranking._newton import Embedded, PairNewton, newton
+from aucstudio.engine.features.maps import FeatureMap
+from aucstudio.engine.features.spaces import Space, mapped
+from aucstudio.engine.kernels import Kernel, KernelSettings, width
+from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.solvers.rank_designs import Design, RowsDesign
+from aucstudio.engine.types import Array
 
 MOST_BYTES = 8e9
 
@@ -53,7 +51,7 @@ class GaussianFeatures(PairNewton):
     def _count(self) -> tuple[str, int]:
         """Give name and value of the setting that says how many features there are."""
 
-    def _embed(self, X: Array, context: Context) -> Embedded:
+    def _space(self, X: Array, context: Context) -> Space:
         monitor, (name, count) = context.monitor, self._count()
         dtype = self._precision()
         size = len(X) * count * np.dtype(dtype).itemsize
@@ -64,7 +62,7 @@ class GaussianFeatures(PairNewton):
                 f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
             )
         kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(X)
-        return _MappedRows(X, self._map(X, kernel, self._rng(), monitor), dtype, monitor)
+        return mapped(self._map(X, kernel, self._rng(), monitor), X, monitor, dtype)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
@@ -89,13 +87,3 @@ class GaussianFeatures(PairNewton):
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)
-
-
-class _MappedRows:
-    """Rows as features of a map, kept in single precision unless more is asked for."""
-
-    def __init__(
-        self, X: Array, feature_map: FeatureMap, dtype: type[Any], monitor: Monitor
-    ) -> None:
-        self.scorer = feature_map.scorer
-        self.design: Design = RowsDesign(embed(feature_map, X, dtype, monitor))

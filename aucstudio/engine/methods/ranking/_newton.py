@@ -11,35 +11,23 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Work
+from aucstudio.engine.features.spaces import Space
 from aucstudio.engine.methods.settings import tolerance
 from aucstudio.engine.methods.structural._training import SAME_MEAN
 from aucstudio.engine.monitor import Callback, Monitor
-from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers.cutting_plane import Rows
-from aucstudio.engine.solvers.rank_designs import (
-    MOST_SAMPLED_FEATURES,
-    Design,
-)
+from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
 from aucstudio.engine.solvers.rank_newton import minimise
+from aucstudio.engine.types import Array, Mask, Rows
 
 _NOTHING_GAINED = 1e-13
-
-
-class Embedded(Protocol):
-    """Training rows as features."""
-
-    design: Design
-
-    def scorer(self, w: Array) -> Scorer:
-        """Give <w, phi(x)> as a function of rows."""
 
 
 @dataclasses.dataclass
@@ -47,7 +35,7 @@ class _Bench:
     """What fits one after another have in common: features and the direction found last."""
 
     settings: object = None
-    rows: Embedded | None = None
+    space: Space | None = None
     weights: Array | None = None
 
 
@@ -55,56 +43,55 @@ class _Bench:
 class PairNewton(AUCClassifier):
     """The settings, the fit and the path along C that the family shares.
 
-    A subclass gives the rows as features.
+    A subclass gives the rows as vectors.
     """
 
     family: ClassVar[str] = "RankSVM"
+    solves: ClassVar[str] = "squared pair hinge"
     path_setting: ClassVar[str] = "C"
 
     C: float
     tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
 
     @abstractmethod
-    def _embed(self, X: Rows, context: Context) -> Embedded:
-        """Make the features of the rows."""
+    def _space(self, X: Rows, context: Context) -> Space:
+        """Give the rows as vectors."""
 
-    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
-        """Make the features of rows that come in blocks; see ``adds_up``."""
+    def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
+        """Give rows that come in blocks as vectors; see ``adds_up``."""
         raise NotImplementedError
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         if not self.adds_up:
             return super()._fit_blocks(rows, context)
-        embedded = self._embed_blocks(rows, context.monitor)
-        return self._solve(_Bench(rows=embedded), rows.positive, context.monitor)
+        space = self._block_space(rows, context.monitor)
+        return self._solve(_Bench(space=space), rows.positive, context.monitor)
 
     def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
         bench = context.kept or _Bench()
         settings = {**self.get_params(deep=False), "C": None}
-        if bench.rows is None or settings != bench.settings:
-            rows = self._embed(X, context)
-            bench.settings, bench.rows, bench.weights = settings, rows, None
+        if bench.space is None or settings != bench.settings:
+            space = self._space(X, context)
+            bench.settings, bench.space, bench.weights = settings, space, None
         return self._solve(bench, positive, context.monitor)
 
     def _solve(self, bench: _Bench, positive: Mask, monitor: Monitor) -> Fit:
-        assert bench.rows is not None
+        assert bench.space is not None
         found = minimise(
-            bench.rows.design,
+            bench.space,
             positive,
             float(self.C),
             tol=self.tol,
             monitor=monitor,
-            scorer=bench.rows.scorer,
+            scorer=bench.space.scorer,
             start=bench.weights,
         )
         bench.weights = found.weights
         # P(0) = C: if no direction gets below that, w = 0 is the optimum.
         nothing = self.C - found.objective <= _NOTHING_GAINED * self.C and not monitor.stopped
-        return Fit(
-            bench.rows.scorer(found.weights),
-            found.objective,
-            n_iter=found.n_iter,
-            gap=found.gap,
+        return Fit.of(
+            bench.space.scorer(found.weights),
+            found,
             # Nearer than asked for where w = 0 is nearly as good; that is no promise.
             needed=max(found.needed, self.tol * found.objective),
             notes=(SAME_MEAN,) if nothing else (),

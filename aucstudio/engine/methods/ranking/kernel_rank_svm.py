@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import ClassVar
 
-from aucstudio.engine.base import Array, Context
+from aucstudio.engine.base import Context
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
-from aucstudio.engine.features.feature_rows import centred
-from aucstudio.engine.features.kernels import Kernel, KernelSettings
-from aucstudio.engine.methods.ranking._newton import Embedded, PairNewton
+from aucstudio.engine.features.maps import centred
+from aucstudio.engine.features.spaces import Expansion, Space
+from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.methods.ranking._newton import PairNewton
 from aucstudio.engine.methods.settings import cost
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.scorers import Scorer, trimmed
-from aucstudio.engine.solvers.rank_designs import (
-    Design,
-    KernelDesign,
-)
+from aucstudio.engine.types import Array
 
 MOST_KERNEL_ROWS = 10_000
 
@@ -37,7 +32,7 @@ class KernelRankSVM(KernelSettings, PairNewton):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     C : float
         Weight of the mean pair loss.
     tol : float
@@ -97,17 +92,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
                 "nbauc, which does with n_landmarks of them, or rank-svm, which is linear",
             )
 
-    def _embed(self, X: Array, context: Context) -> Embedded:
-        return _KernelRows(X, self.settle_kernel(X, context.given), context.monitor)
-
-
-class _KernelRows:
-    """The rows in the kernel's own space."""
-
-    def __init__(self, X: Array, kernel: Kernel, monitor: Monitor) -> None:
-        self._kernel, self._points = kernel, centred(X) if kernel.is_linear else X
-        look = functools.partial(monitor.stage, "kernel matrix")
-        self.design: Design = KernelDesign(kernel(self._points, self._points, look))
-
-    def scorer(self, w: Array) -> Scorer:
-        return trimmed(self._kernel, self._points, w)
+    def _space(self, X: Array, context: Context) -> Space:
+        kernel = self.settle_kernel(X, context.given)
+        return Expansion.of(centred(X) if kernel.is_linear else X, kernel, context.monitor)

@@ -6,30 +6,24 @@ Symbols: v landmarks; b mean squared distance of the rows to their mean, gamma =
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import Work, cluster_bytes, landmarks
-from aucstudio.engine.features.fourier import (
-    FeatureMap,
-    near_mean,
-    rows_for_mean,
-)
-from aucstudio.engine.features.kernels import Kernel, KernelSettings
+from aucstudio.engine.features.maps import FeatureMap, Shifted, rows_for_mean
 from aucstudio.engine.features.nystrom import k_means, nystrom_map, rows_to_cluster
+from aucstudio.engine.features.spaces import BlockVectors, Space
+from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._block_moments import mean_variance
 from aucstudio.engine.methods.ranking._gaussian_features import (
     COUNTS,
     GaussianFeatures,
 )
-from aucstudio.engine.methods.ranking._newton import Embedded
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.solvers.rank_designs import BlocksDesign, Design
+from aucstudio.engine.types import Array
 
 _ROUNDS = 5
 _DRAWN_AT_ONCE = 16
@@ -127,25 +121,11 @@ class NBAUC(GaussianFeatures):
             )
         return nystrom_map(kernel, landmarks)
 
-    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
+    def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
         rng = self._rng()
         sample = rows.take(rows_to_cluster(len(rows), rng))
         settings = KernelSettings(kernel="rbf", gamma=self.gamma)
         kernel = settings.settle_kernel_by(rows.features, lambda: mean_variance(rows))
-        dtype = self._precision()
-        return MappedBlocks(rows, self._map(sample, kernel, rng, monitor), dtype)
-
-
-class MappedBlocks:
-    """Rows in blocks as features of a map, made anew in every pass."""
-
-    def __init__(
-        self, rows: Passes, feature_map: FeatureMap, dtype: type[np.floating[Any]]
-    ) -> None:
-        self.scorer = feature_map.scorer
-        mapped, mean = near_mean(feature_map, rows.take(rows_for_mean(len(rows))), dtype)
-
-        def features(X: Array) -> NDArray[Any]:
-            return np.asarray(mapped(X) - mean, dtype=dtype)
-
-        self.design: Design = BlocksDesign(rows, len(mean), features)
+        feature_map = self._map(sample, kernel, rng, monitor)
+        few = rows.take(rows_for_mean(len(rows)))
+        return BlockVectors(rows, Shifted.about(feature_map, few, self._precision()))

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import ClassVar
 
 from scipy import sparse
 
-from aucstudio.engine.base import Array, Context
+from aucstudio.engine.base import Context
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Cost, cost_of
-from aucstudio.engine.features.feature_rows import centred, shift_for_digits
-from aucstudio.engine.features.fourier import rows_for_mean
-from aucstudio.engine.methods.ranking._newton import Embedded, PairNewton, newton
+from aucstudio.engine.features.maps import (
+    Identity,
+    Shifted,
+    centred,
+    rows_for_mean,
+    shift_for_digits,
+)
+from aucstudio.engine.features.spaces import BlockVectors, Space, Vectors
+from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.cutting_plane import Rows
-from aucstudio.engine.solvers.rank_designs import (
-    BlocksDesign,
-    Design,
-    RowsDesign,
-)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -77,42 +76,14 @@ class RankSVM(PairNewton):
         N, d = positives + negatives, features
         return cost_of(N, *newton(N, d, NUMBER))
 
-    def _embed(self, X: Rows, context: Context) -> Embedded:
-        return _LinearRows(X, context.monitor)
+    def _space(self, X: Rows, context: Context) -> Space:
+        space = Vectors(X if sparse.issparse(X) else centred(X))
+        context.monitor.stage("features", 1.0)
+        return space
 
-    def _embed_blocks(self, rows: Passes, monitor: Monitor) -> Embedded:
-        return _LinearBlocks(rows)
+    def _block_space(self, rows: Passes, monitor: Monitor) -> Space:
+        mean = shift_for_digits(rows.take(rows_for_mean(len(rows))))
+        return BlockVectors(rows, Shifted(Identity(), mean))
 
     def _takes_sparse(self) -> bool:
         return True
-
-
-class _LinearRows:
-    """The rows themselves, less their mean where that saves digits."""
-
-    def __init__(self, X: Rows, monitor: Monitor) -> None:
-        self.design: Design = RowsDesign(X if sparse.issparse(X) else centred(X))
-        monitor.stage("features", 1.0)
-
-    def scorer(self, w: Array) -> Scorer:
-        return LinearScorer(w)
-
-
-class _LinearBlocks:
-    """The same of rows that come in blocks."""
-
-    def __init__(self, rows: Passes) -> None:
-        mean = shift_for_digits(rows.take(rows_for_mean(len(rows))))
-        features = _unchanged if mean is None else functools.partial(_less, mean)
-        self.design: Design = BlocksDesign(rows, rows.features, features)
-
-    def scorer(self, w: Array) -> Scorer:
-        return LinearScorer(w)
-
-
-def _unchanged(X: Array) -> Array:
-    return X
-
-
-def _less(mean: Array, X: Array) -> Array:
-    return X - mean

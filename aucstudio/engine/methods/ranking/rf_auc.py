@@ -10,19 +10,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array
 from aucstudio.engine.cost import Work
-from aucstudio.engine.features.fourier import (
-    FeatureMap,
-    fourier_map,
-)
-from aucstudio.engine.features.kernels import Kernel
+from aucstudio.engine.features.fourier import fourier_map
+from aucstudio.engine.features.maps import FeatureMap
+from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.ranking._gaussian_features import (
     COUNTS,
     GaussianFeatures,
 )
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
+from aucstudio.engine.types import Array
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

@@ -14,11 +14,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
-from aucstudio.engine.blocks import Index, Passes
+from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features.embedding import Embedding
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.solvers.stochastic import Features, PairSteps, scores
+from aucstudio.engine.types import Array, Index, Mask
 
 Measure = Callable[[Array, Array], float]
 

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.stochastic._training import (
     SEARCH,
@@ -29,6 +28,7 @@ from aucstudio.engine.solvers.stochastic import (
     draw_pairs,
     search_rate,
 )
+from aucstudio.engine.types import Array, Mask
 
 _LARGEST = 1e100  # lambda in F's units; beyond it numbers overflow before scores mean anything
 
@@ -51,6 +51,7 @@ class HingeDescent(StochasticClassifier):
     """A method that descends on a mean hinge loss with steps of size 1 / (lambda (t + t0))."""
 
     averaged: ClassVar[bool]
+    solves: ClassVar[str] = "stochastic hinge"
 
     regularization: float = _regularization(1e-3)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NUMBER,
@@ -28,11 +28,12 @@ from aucstudio.engine.cost import (
     landmarks,
 )
 from aucstudio.engine.features.embedding import Embedding, embed
-from aucstudio.engine.features.kernels import KernelSettings, width
 from aucstudio.engine.features.nystrom import NystromMap, k_means, nystrom_map
+from aucstudio.engine.kernels import KernelSettings, width
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import Features, Learner, Training
+from aucstudio.engine.types import Array, Mask
 
 Measure = Callable[[Array, Array], float]
 

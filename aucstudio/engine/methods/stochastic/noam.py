@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.base import Mask
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import BufferedPairs
 from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.types import Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -37,6 +37,7 @@ class NOAM(StochasticClassifier):
 
     key: ClassVar[str] = "noam"
     title: ClassVar[str] = "NOAM"
+    solves: ClassVar[str] = "mean pair hinge"
     source: ClassVar[str] = (
         "Zhao, Hoi, Jin and Yang (ICML 2011), Online AUC maximization; "
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"

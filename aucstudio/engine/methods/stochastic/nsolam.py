@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
 from aucstudio.engine.solvers.stochastic import Features, Learner
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -35,6 +35,7 @@ class NSOLAM(StochasticClassifier):
 
     key: ClassVar[str] = "nsolam"
     title: ClassVar[str] = "NSOLAM"
+    solves: ClassVar[str] = "stochastic least squares"
     source: ClassVar[str] = (
         "Ying, Wen and Lyu (NIPS 2016), Stochastic online AUC maximization; "
         "Khalid, Ray and Chitsaz (2018), Scalable nonlinear AUC maximization methods"

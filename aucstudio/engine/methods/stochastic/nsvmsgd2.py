@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import Array, Mask
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
@@ -17,6 +16,7 @@ from aucstudio.engine.solvers.stochastic import (
     draw_pairs,
     draw_rows,
 )
+from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import (
     FEWER_LANDMARKS,
     NO_KERNEL,
@@ -30,17 +30,18 @@ from aucstudio.engine.cost import (
     kernel_matrix,
     landmarks,
 )
-from aucstudio.engine.features.feature_rows import DEFAULT_LANDMARKS, MAX_EXACT_ROWS, mean_square
-from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.features.spaces import DEFAULT_LANDMARKS, MAX_EXACT_ROWS
+from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.methods.structural._workbench import Workbench
 from aucstudio.engine.monitor import Callback, Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import cutting_plane
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.cutting_plane import Meant, Rows
-from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.types import Array, Mask, Rows
 
 SAME_MEAN = (
     "No direction lowers the loss, not even for the full AUC: the two classes have the same mean, "
@@ -171,13 +172,13 @@ class Search:
     def __init__(
         self, bench: Workbench, positive: Mask, C: float, tol: float, monitor: Monitor
     ) -> None:
-        self.features, self.C, self.monitor = bench.rows.features, C, monitor
+        self.features, self.C, self.monitor = bench.space.matrix, C, monitor
         self.n_iter = 0
         self.meant: Meant | None = None
         self._bench, self.positive = bench, positive
         known = bench.weights
         self._begin = known if known is not None and known.any() else None
-        self._scale = float(np.sqrt(mean_square(self.features)))
+        self._scale = float(np.sqrt(bench.space.mean_square()))
         # P(0) = C, and for a small C the best w is lower by a share of C scale^2 / 2 or so: the
         # tolerance has to be finer than that.
         self._asked, self._tol = tol, max(tol * min(1.0, C * self._scale**2), _FINEST_TOL)
@@ -219,7 +220,7 @@ class Search:
             tol=self._tol,
             monitor=self.monitor,
             done=self.n_iter,
-            scorer=self._bench.rows.scorer,
+            scorer=self._bench.space.scorer,
             start=start,
             cuts=cuts,
             meant=self.meant,
@@ -238,14 +239,13 @@ class Search:
 
     def fit(self, found: Direction, notes: tuple[str, ...] = ()) -> Fit:
         """Make what a method hands back."""
-        return Fit(
+        return Fit.of(
             self._bench.keep(found.weights),
-            found.objective,
+            found,
             n_iter=self.n_iter,
-            gap=found.gap,
             # The finer tolerance of a small C is an aim, no promise.
             needed=max(found.needed, self._asked * abs(found.objective)),
-            notes=self._bench.rows.notes + notes,
+            notes=self._bench.space.notes + notes,
         )
 
     def _mean_difference(self, risk: Risk) -> Direction:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, Context, Mask
-from aucstudio.engine.features.feature_rows import FeatureRows, feature_rows
-from aucstudio.engine.features.kernels import KernelSettings
+from aucstudio.engine.base import Context
+from aucstudio.engine.features.spaces import Vectors, chosen
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.cutting_plane import Rows
+from aucstudio.engine.types import Array, Mask, Rows
 
 _KEPT_NUMBERS = 1 << 22
 _BYTES_PER_CHUNK = 1 << 24
@@ -57,7 +57,7 @@ class Workbench:
         What another fit left, to go on from.
     """
 
-    rows: FeatureRows
+    space: Vectors
     cuts: dict[Hashable, Cuts]
 
     def __init__(self, warm: WarmStart | None = None) -> None:
@@ -93,17 +93,17 @@ class Workbench:
         settings = (kernel.kernel, kernel.gamma, kernel.degree, kernel.coef0, n_landmarks)
         if settings == self._settings:
             return
-        self.rows = feature_rows(X, kernel, n_landmarks, context.monitor, context.given)
+        self.space = chosen(X, kernel, n_landmarks, context.monitor, context.given)
         self._n_features, self._settings = X.shape[1], settings
-        mark = _digest(self.rows.features, positive, context.monitor)
+        mark = _digest(self.space.matrix, positive, context.monitor)
         if mark != self._mark:
             self.cuts = {}
-            self.weights = None if self._scorer is None else self.rows.direction(self._scorer)
+            self.weights = None if self._scorer is None else self.space.direction(self._scorer)
         self._mark = mark
 
     def keep(self, weights: Array) -> Scorer:
         """Put down the direction found, and give its scorer."""
-        self.weights, self._scorer = weights, self.rows.scorer(weights)
+        self.weights, self._scorer = weights, self.space.scorer(weights)
         return self._scorer
 
     def warm_start(self) -> WarmStart:

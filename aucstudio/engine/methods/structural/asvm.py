@@ -7,26 +7,23 @@ zeta, eta slacks; C1, C2, C3 their costs; nu share of the positives that may lie
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
-from aucstudio.engine.features.kernels import KernelSettings
-from aucstudio.engine.linalg import kernel_factor
+from aucstudio.engine.features.spaces import Vectors, exact
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
-from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows, trimmed
+from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers.asvm_qp import Costs, TwoMargins, solve_two_margins
+from aucstudio.engine.types import Array, Mask
 
 MAX_KERNEL_ROWS = 3_000
-
-MakeScorer = Callable[[Array, Array], Scorer]
 
 _FINEST_TOL = 1e-12
 _AT_BOUND = 1e-4
@@ -79,6 +76,7 @@ class ASVM(KernelSettings, AUCClassifier):
 
     key: ClassVar[str] = "asvm"
     title: ClassVar[str] = "ASVM"
+    solves: ClassVar[str] = "two margins"
     family: ClassVar[str] = "partial AUC"
     source: ClassVar[str] = (
         "After Wu, Lin, Chen and Chen (KDD 2008), Asymmetric support vector machines; "
@@ -152,19 +150,19 @@ class ASVM(KernelSettings, AUCClassifier):
         m = int(np.count_nonzero(positive))
         n = len(X) - m
         costs = self._costs(m, n)
-        F, scorer = self._embed(X, context)
-        tol = _finer(self.tol, self.C, F)
-        done = solve_two_margins(F, positive, costs, tol=tol, monitor=monitor, scorer=scorer)
+        space = self._space(X, context)
+        # A small C hardly lets w change the objective.
+        tol = max(self.tol * min(1.0, self.C * space.mean_square()), _FINEST_TOL)
+        done = solve_two_margins(
+            space.matrix, positive, costs, tol=tol, monitor=monitor, scorer=space.scorer
+        )
         self.core_margin_ = done.rho
-        made = scorer(done.weights, done.coefficients)
-        return Fit(
-            made,
-            done.objective,
-            n_iter=done.n_iter,
-            gap=done.gap,
-            needed=done.needed,
+        scorer = space.scorer(done.weights, done.coefficients)
+        return Fit.of(
+            scorer,
+            done,
             lowest=-np.inf,
-            intercept=-_threshold(made, X, positive, self.fpr, monitor),
+            intercept=-_threshold(scorer, X, positive, self.fpr, monitor),
             notes=_notes(done, costs, m, n),
         )
 
@@ -178,16 +176,9 @@ class ASVM(KernelSettings, AUCClassifier):
             )
         return Costs(self.C, self.mu / (self.nu * m), negative, self.mu)
 
-    def _embed(self, X: Array, context: Context) -> tuple[Array, MakeScorer]:
-        """Give F for the rows, and what makes a scorer of w and of the rows' weights."""
-        kernel, monitor = self.settle_kernel(X, context.given), context.monitor
-        points = X - X.mean(axis=0) if kernel.is_linear else X
-        if kernel.is_linear and points.shape[1] <= len(points):
-            return points, lambda w, beta: LinearScorer(w)
-        K = kernel(points, points, functools.partial(monitor.stage, "kernel matrix"))
-        monitor.stage("factorising")
-        factor = kernel_factor(K)
-        return factor.F, lambda w, beta: trimmed(kernel, points, factor.represent(w, beta))
+    def _space(self, X: Array, context: Context) -> Vectors:
+        kernel = self.settle_kernel(X, context.given)
+        return exact(X - X.mean(axis=0) if kernel.is_linear else X, kernel, context.monitor)
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices that would take hours; see the base class."""
@@ -230,9 +221,3 @@ def _notes(done: TwoMargins, costs: Costs, m: int, n: int) -> tuple[str, ...]:
             "positives; a larger mu widens it.",
         )
     return ()
-
-
-def _finer(tol: float, C: float, F: Array) -> float:
-    """Tighten the tolerance where C is so small that w hardly changes the objective."""
-    square = float(np.einsum("ij,ij->", F, F)) / len(F)
-    return max(tol * min(1.0, C * square), _FINEST_TOL)

@@ -27,7 +27,7 @@ class SVMAUC(StructuralSVM):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     n_landmarks : int or None
         Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
         approximation up to 3,000 rows.
@@ -44,6 +44,7 @@ class SVMAUC(StructuralSVM):
 
     key: ClassVar[str] = "svm-auc"
     title: ClassVar[str] = "SVM-AUC"
+    solves: ClassVar[str] = "pair hinge"
     family: ClassVar[str] = "pair SVMs"
     usual_cuts: ClassVar[int] = 6
     source: ClassVar[str] = (

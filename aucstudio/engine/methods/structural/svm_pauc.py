@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from aucstudio.engine.base import Mask
-from aucstudio.engine.methods.structural._range import RangeSVM, StructuralRisk
-from aucstudio.engine.solvers.line_search import Risk
+from aucstudio.engine.losses import Risk
+from aucstudio.engine.losses.structural import StructuralRisk
+from aucstudio.engine.methods.structural._range import RangeSVM
+from aucstudio.engine.types import Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -29,7 +30,7 @@ class SVMpAUC(RangeSVM):
     Parameters
     ----------
     kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.features.kernels.KernelSettings`.
+        See :class:`~aucstudio.engine.kernels.KernelSettings`.
     n_landmarks : int or None
         Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
         approximation up to 3,000 rows.
@@ -51,6 +52,7 @@ class SVMpAUC(RangeSVM):
 
     key: ClassVar[str] = "svm-pauc"
     title: ClassVar[str] = "SVM-pAUC"
+    solves: ClassVar[str] = "structural partial AUC"
     source: ClassVar[str] = (
         "Narasimhan and Agarwal (ICML 2013), "
         "A structural SVM based approach for optimizing partial AUC"

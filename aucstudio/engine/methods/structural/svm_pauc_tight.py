@@ -1,8 +1,6 @@
 """The tight surrogates of the partial AUC: only negatives inside the range are charged.
 
-Symbols: as in :mod:`~aucstudio.engine.methods.structural._range`; f_j the part of negative j
-inside [0, beta], 1 but for the last of the ceil(n beta) highest; R_0(beta) the surrogate of
-[0, beta].
+Symbols: as in :mod:`~aucstudio.engine.losses.structural`.
 """
 
 from __future__ import annotations
@@ -11,120 +9,18 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
-from aucstudio.engine.base import Array, Fit, Mask
+from aucstudio.engine.base import Fit
+from aucstudio.engine.losses import Risk
+from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
 from aucstudio.engine.methods.structural._range import Range, RangeSVM, notes, spell
 from aucstudio.engine.methods.structural._training import Search
 from aucstudio.engine.params import param
-from aucstudio.engine.roc import rank_weights
 from aucstudio.engine.solvers.cuts import Cuts
-from aucstudio.engine.solvers.line_search import Risk
 from aucstudio.engine.solvers.solution import Direction
+from aucstudio.engine.types import Mask
 
 _MAX_ROUNDS = 50
-
-
-class TightRisk:
-    """The tight convex surrogate of 1 - pAUC as a function of the scores.
-
-    R(u) = sum_i max over r of sum_{j<=r} [g_j - f_j (s_i - v_(j))] / (m n (beta - alpha)), j
-    running over the ceil(n beta) highest negatives: the structural surrogate of these alone, which
-    is the maximum over all choices of so many negatives. At least the normalised 1 - pAUC, and 1
-    where all scores are equal. With alpha = 0, where g = f, it is
-    sum_ij g_j (1 - M_i(j))_+ / (m n beta).
-
-    One isotonic regression c^ (decreasing) of v_(j) + g_j / f_j with weights f_j answers for all
-    positives: r_i = #{j : c^_j > s_i}. O(N + k log k) time for k negatives in the range.
-
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (N,)
-    alpha, beta : float
-        0 <= alpha < beta <= 1; the ends may cut a negative in parts.
-
-    References
-    ----------
-    Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: the truncated feature map. The weights f
-    extend it to ranges that cut a negative in parts, as the authors' program does for [0, beta].
-    """
-
-    def __init__(self, positive: Mask, alpha: float, beta: float) -> None:
-        self._positives = np.flatnonzero(positive)
-        self._negatives = np.flatnonzero(~positive)
-        f = rank_weights(len(self._negatives), 0.0, beta)
-        self._kept = np.count_nonzero(f)
-        self._f = f[: self._kept]
-        self._g = rank_weights(len(self._negatives), alpha, beta)[: self._kept]
-        self._rise = self._g / self._f
-        self._mass = np.append(0.0, np.cumsum(self._f))
-        self._decreasing = alpha == 0.0
-        self._total = len(self._positives) * float(self._g.sum())
-
-    def __call__(self, scores: Array) -> tuple[float, Array]:
-        """Give the risk and a subgradient with respect to the scores, shape (N,)."""
-        s, t = scores[self._positives], -scores[self._negatives]
-        top = self._highest(t)
-        v = -t[top]
-        r = self._counts(v + self._rise, s)
-        q = len(s) - np.cumsum(np.bincount(r, minlength=self._kept + 1)[:-1])
-        gradient = np.zeros(len(scores))
-        gradient[self._positives] = -self._mass[r]
-        gradient[self._negatives[top]] = q * self._f
-        value = q @ (self._g + self._f * v) - self._mass[r] @ s
-        return max(float(value), 0.0) / self._total, gradient / self._total
-
-    def _highest(self, t: Array) -> NDArray[np.intp]:
-        """List the k negatives of highest score, in descending order."""
-        if self._kept == len(t):
-            return np.argsort(t)
-        top = np.argpartition(t, self._kept - 1)[: self._kept]
-        return top[np.argsort(t[top])]
-
-    def _counts(self, c: Array, s: Array) -> NDArray[np.intp]:
-        fitted: Array = c
-        if not self._decreasing:
-            fitted = isotonic_regression(c, weights=self._f, increasing=False).x
-        return np.searchsorted(-fitted, -s)
-
-
-class DifferenceRisk:
-    """The tight surrogate of [alpha, beta], alpha > 0, as a difference of two convex ones.
-
-    R(u) = (1 + rho) R_0(beta) - rho R_0(alpha) with rho = alpha / (beta - alpha), which is
-    sum_ij g_j (1 - M_i(j))_+ / (m n (beta - alpha)): not convex, but it charges only what is
-    inside the range.
-
-    References
-    ----------
-    Narasimhan and Agarwal (Neural Computation 2017), SVM_pAUC^dc.
-    """
-
-    def __init__(self, positive: Mask, alpha: float, beta: float) -> None:
-        self.rho = alpha / (beta - alpha)
-        self._whole = TightRisk(positive, 0.0, beta)
-        self._left = TightRisk(positive, 0.0, alpha)
-
-    def __call__(self, scores: Array) -> float:
-        """Give the risk."""
-        return (1 + self.rho) * self._whole(scores)[0] - self.rho * self._left(scores)[0]
-
-    def tangent(self, scores: Array) -> tuple[Array, float]:
-        """Give (c, k) so that c.u + k <= rho R_0(alpha)(u) for all u, with equality here."""
-        value, c = self._left(scores)
-        return self.rho * c, self.rho * (value - float(c @ scores))
-
-    def above(self, tangent: tuple[Array, float]) -> Risk:
-        """Give the convex risk that is at least this one, and equal where the tangent touches."""
-        slope, offset = tangent
-
-        def risk(scores: Array) -> tuple[float, Array]:
-            value, c = self._whole(scores)
-            raised = (1 + self.rho) * value - float(slope @ scores) - offset
-            return max(raised, 0.0), (1 + self.rho) * c - slope
-
-        return risk
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -175,6 +71,7 @@ class SVMpAUCTight(RangeSVM):
 
     key: ClassVar[str] = "svm-pauc-tight"
     title: ClassVar[str] = "SVM-pAUC tight"
+    solves: ClassVar[str] = "tight partial AUC"
     source: ClassVar[str] = (
         "Narasimhan and Agarwal (KDD 2013), SVM_pAUC^tight: a new support vector method for "
         "optimizing partial AUC based on a tight convex upper bound"

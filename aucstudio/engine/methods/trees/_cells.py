@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.types import Array, Mask
 
-Array = NDArray[np.float64]
 Cells = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _RANK = 32
 _ROW = (1 << _RANK) - 1

@@ -13,12 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import Array, AUCClassifier, Context, Fit, Mask
+from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.trees._growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
+from aucstudio.engine.types import Array, Mask
 
 _REPORTS_PER_DOUBLING = 16
 
@@ -57,6 +58,7 @@ class AUCSplit(AUCClassifier):
 
     key: ClassVar[str] = "auc-split"
     title: ClassVar[str] = "AUCsplit tree"
+    solves: ClassVar[str] = "area lost"
     family: ClassVar[str] = "boosting and trees"
     source: ClassVar[str] = (
         "Ferri, Flach and Hernández-Orallo (ICML 2002), "

@@ -126,7 +126,7 @@ class ScoresView(View):
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)
-        return {} if run is None else score_columns(run)
+        return {} if run is None else score_columns(run, self.session.table)
 
     # ------------------------------------------------------------- showing
 

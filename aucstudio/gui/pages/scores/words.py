@@ -7,6 +7,8 @@ import math
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.table import Table
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.runs.experiment import Band
 
@@ -56,8 +58,11 @@ def number(value: float) -> str:
     return text.rstrip(".")
 
 
-def score_columns(run: ShownRun) -> dict[str, list[object]]:
-    """Give every held-out score of every split: run, split, class, score, row from 1."""
+def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
+    """Give every held-out score of every split: run, split, class, score, row from 1.
+
+    Where the table of the run is there and a column names its rows, what it says stands beside.
+    """
     from_file = run.record.experiment.validation.scheme == "file"
     row = "test_file_row" if from_file else "row"
     data: dict[str, list[object]] = {name: [] for name in ("run", "split", "class", "score", row)}
@@ -69,4 +74,10 @@ def score_columns(run: ShownRun) -> dict[str, list[object]]:
         data["class"] += [names[int(of)] for of in split.test_positive.tolist()]
         data["score"] += split.test_scores.tolist()
         data[row] += (split.test_rows + 1).tolist()
+    schema = run.record.experiment.data.schema
+    known = table is not None and table.sha256 == schema.sha256 and not from_file
+    if known and table is not None and schema.identifier is not None:
+        cells = spelled(table.column(schema.identifier))
+        name = schema.identifier if schema.identifier not in data else f"{schema.identifier} (id)"
+        data[name] = [cells[k] for split in run.record.splits for k in split.test_rows.tolist()]
     return data

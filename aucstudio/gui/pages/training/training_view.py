@@ -28,6 +28,7 @@ from aucstudio.gui.pages.training.course import (
 from aucstudio.gui.pages.training.course_lines import CourseLine, CourseLines
 from aucstudio.gui.pages.training.plots import TrainingPlots
 from aucstudio.gui.pages.training.table import course_table
+from aucstudio.gui.pages.training.verify_panel import VerifyPanel
 from aucstudio.gui.pages.training.words import (
     area_sentence,
     before_words,
@@ -98,6 +99,9 @@ class TrainingView(TrainingControls):
         column.addWidget(self.key)
         column.addWidget(self.hint, stretch=1)
         column.addLayout(self.plots_, stretch=1)
+        self.verify_panel = VerifyPanel(self.session)
+        column.addWidget(self.verify_panel)
+        self.controls.addWidget(self.verify_panel.row)
         self.body.addLayout(column)
 
     def figure(self) -> Plot:
@@ -119,6 +123,9 @@ class TrainingView(TrainingControls):
         self._courses = [course for run in runs for course in run_courses(run)]
         self._take_live()
         self.fill_splits()
+        chosen = self.session.run(self.session.selected)
+        record = None if chosen is None else chosen.record
+        self.verify_panel.show_run(record, self.session.focus.split)
         waiting = unready(runs)
         if waiting:
             self._background.start(waiting, lambda post: make_ready(waiting, post))
@@ -319,3 +326,4 @@ class TrainingView(TrainingControls):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.plots_.list_runs()
+        self.verify_panel.fit_page(self.height())

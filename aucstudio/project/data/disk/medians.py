@@ -73,7 +73,7 @@ def _cells(
     for start, window in table.windows(table.height(0), numbers) if numbers else ():
         here = np.flatnonzero(chosen[start : start + window.rows])
         columns = {column.name: column for column in window.columns}
-        yield [keys_of(known(columns[name].values[here])) for name in numbers]
+        yield [keys_of(known(columns[name].measured()[here])) for name in numbers]
 
 
 def _gathered(

@@ -1,21 +1,25 @@
-"""Files whose cells are fetched as they are needed: Parquet where it lies, text from a copy."""
+"""Files whose cells are fetched as they are needed: Parquet where it lies, others from a copy."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.parquet import ParquetReader, fingerprint, is_parquet
+from aucstudio.project.data.parquet import ParquetReader, fingerprint
+from aucstudio.project.data.readers.format import MATRIX, PARQUET
+from aucstudio.project.data.readers.reading import Plain, make_plain, naming
+from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import ReadingProgress, no_rows, open_delimited
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.reader import Reader
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Unreadable, first_unreadable
+from aucstudio.project.errors import InputError
 
 DUCK_BYTES = 256_000_000
 
@@ -25,7 +29,7 @@ class Found:
     """A file whose cells can be fetched."""
 
     store: CellStore
-    kind: Literal["csv", "parquet"]
+    kind: str
     dialect: Dialect = dataclasses.field(default_factory=Dialect)
     sha256: str
     names: list[str]
@@ -39,6 +43,8 @@ class Found:
     settled: frozenset[int] = frozenset()
     unreadable: dict[str, Unreadable]
     row_numbers: Numbers | None = None
+    sheets: tuple[str, ...] = ()
+    roles: dict[str, str] = dataclasses.field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
 
@@ -52,9 +58,39 @@ def open_file(
     InputError
         If it cannot be read as a table.
     """
-    if is_parquet(path):
-        return _open_parquet(path, folder, tell, schema)
-    opened = open_delimited(path, given, folder, tell, schema)
+    if several(path):
+        raise InputError(
+            f"{path} is several files, which are read into memory: join them into one to leave "
+            "the table on disk",
+            file=str(path),
+            setting="stream",
+        )
+    plain = make_plain(path, given, folder, tell, schema)
+    if plain.kind == MATRIX:
+        raise InputError(
+            f"{path} is sparse and is read into memory as a whole: leave out what keeps it on disk",
+            file=str(path),
+            setting="stream",
+        )
+    with naming(plain):
+        open_plain = _open_parquet if plain.kind == PARQUET else _open_text
+        found = open_plain(plain, folder, tell, schema)
+    found.store.shown = path
+    return dataclasses.replace(
+        found,
+        kind=plain.format,
+        sha256=plain.sha256 or found.sha256,
+        dialect=dataclasses.replace(found.dialect, sheet=plain.part),
+        notes=[*plain.notes, *found.notes],
+        chosen=plain.chosen,
+        sheets=plain.parts,
+        roles=plain.roles,
+    )
+
+
+def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Found:
+    path = plain.path
+    opened = open_delimited(path, plain.given, folder, tell, schema, plain.texts)
     reader = Reader(
         opened.source,
         folder,
@@ -97,7 +133,10 @@ def open_file(
     )
 
 
-def _open_parquet(path: Path, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Found:
+def _open_parquet(
+    plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None
+) -> Found:
+    path = plain.path
     sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:

@@ -22,6 +22,7 @@ from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
 from aucstudio.project.data.finding import with_findings
+from aucstudio.project.data.labels import MergeChoice, PositiveChoice, Threshold
 from aucstudio.project.data.parquet import infinite
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -33,9 +34,9 @@ from aucstudio.project.data.table import (
     parts_of,
     settled,
     teller,
+    with_said,
 )
 from aucstudio.project.data.table_info import role_notes
-from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
 __all__ = ["BLOCK_BYTES", "DUCK_BYTES", "DiskTable", "open_stream"]
@@ -102,17 +103,19 @@ class DiskTable(AnyTable):
         if self.label is None:
             return masks[0], masks[1]
         column, wanted = self.column(self.label), self.positive
-        k = self.places[column.name]
-        if column.kind == "text":
-            known, equal = f"c{k} IS NOT NULL", f"coalesce(c{k} = {literal(wanted or '')}, false)"
-        else:
-            known = f"NOT isnan(c{k})"
-            equal = f"c{k} = {_number(wanted)}"
+        cell = f"c{self.places[column.name]}"
+        known = f"{cell} IS NOT NULL" if column.kind == "text" else f"NOT isnan({cell})"
+        equal = "false" if wanted is None else self.rule.sql(cell, column.kind, wanted)
         for start in range(0, self.rows, _LABEL_WINDOW):
             stop = min(start + _LABEL_WINDOW, self.rows)
-            marks = [known, equal if wanted is not None else "false"]
-            masks[:, start:stop] = self.store.expressions(marks, start, stop)
+            masks[:, start:stop] = self.store.expressions([known, equal], start, stop)
         return masks[0], masks[1]
+
+    def _beyond(self, name: str, threshold: Threshold) -> tuple[int, int]:
+        cell = f"c{self.places[name]}"
+        wanted = [f"count(*) FILTER ({sql})" for sql in (threshold.sql(cell), f"NOT isnan({cell})")]
+        marked, known = self.store.totals(wanted)
+        return marked, known
 
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
@@ -202,13 +205,6 @@ class DiskTable(AnyTable):
         self.release()
 
 
-def _number(text: str | None) -> str:
-    try:
-        return f"{float(text or 'nan')!r}::DOUBLE"
-    except ValueError:
-        return "NULL"  # no number equals it
-
-
 def described(column: Column) -> ColumnInfo:
     """Give what is known of a column, without its cells."""
     return ColumnInfo(**{f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)})
@@ -244,9 +240,10 @@ def open_stream(
     path: str | Path,
     *,
     label: LabelChoice = None,
-    positive: str | None = None,
+    positive: PositiveChoice = None,
     ignore: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
+    merge: MergeChoice = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -260,7 +257,7 @@ def open_stream(
 
     Parameters
     ----------
-    path, label, positive, ignore, roles, need_label, dialect, schema, progress
+    path, label, positive, ignore, roles, merge, need_label, dialect, schema, progress
         As for :func:`~aucstudio.project.data.table.read_table`.
     block_bytes : int
         Bytes of a block of prepared rows; some three times that is in memory at a time.
@@ -288,7 +285,9 @@ def open_stream(
             note = f"what columns hold was guessed from {_SAMPLE_ROWS:,} of the {found.rows:,} rows"
             bare = dataclasses.replace(bare, notes=(*bare.notes, note))
         given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
-        table = settled(bare, seen, label, positive, given, schema, need_label=need_label)
+        if schema is None and need_label:
+            label, given = with_said(found.roles, label, given, bare.columns)
+        table = settled(bare, seen, label, positive, given, schema, merge, need_label=need_label)
     except BaseException:
         found.store.close()
         release()
@@ -327,6 +326,7 @@ def _bare(
         chosen=found.chosen,
         unreadable=found.unreadable,
         row_numbers=found.row_numbers,
+        sheets=found.sheets,
         store=found.store,
         places={name: k for k, name in enumerate(found.names)},
         settled=found.settled,

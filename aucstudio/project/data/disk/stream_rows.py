@@ -21,7 +21,13 @@ from aucstudio.project.data.disk.medians import (
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import Preparation, level_counts, most_frequent, no_features
+from aucstudio.project.data.prepare import (
+    Preparation,
+    absent_of,
+    level_counts,
+    most_frequent,
+    no_features,
+)
 from aucstudio.project.data.scales import Quantiles, limits, settled, unit_of, usual_size
 
 Array = NDArray[np.float64]
@@ -108,6 +114,7 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
         keep_gaps,
         lows,
         highs,
+        absent_of(c for c in table.features if c.role == "number"),
     )
 
 
@@ -185,7 +192,7 @@ def _first_pass(
         columns = {column.name: column for column in window.columns}
         here = np.flatnonzero(chosen[start : start + window.rows])
         for k, name in enumerate(numbers):
-            cells = columns[name].values[here]
+            cells = columns[name].measured()[here]
             found.moments[k].add(cells)
             found.leading[k] += histogram(first_digits(known(cells)))
         for counter, name in zip(found.levels, categories, strict=True):
@@ -202,4 +209,4 @@ def _again(
         columns = {column.name: column for column in window.columns}
         here = np.flatnonzero(chosen[start : start + window.rows])
         for k, found in moments.items():
-            found.add(columns[numbers[k]].values[here])
+            found.add(columns[numbers[k]].measured()[here])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.findings.separation import codes_of
 from aucstudio.project.data.table import Table
 
 Prints = NDArray[np.uint64]
@@ -68,8 +69,7 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
     """Count the repeated rows among whose likes several classes occur."""
     if table.label is None:
         return 0
-    cells = table.column(table.label).values[again]
-    codes = np.unique(cells.astype(str) if cells.dtype == object else cells, return_inverse=True)[1]
+    codes = codes_of(table.column(table.label), again)
     count = int(numbers.max()) + 1
     least = np.full(count, codes.max() + 1)
     most = np.zeros(count, dtype=codes.dtype)
@@ -111,13 +111,20 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
     return (rows, prints) if ordered else (rows[:0], prints[:0])
 
 
-def fingerprints(columns: Sequence[Column]) -> Prints:
-    """Give a fingerprint of every row; comparable within this process alone."""
-    rows = np.arange(len(columns[0].values))
-    prints = np.zeros(len(rows), dtype=np.uint64)
-    for column in columns:
-        prints = _mixed(prints, _prints(column, rows))
-    return prints
+def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
+    """Count the rows of some columns that are among those of others, columns one by one."""
+    sides = [(cells, np.arange(len(cells[0].values))) for cells in (ours, theirs)]
+    order = sorted(range(len(ours)), key=lambda k: -ours[k].distinct)
+    rows = [numbers for _, numbers in sides]
+    prints = [np.zeros(len(numbers), dtype=np.uint64) for numbers in rows]
+    for start in range(0, len(order), _AT_ONCE):
+        for side, (columns, _) in enumerate(sides):
+            for k in order[start : start + _AT_ONCE]:
+                prints[side] = _mixed(prints[side], _prints(columns[k], rows[side]))
+        known = [np.isin(prints[side], prints[1 - side]) for side in (0, 1)]
+        rows = [numbers[kept] for numbers, kept in zip(rows, known, strict=True)]
+        prints = [found[kept] for found, kept in zip(prints, known, strict=True)]
+    return len(rows[1])
 
 
 def shared(train: Table, test: Table) -> Finding | None:
@@ -135,10 +142,11 @@ def shared(train: Table, test: Table) -> Finding | None:
     ours, theirs = ([table.column(name) for name in names] for table in (train, test))
     if any(a.kind != b.kind for a, b in zip(ours, theirs, strict=True)):
         return None
-    known = fingerprints(ours)
-    met = int(np.count_nonzero(np.isin(fingerprints(theirs), known)))
+    met = met_again(ours, theirs)
+    if not met:
+        return None
     chance = 2 * _expected(ours, np.arange(train.rows)) * test.rows / max(train.rows, 1)
-    if not met or met <= _NOT_BY_CHANCE * chance:
+    if met <= _NOT_BY_CHANCE * chance:
         return None
     return Finding(
         "leak",

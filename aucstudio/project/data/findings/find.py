@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import recast
 from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out
@@ -33,7 +34,7 @@ def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tupl
     """
     found = [*table.findings, *labelling(table), *left_out(table)]
     looked_at = in_memory(table)
-    searches = _SEARCHES if looked_at is table else _IN_SOME
+    searches = _SEARCHES if isinstance(table, Table) else _IN_SOME
     for n, search in enumerate(searches):
         if tell is not None:
             tell(n / len(searches))
@@ -44,7 +45,10 @@ def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tupl
 def in_memory(table: AnyTable) -> Table:
     """Give the table, or rows of one on disk, from here and there."""
     if isinstance(table, Table):
-        return table
+        if not table.absent:
+            return table
+        measured = [recast(c, values=c.measured()) if c.absent else c for c in table.columns]
+        return dataclasses.replace(table, columns=tuple(measured))
     assert isinstance(table, DiskTable)
     seen = look_at(table, table.columns)
     columns = tuple(

@@ -44,8 +44,8 @@ def groups(table: Table) -> Iterator[Finding]:
         if is_named_identifier(column.name) and names_things:
             yield Finding(
                 "group",
-                f"column {column.name} names {column.distinct:,} things in {known:,} rows: rows of "
-                "one thing may belong together",
+                f"column {column.name} seems to name {column.distinct:,} persons or things, in "
+                f"{known:,} rows: those of one may belong together",
                 (column.name,),
                 known,
             )

@@ -42,7 +42,9 @@ def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
 
 def _format_words(document: dict[str, Any]) -> str:
     if document["format"] != "csv":
-        return str(document["format"])
+        sheets = ", ".join(map(repr, document.get("sheets", ())))
+        form = str(document["format"])
+        return f"{form}, {document['sheet']!r} of {sheets}" if sheets else form
     return (
         f"csv, {document['encoding']}, delimiter {document['delimiter']!r}, decimal "
         f"{document['decimal']!r}, {'a' if document['header'] else 'no'} header row"

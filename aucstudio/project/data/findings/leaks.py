@@ -14,6 +14,7 @@ from aucstudio.project.data.findings.separation import (
     Classes,
     area_of,
     area_of_levels,
+    codes_of,
 )
 from aucstudio.project.data.table import Table
 
@@ -76,11 +77,12 @@ def _is_the_label(table: Table, column: Column) -> bool:
     label = table.column(table.label)
     if column.distinct != label.distinct or column.distinct > MOST_CODES:
         return False
-    known = column.known() & label.known()
-    pairs = set(zip(column.values[known].tolist(), label.values[known].tolist(), strict=True))
-    return len(pairs) == column.distinct and int(np.count_nonzero(known)) == int(
-        label.known().sum()
-    )
+    known = column.known()
+    if not np.array_equal(known, label.known()):
+        return False
+    (rows,) = np.nonzero(known)
+    pairs = codes_of(column, rows) * label.distinct + codes_of(label, rows)
+    return len(np.unique(pairs)) == column.distinct
 
 
 def _known_in_one(table: Table, column: Column, classes: Classes) -> Iterator[Finding]:

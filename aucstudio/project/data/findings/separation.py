@@ -97,7 +97,7 @@ def ranked_area(high: Array, low: Array) -> float:
 
 def area_of_levels(column: Column, rows: Classes) -> float | None:
     """Give the area that levels reach, ranked on one half of the rows and judged on the other."""
-    codes = _codes(column, np.concatenate([rows.positive, rows.negative]))
+    codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))
     positive = np.arange(len(codes)) < len(rows.positive)
     half = np.random.default_rng(0).random(len(codes)) < 0.5
     found = []
@@ -120,7 +120,8 @@ def _shares(codes: Rows, positive: NDArray[np.bool_], levels: int) -> Array:
     return shares
 
 
-def _codes(column: Column, rows: Rows) -> Rows:
+def codes_of(column: Column, rows: Rows) -> Rows:
+    """Number the values of a column in some rows, a missing one among them."""
     cells = column.values[rows]
     if column.kind == "number":
         return np.unique(cells, return_inverse=True)[1].astype(np.intp)

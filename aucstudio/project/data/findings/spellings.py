@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.spelling import alike, usual_spellings
 from aucstudio.project.data.table import Table
 
+_WINDOW = 100_000
 _MOST_LEVELS = 10_000
 _SHOWN = 3
 
@@ -24,34 +25,16 @@ def spellings(table: Table) -> Iterator[Finding]:
 
 
 def _in_levels(column: Column) -> Iterator[Finding]:
-    levels = {cell for cell in column.values.tolist() if cell is not None}
-    if alike(levels):
+    levels: set[str | None] = set()
+    # Windows, because one pass over objects in C would hold the GIL throughout.
+    for start in range(0, len(column.values), _WINDOW):
+        levels.update(column.values[start : start + _WINDOW].tolist())
+    if alike(level for level in levels if level is not None):
         yield from _findings(column, column.counts, f"levels of column {column.name}")
 
 
-def alike(names: Iterable[str]) -> list[list[str]]:
-    """Group names that differ in capitals, blanks and forms of letters only; two or more each."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(_folded(name), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def merged_spellings(counts: Mapping[str, int]) -> dict[str, str]:
-    """Give the commonest spelling for each that has others; empty where there are none."""
-    merged = {}
-    for group in alike(counts):
-        usual = max(group, key=lambda name: (counts[name], name))
-        merged.update(dict.fromkeys(group, usual))
-    return merged
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split()) or name
-
-
 def _findings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
-    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in alike(counts)]
+    groups = usual_spellings(counts)
     if not groups or column.kind != "text":
         return
     groups.sort(key=lambda group: -sum(counts[name] for name in group))

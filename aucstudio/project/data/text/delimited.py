@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,10 +103,12 @@ def read_delimited(
     given: Mapping[str, Any],
     tell: ReadingProgress,
     schema: Schema | None = None,
+    texts: Collection[str] = (),
 ) -> Delimited:
     """Read a delimited text file, whose dialect is detected but for what is ``given``.
 
-    With a ``schema``, what the cells are is taken from there.
+    With a ``schema``, what the cells are is taken from there; without, ``texts`` names columns of
+    texts, whatever their cells look like.
 
     Raises
     ------
@@ -114,7 +116,7 @@ def read_delimited(
         If the file cannot be read as a table of at least two columns and one row.
     """
     with scratch.folder() as temporary:
-        opened = open_delimited(path, given, temporary, tell, schema)
+        opened = open_delimited(path, given, temporary, tell, schema, texts)
         source, forms, settled = opened.source, opened.forms, opened.settled
         contents = read_short(source, forms, settled) if opened.short else None
         if contents is None:
@@ -194,6 +196,7 @@ def open_delimited(
     folder: Path,
     tell: ReadingProgress,
     schema: Schema | None = None,
+    texts: Collection[str] = (),
 ) -> Opened:
     """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
 
@@ -224,6 +227,8 @@ def open_delimited(
     source = Source(plain, path, dialect, names, found.lines, lookalikes)
     notes = [*_dialect_notes(dialect, found.encoding), *notes]
     forms, settled = _forms(names, sample, dialect, schema, given)
+    if schema is None:
+        forms |= {k: None for k, name in enumerate(names) if name in texts}
     chosen = tuple(sorted(given))
     short = is_short(text, whole, plain.stat().st_size)
     return Opened(source, found.sha256, sample, forms, notes, chosen, settled, short)

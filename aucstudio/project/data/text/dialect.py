@@ -46,6 +46,8 @@ class Dialect:
     short_header : {"", "first", "last"}
         Which name the header lacks, where rows have a cell more: R writes none for row names, and
         rows may end in a delimiter.
+    sheet : str
+        The sheet, table or member of a file that has several; empty where it has one.
     """
 
     encoding: str = "utf-8"
@@ -55,6 +57,7 @@ class Dialect:
     header: bool = True
     skip: int = 0
     short_header: Literal["", "first", "last"] = ""
+    sheet: str = ""
 
     def check(self) -> None:
         """Raise InputError for marks that cannot be."""

@@ -25,7 +25,8 @@ _PREPARING = (
     "A prepared row x has one number for each number column, in order, then one for each level of "
     "each category column, in order.",
     "A number becomes (cell - mean) / scale; a gap is median before that, or stays a gap if "
-    "keep_gaps is true. A cell below low or above high is a gap.",
+    "keep_gaps is true. A cell below low or above high is a gap, and so is one that is among the "
+    "numbers of missing, where a column has such.",
     "A level is 1 where the cell is that text, else 0; a gap counts as the text "
     f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits.",
     "The row is called positive where its score exceeds 0.",
@@ -130,7 +131,11 @@ def _preparation(model: Model) -> dict[str, Any]:
     )
     return {
         "numbers": [
-            {"name": name, "median": median, "mean": mean, "scale": scale, "low": low, "high": high}
+            {
+                **{"name": name, "median": median, "mean": mean, "scale": scale},
+                **{"low": low, "high": high},
+                **({"missing": learnt.absent[name]} if name in learnt.absent else {}),
+            }
             for name, median, mean, scale, low, high in numbers
         ],
         "keep_gaps": learnt.keep_gaps,

@@ -110,7 +110,8 @@ def _prepare(graph: _Graph, model: Model) -> str:
     count = len(learnt.numbers)
     parts = []
     if count:
-        cells = _near(graph, graph.add("Concat", *graph.inputs[:count], axis=1), learnt)
+        cells = _measured(graph, graph.add("Concat", *graph.inputs[:count], axis=1), learnt)
+        cells = _near(graph, cells, learnt)
         if not learnt.keep_gaps:
             gaps = graph.add("IsNaN", cells)
             cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
@@ -124,6 +125,18 @@ def _prepare(graph: _Graph, model: Model) -> str:
         for name, levels in zip(graph.inputs[count:], learnt.levels, strict=True)
     ]
     return graph.add("Concat", *parts, axis=1)
+
+
+def _measured(graph: _Graph, cells: str, learnt: Preparation) -> str:
+    """Make NaN of numbers that stand for a missing value."""
+    gap = graph.constant(np.float64(np.nan)) if learnt.absent else ""
+    for k in range(max(map(len, learnt.absent.values()), default=0)):
+        # What equals NaN? Nothing: columns with fewer such numbers.
+        numbers = [
+            (*learnt.absent.get(name, ()), *[np.nan] * (k + 1))[k] for name in learnt.numbers
+        ]
+        cells = graph.add("Where", graph.add("Equal", cells, graph.constant(numbers)), gap, cells)
+    return cells
 
 
 def _near(graph: _Graph, cells: str, learnt: Preparation) -> str:

@@ -94,6 +94,8 @@ def _constants(model: Model) -> Iterable[str]:
     yield "# Name: what a gap becomes, then what is subtracted, then what it is divided by; the"
     yield "# unit to compute in; the limits beyond which a number counts as a gap."
     yield _mapping("NUMBERS", numbers)
+    yield "# Name: numbers that stand for a gap."
+    yield _mapping("ABSENT", dict(learnt.absent))
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
     yield "# Name: its levels; any other text is none of them."
     yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))

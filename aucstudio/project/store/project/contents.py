@@ -13,10 +13,14 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.project import typed
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.database import FAILURES
 from aucstudio.project.store.project.run_documents import read_run
 from aucstudio.project.store.project.sealed import parse, unseal
 from aucstudio.project.store.project.source import ProjectSource
+
+VERIFIED = "verification "
+"""How the names of the documents begin that hold what verifying a run found."""
 
 _MOST_TOLD = 10
 # Each is read with what belongs to it.
@@ -77,6 +81,8 @@ class Listing:
     damaged : list of DamagedRun
     notes : list of str
         What else is damaged.
+    verifications : dict of str to Verification
+        By run; earlier programs leave them be.
     """
 
     plan: dict[str, Any]
@@ -84,6 +90,7 @@ class Listing:
     records: list[RunRecord]
     damaged: list[DamagedRun]
     notes: list[str]
+    verifications: dict[str, Verification] = dataclasses.field(default_factory=dict)
 
     def warnings(self, path: Path) -> list[str]:
         """Say what is damaged, a sentence each."""
@@ -161,7 +168,35 @@ def read_contents(source: ProjectSource) -> Listing:
             except ValueError as error:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
-    return Listing(plan, version, records, damaged, notes)
+        verifications = dict(_verifications(database, number, notes))
+    return Listing(plan, version, records, damaged, notes, verifications)
+
+
+def _verifications(
+    database: sqlite3.Connection, number: int, notes: list[str]
+) -> Iterator[tuple[str, Verification]]:
+    """Read what verifying runs found; what is damaged is noted and left out."""
+    if number == 1:
+        return
+    try:
+        rows = database.execute(
+            "SELECT name, document, checksum FROM documents WHERE substr(name, 1, ?) = ?",
+            (len(VERIFIED), VERIFIED),
+        ).fetchall()
+    except FAILURES:
+        notes.append("What verifying runs found cannot be read: verify them again.")
+        return
+    for name, document, found in rows:
+        run = str(name).removeprefix(VERIFIED)
+        try:
+            verification = Verification.from_json(unseal(document, found, "verification", run))
+            if verification.run != run:
+                raise ValueError(f"it is of another run, {verification.run}")
+            yield run, verification
+        except ValueError as error:
+            notes.append(
+                f"What verifying {_shown(run)} found is damaged ({error}): verify it again."
+            )
 
 
 def read_through(record: RunRecord) -> None:

@@ -1,7 +1,8 @@
 """What tables a project file has, by format, and how one format becomes the next.
 
 Format 2: ``meta`` (the format number), ``documents`` (``plan``, what the window shows and people
-edit; ``contents``, how much there is, so that nothing can be missing without notice), ``records``
+edit; ``contents``, how much there is, so that nothing can be missing without notice;
+``verification`` and a run, what verifying it found, which earlier programs leave be), ``records``
 (one run each, in order, with the checksums of its arrays), ``blobs`` (arrays and models by their
 checksum), ``flights`` (runs under way). Documents are JSON with a checksum.
 

@@ -7,7 +7,8 @@ it reads what it goes by: calls may come from any thread, and from several progr
 What is in the tables is said in :mod:`aucstudio.project.store.project.layout`. A project of an
 earlier format is read as it is, and carried over when it is first written to. Arrays may be added
 without another format number: a program reads those it knows, and does without those that an
-earlier one did not write (the stages, and the looks on the way).
+earlier one did not write (the stages, and the looks on the way). So may documents: what verifying
+a run found stands beside its record, which never changes.
 """
 
 from __future__ import annotations
@@ -26,8 +27,15 @@ from aucstudio.project import typed
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
-from aucstudio.project.store.project.contents import Listing, read_amounts, read_contents, read_plan
+from aucstudio.project.store.project.contents import (
+    VERIFIED,
+    Listing,
+    read_amounts,
+    read_contents,
+    read_plan,
+)
 from aucstudio.project.store.project.creation import create_whole
 from aucstudio.project.store.project.database import FAILURES, connect, explained, has_stale_journal
 from aucstudio.project.store.project.layout import FORMAT, empty_project, format_of, write_contents
@@ -161,6 +169,11 @@ class ProjectFile:
             _count_anew(database)
         return dataclasses.replace(record, id=run) if run != record.id else record
 
+    def keep_verification(self, verification: Verification) -> None:
+        """Keep what verifying a run found, in place of what was found before."""
+        with self._writing() as database:
+            _insert_verification(database, verification)
+
     # ------------------------------------------------------------- runs under way
 
     def take_off(self, experiment: Experiment) -> None:
@@ -278,7 +291,10 @@ def open_or_create(project: str | Path) -> ProjectFile:
 
 
 def write_project(
-    path: str | Path, records: Iterable[RunRecord], plan: Mapping[str, Any]
+    path: str | Path,
+    records: Iterable[RunRecord],
+    plan: Mapping[str, Any],
+    verifications: Iterable[Verification] = (),
 ) -> ProjectFile:
     """Write a project of these runs and this plan; it takes the place of ``path`` once it is whole.
 
@@ -296,6 +312,8 @@ def write_project(
             with project._writing() as database:
                 for record in records:
                     _insert_run(database, record.id, *run_document(record))
+                for verification in verifications:
+                    _insert_verification(database, verification)
                 _count_anew(database)
             project.set_plan(plan)
     except DamagedError:
@@ -318,6 +336,13 @@ def _insert_run(
     database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (position, run, *sealed))
     for key, data in blobs.items():
         put_blob(database, key, data)
+
+
+def _insert_verification(database: sqlite3.Connection, verification: Verification) -> None:
+    run = verification.run
+    sealed = seal(verification.as_json(), "verification", run)
+    row = (f"{VERIFIED}{run}", *sealed)
+    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 
 def _reason(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.arrays import array_from_bytes
+from aucstudio.project.store.project.contents import VERIFIED
 from aucstudio.project.store.project.layout import empty_project, write_contents
 from aucstudio.project.store.project.pages import rows
 from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal, unseal
@@ -33,12 +34,15 @@ class Salvage:
         What could not be kept, a sentence each.
     blobs : dict of checksum to bytes
     plan : dict
+    verified : dict of str to dict
+        By run, what verifying it found.
     """
 
     runs: dict[int, tuple[str, Run]]
     lost: list[str]
     blobs: dict[bytes, bytes]
     plan: dict[str, Any]
+    verified: dict[str, dict[str, Any]]
 
 
 def salvage(path: Path) -> Salvage:
@@ -83,6 +87,12 @@ def write_salvage(found: Salvage, path: Path) -> None:
         }
         for key in used:
             database.execute("INSERT INTO blobs VALUES (?, ?)", (key, found.blobs[key]))
+        kept = {run for run, _ in found.runs.values()}
+        for run in sorted(kept & found.verified.keys()):
+            sealed = seal(found.verified[run], "verification", run)
+            database.execute(
+                "INSERT INTO documents VALUES (?, ?, ?)", (f"{VERIFIED}{run}", *sealed)
+            )
         plan = seal({"version": 1, "plan": found.plan}, "plan")
         database.execute("INSERT INTO documents VALUES ('plan', ?, ?)", plan)
         write_contents(database, runs=len(found.runs), plan=1)
@@ -99,6 +109,7 @@ class _Finds:
         self.blobs: dict[bytes, bytes] = {}
         self.plans: list[tuple[int, dict[str, Any]]] = []
         self.arrays: dict[tuple[str, int, str], bytes] = {}
+        self.verified: dict[str, dict[str, Any]] = {}
 
     def take(self, number: int, row: tuple[Any, ...]) -> None:
         """Take in a row if it is one of ours, whole."""
@@ -109,6 +120,9 @@ class _Finds:
                 case ("plan", bytes(data), bytes(found)):
                     plan = unseal(data, found, "plan")
                     self.plans.append((plan["version"], plan["plan"]))
+                case (str(name), bytes(data), bytes(found)) if name.startswith(VERIFIED):
+                    run = name.removeprefix(VERIFIED)
+                    self.verified[run] = unseal(data, found, "verification", run)
                 case (bytes(found), bytes(data)) if len(found) == SIZE and checksum(data) == found:
                     self.blobs[found] = data
                 # Format 1 has no checksums: what can be parsed is taken.
@@ -136,7 +150,7 @@ class _Finds:
             except (KeyError, TypeError, AttributeError):
                 lost.append(f"run {position} ({run}) is not laid out as a run")
         plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
-        return Salvage(kept, lost, self.blobs, plans[-1] if plans else {})
+        return Salvage(kept, lost, self.blobs, plans[-1] if plans else {}, self.verified)
 
     def _whole_splits(
         self, run: str, document: Run, title: str, lost: list[str]

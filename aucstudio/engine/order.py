@@ -1,4 +1,4 @@
-"""The ascending order of many scores, in time that grows with their number."""
+"""The ascending order of many numbers, in time that grows with their count."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.roc.curve import Scores
-from aucstudio.engine.types import Index
+from aucstudio.engine.types import Array, Index
 
 _MANY = 50_000  # of fewer, comparing takes no longer
 
 _DIGITS, _BITS = 6, 11
 _RADIX = 1 << _BITS
 
+Floats = NDArray[np.floating[Any]]
 Keys = NDArray[np.uint64]
 
 
-def ascending(values: Scores) -> tuple[Index, Scores]:
-    """Give the order that sorts finite values, and them in that order.
-
-    Many values in double precision are sorted by their digits, eleven bits at a time: half the
-    time of comparing them, and those that tie keep their order.
-    """
+def ascending(values: Floats) -> tuple[Index, Floats]:
+    """Give the order that sorts finite values, and them in that order."""
     if len(values) < _MANY or values.dtype != np.float64:
         order = np.argsort(values)
         return order, values[order]
-    places = [np.empty(len(values), dtype=np.int32 if _fits(values) else np.intp) for _ in "ab"]
-    keys = [np.empty(len(values), dtype=np.uint64) for _ in "ab"]
+    order, found = by_digits(values.astype(np.float64, copy=False))
+    return order.astype(np.intp, copy=False), found
+
+
+def by_digits(values: Array) -> tuple[NDArray[np.signedinteger[Any]], Array]:
+    """Do the same by digits, eleven bits at a time: on many values, half the time of comparing.
+
+    Values that tie keep their order, but that -0 comes before 0; NaN comes last.
+    """
+    kind = np.int32 if len(values) <= np.iinfo(np.int32).max else np.intp
+    order, next_order = (np.empty(len(values), dtype=kind) for _ in range(2))
+    keys, next_keys = (np.empty(len(values), dtype=np.uint64) for _ in range(2))
     bits = np.ascontiguousarray(values).view(np.uint64)
-    order, found = _by_digits(bits, places[0], keys[0], places[1], keys[1])
-    return order.astype(np.intp, copy=False), found.view(np.float64)
-
-
-def _fits(values: NDArray[Any]) -> bool:
-    return len(values) <= np.iinfo(np.int32).max
+    order, found = _by_digits(bits, order, keys, next_order, next_keys)
+    return order, found.view(np.float64)
 
 
 @kernel
@@ -48,9 +50,12 @@ def _by_digits(
     A float's bits rise with it once the sign is flipped, or all bits of a negative one.
     """
     n, mask, sign = len(bits), np.uint64(_RADIX - 1), np.uint64(1) << np.uint64(63)
+    infinite, last = np.uint64(0x7FF) << np.uint64(52), ~np.uint64(0)
     counts = np.zeros((_DIGITS, _RADIX), np.int64)
     for i in range(n):
         key = ~bits[i] if bits[i] & sign else bits[i] | sign
+        if bits[i] & ~sign > infinite:
+            key = last
         keys[i], order[i] = key, i
         for digit in range(_DIGITS):
             counts[digit, (key >> np.uint64(_BITS * digit)) & mask] += 1

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.linalg import chunks
 from aucstudio.engine.params import param
+from aucstudio.engine.types import Array
 
-Array = NDArray[np.float64]
 
-ROWS_PER_CHUNK = 512
+class Values(Protocol):
+    """Kernel values against some rows."""
+
+    def __call__(self, A: Array, out: Array | None = None) -> Array:
+        """Compute k(a, b) for the rows of A, all at once."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,34 +51,40 @@ class Kernel:
     ) -> Array:
         """Compute k(a, b) for the rows of A against those of B, shape (len(A), len(B)).
 
-        Rows are done in chunks, ``progress`` hears of each: no numpy call holds the
+        Rows are done in chunks, ``progress`` is told of each: no numpy call holds the
         processor for long, and no temporary is larger than a chunk.
         """
+        values, K = self.against(B), np.empty((len(A), len(B)))
+        for rows in chunks(len(A)):
+            values(A[rows], K[rows])
+            if progress is not None:
+                progress(rows.stop / len(A))
+        return K
+
+    def against(self, B: Array) -> Values:
+        """Give k against the rows of B as a function of a chunk of rows, and of where to write."""
         # Distances are taken about a point of the data: offsets far from 0 then cost no digits.
         centre = B.mean(axis=0) if self.kind == "rbf" and len(B) else np.zeros(B.shape[1])
         Bt = np.ascontiguousarray((B - centre).T)
         b2 = np.einsum("ij,ij->j", Bt, Bt)
-        K = np.empty((len(A), len(B)))
-        for start in range(0, len(A), ROWS_PER_CHUNK):
-            rows = slice(start, start + ROWS_PER_CHUNK)
-            self._fill(K[rows], A[rows] - centre, Bt, b2)
-            if progress is not None:
-                progress(min(1.0, (start + ROWS_PER_CHUNK) / len(A)))
-        return K
 
-    def _fill(self, out: Array, A: Array, Bt: Array, b2: Array) -> None:
-        np.matmul(A, Bt, out=out)
-        if self.kind == "rbf":
-            out *= -2.0
-            out += b2
-            out += np.einsum("ij,ij->i", A, A)[:, None]
-            np.maximum(out, 0.0, out=out)
-            out *= -self.gamma
-            np.exp(out, out=out)
-        elif self.kind == "poly":
-            out *= self.gamma
-            out += self.coef0
-            np.power(out, self.degree, out=out)
+        def values(A: Array, out: Array | None = None) -> Array:
+            A = A - centre
+            K = np.matmul(A, Bt, out=out)
+            if self.kind == "rbf":
+                K *= -2.0
+                K += b2
+                K += np.einsum("ij,ij->i", A, A)[:, None]
+                np.maximum(K, 0.0, out=K)
+                K *= -self.gamma
+                np.exp(K, out=K)
+            elif self.kind == "poly":
+                K *= self.gamma
+                K += self.coef0
+                np.power(K, self.degree, out=K)
+            return K
+
+        return values
 
 
 def width(when: Mapping[str, tuple[Any, ...]]) -> Any:

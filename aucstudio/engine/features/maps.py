@@ -1,0 +1,135 @@
+"""Maps from rows to the features phi(x) in which a scorer is linear, f(x) = <w, phi(x)>.
+
+Symbols: K kernel matrix of the training rows, K = F F^T; P its pivots, K(P, P) = L L^T, so that
+F = k(., P) L^-T.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.linalg import KernelFactor
+from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
+from aucstudio.engine.types import Array, Index
+
+_ROWS_FOR_MEAN = 2_048
+
+
+class Directions(Protocol):
+    """What the directions w among some features mean for rows."""
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        """Give <w, phi(x)> as a function of rows.
+
+        ``near`` are weights of the training rows that combine to w up to rounding, where a solver
+        has them.
+        """
+
+    def direction(self, scorer: Scorer) -> Array | None:
+        """Give the w whose scorer is nearest to another scorer, or None if that is unknown."""
+
+
+class FeatureMap(Directions, Protocol):
+    """A map that can be computed for any rows."""
+
+    def __call__(self, X: Array) -> NDArray[Any]:
+        """Compute phi for some rows, all at once."""
+
+    def in_single(self) -> Self:
+        """Give the map that computes in single precision, or itself if that loses too much."""
+
+
+class Identity:
+    """The rows themselves."""
+
+    def __call__(self, X: Array) -> Array:
+        return X
+
+    def in_single(self) -> Self:
+        return self
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        return LinearScorer(w)
+
+    def direction(self, scorer: Scorer) -> Array | None:
+        return scorer.weights if isinstance(scorer, LinearScorer) else None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FactorDirections:
+    """Directions among the rows of a factor of the whole kernel matrix: exact.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    points : ndarray of shape (N, d)
+        The training rows.
+    factor : KernelFactor
+    """
+
+    kernel: Kernel
+    points: Array
+    factor: KernelFactor
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        near = np.zeros(len(self.points)) if near is None else near
+        return trimmed(self.kernel, self.points, self.factor.represent(w, near))
+
+    def direction(self, scorer: Scorer) -> Array | None:
+        return self.factor.project(scorer(self.points[self.factor.pivots]))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shifted:
+    """A map less a constant vector, which changes no margin of a pair and saves digits.
+
+    Attributes
+    ----------
+    feature_map : FeatureMap
+    origin : ndarray of shape (r,) or None
+    dtype : type
+        Precision of the features.
+    """
+
+    feature_map: FeatureMap
+    origin: NDArray[Any] | None
+    dtype: type[np.floating[Any]] = np.float64
+
+    def __call__(self, X: Array) -> NDArray[Any]:
+        """Compute the features of some rows."""
+        phi = self.feature_map(X)
+        return np.asarray(phi if self.origin is None else phi - self.origin, self.dtype)
+
+    @classmethod
+    def about(cls, feature_map: FeatureMap, few: Array, dtype: type[np.floating[Any]]) -> Self:
+        """Shift by the mean of the features of some rows, in a precision."""
+        if dtype is np.float32:
+            feature_map = feature_map.in_single()
+        phi = feature_map(few)
+        return cls(feature_map, phi.mean(axis=0, dtype=np.float64).astype(phi.dtype), dtype)
+
+
+def rows_for_mean(count: int) -> Index:
+    """Choose rows here and there that tell about where all lie."""
+    return np.arange(0, count, -(-count // _ROWS_FOR_MEAN))
+
+
+def shift_for_digits(few: Array) -> Array | None:
+    """Give the mean of some rows where subtracting it saves digits, else None.
+
+    A feature whose mean is within its standard deviation is near enough to 0.
+    """
+    mean: Array = few.mean(axis=0)
+    square = np.einsum("ij,ij->j", few, few) / len(few)
+    return None if np.all(2 * mean**2 <= square) else mean
+
+
+def centred(X: Array) -> Array:
+    """Shift the rows by about their mean where that saves digits; pair margins stay the same."""
+    mean = shift_for_digits(X[rows_for_mean(len(X))])
+    return X if mean is None else X - mean

@@ -1,0 +1,372 @@
+"""Training rows as vectors phi(x_i) in which scorers are linear: one family for all solvers.
+
+A direction w is written down as numbers among features (:class:`Vectors`, :class:`BlockVectors`) or
+as weights of the rows (:class:`Expansion`).
+
+Symbols: u_i = <w, phi(x_i)> scores; K kernel matrix, K = F F^T.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucstudio.engine.blocks import Parts, Passes
+from aucstudio.engine.features.maps import (
+    Directions,
+    FactorDirections,
+    FeatureMap,
+    Identity,
+    Shifted,
+    centred,
+    rows_for_mean,
+)
+from aucstudio.engine.features.nystrom import k_means, nystrom_map
+from aucstudio.engine.kernels import Kernel, KernelSettings
+from aucstudio.engine.linalg import chunks, gram, kernel_factor, nothing
+from aucstudio.engine.monitor import Monitor
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.scorers import Scorer, trimmed
+from aucstudio.engine.types import Array, Index, Rows, Single
+
+Pause = Callable[[], None]
+
+MAX_EXACT_ROWS = 3_000
+DEFAULT_LANDMARKS = 500
+
+_SEED = 0
+_ROWS_PER_CHUNK = 4_096
+
+
+class Space:
+    """Training rows as vectors; all scores may differ from the scorer's by one constant.
+
+    Attributes
+    ----------
+    size : int
+        How many numbers a direction is written down as.
+    notes : tuple of str
+        What the analyst should know of the features.
+    """
+
+    size: int
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def scores(self, w: Array) -> Array:
+        """Give <w, phi(x_i)> for all rows."""
+
+    @abstractmethod
+    def combine(self, c: Array) -> Array:
+        """Give the vector sum_i c_i phi(x_i)."""
+
+    @abstractmethod
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        """Give <w, phi(x)> as a function of rows; see :class:`Directions`."""
+
+    def inner(self, a: Array, b: Array, b_scores: Array) -> float:
+        """Give <a, b>, the scores of b being known."""
+        return float(a @ b)
+
+    def square(self, a: Array) -> float:
+        """Give <a, a>."""
+        return float(a @ a)
+
+
+class NumberedSpace(Space):
+    """A space whose vectors can be had as numbers: some of them, or sums over all."""
+
+    is_sparse = False
+
+    @abstractmethod
+    def take(self, sample: Index) -> NDArray[Any]:
+        """Give some rows."""
+
+    @abstractmethod
+    def power_sums(self, weights: Array, pause: Pause) -> tuple[Array, Array]:
+        """Give weighted sums of the rows and of their squares, for each line of weights."""
+
+
+class Vectors(NumberedSpace):
+    """Vectors as the rows of a matrix, in double or single precision, or sparse.
+
+    Products of single precision rows are summed in double precision over chunks of rows.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR matrix of shape (N, r)
+    directions : Directions, optional
+        What a direction means; by default the rows are their own features.
+    notes : tuple of str
+    """
+
+    def __init__(
+        self,
+        matrix: Rows | Single,
+        directions: Directions | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.matrix: Any = matrix
+        self.is_sparse = sparse.issparse(matrix)
+        self.size = matrix.shape[1]
+        self.notes = notes
+        self._directions = directions or Identity()
+
+    def scores(self, w: Array) -> Array:
+        X = self.matrix
+        scores: Array = (X @ w.astype(X.dtype, copy=False)).astype(np.float64, copy=False)
+        return scores
+
+    def combine(self, c: Array) -> Array:
+        X, c = self.matrix, c.astype(self.matrix.dtype, copy=False)
+        if self.is_sparse or X.dtype == np.float64:
+            return cast("Array", X.T @ c)
+        total = np.zeros(self.size)
+        for rows in chunks(len(X), most=_ROWS_PER_CHUNK):
+            total += c[rows] @ X[rows]
+        return total
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        return self._directions.scorer(w, near)
+
+    def direction(self, scorer: Scorer) -> Array | None:
+        """Give the w whose scorer is nearest to another scorer, or None if that is unknown."""
+        return self._directions.direction(scorer)
+
+    def take(self, sample: Index) -> NDArray[Any]:
+        return cast("NDArray[Any]", self.matrix[sample])
+
+    def power_sums(self, weights: Array, pause: Pause) -> tuple[Array, Array]:
+        if self.is_sparse:
+            return weights @ self.matrix, weights @ self.matrix.power(2)
+        sums = np.zeros((2, len(weights), self.size))
+        for rows in chunks(len(self.matrix), most=_ROWS_PER_CHUNK):
+            _add_powers(sums, self.matrix[rows], weights[:, rows])
+            pause()
+        return sums[0], sums[1]
+
+    def mean_square(self) -> float:
+        """Give the mean of |phi(x)|^2 over the rows."""
+        X = self.matrix.data[:, None] if self.is_sparse else self.matrix
+        return float(np.einsum("ij,ij->", X, X)) / int(self.matrix.shape[0])
+
+    def dual(self, pause: Pause = nothing) -> Expansion:
+        """Give the same space with directions written down as weights of the rows."""
+        F = self.matrix
+        return Expansion(gram(F.T, pause=pause), lambda beta: self.scorer(F.T @ beta, beta))
+
+
+class BlockVectors(NumberedSpace):
+    """Vectors made on the way from rows that come in blocks.
+
+    Every product is one pass over the blocks; so is taking a sample.
+
+    Parameters
+    ----------
+    passes : Passes
+    features : Shifted
+        Makes the vectors of some rows.
+    """
+
+    def __init__(self, passes: Passes, features: Shifted) -> None:
+        self._passes, self._features = passes, features
+        self.size = passes.features if features.origin is None else len(features.origin)
+
+    def scores(self, w: Array) -> Array:
+        scores, features = np.empty(len(self._passes)), self._features
+
+        def of_pieces(pieces: Parts) -> list[tuple[Index, Array]]:
+            return [(rows, Vectors(X).scores(w)) for rows, X in _chunks(pieces, features)]
+
+        for part in self._passes.over(of_pieces):
+            for rows, of_rows in part:
+                scores[rows] = of_rows
+        return scores
+
+    def combine(self, c: Array) -> Array:
+        size, features = self.size, self._features
+
+        def of_pieces(pieces: Parts) -> Array:
+            total = np.zeros(size)
+            for _, X, weights in _chunks(pieces, features):
+                total += Vectors(X).combine(weights)
+            return total
+
+        found: Array = sum(self._passes.over(of_pieces, c), np.zeros(size))
+        return found
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        return self._features.feature_map.scorer(w, near)
+
+    def take(self, sample: Index) -> NDArray[Any]:
+        return self._features(self._passes.take(sample))
+
+    def power_sums(self, weights: Array, pause: Pause) -> tuple[Array, Array]:
+        shape, features = (2, len(weights), self.size), self._features
+
+        def of_pieces(pieces: Parts) -> Array:
+            sums = np.zeros(shape)
+            for _, X, *parts in _chunks(pieces, features):
+                _add_powers(sums, X, np.stack(parts))
+            return sums
+
+        zero: Array = np.zeros(shape)
+        sums = sum(self._passes.over(of_pieces, *weights), zero)
+        return sums[0], sums[1]
+
+
+class Expansion(Space):
+    """The space of a kernel itself: w = sum_i beta_i phi(x_i) is written down as beta.
+
+    Solvers are as well conditioned here as among features with K = phi phi', at the price of one
+    product with K for each product with phi, and no factor.
+
+    Parameters
+    ----------
+    K : ndarray of shape (N, N)
+    make : callable
+        Makes a scorer of beta.
+    """
+
+    def __init__(self, K: Array, make: Callable[[Array], Scorer] | None = None) -> None:
+        self.K, self._make = K, make
+        self.size = len(K)
+
+    @classmethod
+    def of(cls, X: Array, kernel: Kernel, monitor: Monitor) -> Expansion:
+        """Compare all rows by a kernel."""
+        K = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
+        return cls(K, functools.partial(trimmed, kernel, X))
+
+    def scores(self, w: Array) -> Array:
+        return self.K @ w
+
+    def combine(self, c: Array) -> Array:
+        return c
+
+    def inner(self, a: Array, b: Array, b_scores: Array) -> float:
+        return float(a @ b_scores)
+
+    def square(self, a: Array) -> float:
+        return max(float(a @ (self.K @ a)), 0.0)
+
+    def scorer(self, w: Array, near: Array | None = None) -> Scorer:
+        assert self._make is not None
+        return self._make(w)
+
+
+def exact(X: Array, kernel: Kernel, monitor: Monitor) -> Vectors:
+    """Give as few features as lose nothing: the rows, or a factor of their kernel matrix.
+
+    The linear kernel, too, is factored where there are fewer rows than features.
+    """
+    if kernel.is_linear and X.shape[1] <= len(X):
+        return Vectors(X)
+    K = kernel(X, X, functools.partial(monitor.stage, "kernel matrix"))
+    monitor.stage("factorising")
+    factor = kernel_factor(K)
+    return Vectors(factor.F, FactorDirections(kernel, X, factor))
+
+
+def mapped(
+    feature_map: FeatureMap,
+    X: Array,
+    monitor: Monitor,
+    dtype: type[np.floating[Any]] = np.float64,
+    notes: tuple[str, ...] = (),
+) -> Vectors:
+    """Compute the features of all rows, less about their mean, chunk by chunk.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+    X : ndarray of shape (N, d)
+    monitor : Monitor
+        Hears of the stage "features".
+    dtype : type
+        ``np.float32`` halves memory and the time of what follows; errors are some 1e-7 of the
+        features.
+    notes : tuple of str
+
+    Raises
+    ------
+    Stopped
+        If the callback wants to stop.
+    """
+    features = Shifted.about(feature_map, X[rows_for_mean(len(X))], dtype)
+    origin = cast("Array", features.origin)
+    F = np.empty((len(X), len(origin)), dtype)
+    for rows in chunks(len(X)):
+        np.subtract(features.feature_map(X[rows]), origin, out=F[rows], casting="same_kind")
+        monitor.stage("features", rows.stop / len(X))
+    return Vectors(F, feature_map, notes)
+
+
+def chosen(
+    X: Rows,
+    settings: KernelSettings,
+    n_landmarks: int | None,
+    monitor: Monitor,
+    given: Kernel | None = None,
+) -> Vectors:
+    """Choose the features: the rows for a linear kernel, else a factor of K or landmarks.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (N, d)
+    settings : KernelSettings
+    n_landmarks : int or None
+        None: the exact factor up to 3,000 rows, 500 landmarks beyond.
+    monitor : Monitor
+        Hears of the stages "landmarks", "kernel matrix", "features" and "factorising".
+    given : Kernel, optional
+        Kernel values of the caller's own.
+
+    Raises
+    ------
+    InvalidSetting
+        For sparse rows with a kernel other than the linear one, and for landmarks among rows that
+        a kernel of the caller's hides.
+    """
+    if settings.kernel == "linear":
+        return Vectors(X if sparse.issparse(X) else centred(X))
+    if sparse.issparse(X):
+        raise InvalidSetting("kernel", "sparse rows are possible with the linear kernel only")
+    if given is not None and n_landmarks is not None:
+        raise InvalidSetting(
+            "n_landmarks",
+            "landmarks are centres of clusters of rows, which a precomputed kernel hides: "
+            "leave it out",
+        )
+    kernel = settings.settle_kernel(X, given)
+    if given is not None or (n_landmarks is None and len(X) <= MAX_EXACT_ROWS):
+        space = exact(X, kernel, monitor)
+        space.matrix -= space.matrix.mean(axis=0)  # in place; pair margins stay the same
+        return space
+    count = min(n_landmarks or DEFAULT_LANDMARKS, len(X))
+    landmarks = k_means(X, count, np.random.default_rng(_SEED), monitor)
+    note = (
+        f"The kernel was approximated on {len(landmarks):,} landmarks, centres of clusters of the "
+        "rows."
+    )
+    return mapped(nystrom_map(kernel, landmarks), X, monitor, notes=(note,))
+
+
+def _chunks(pieces: Parts, features: Callable[[Array], NDArray[Any]]) -> Parts:
+    """Make the features of pieces, chunk by chunk: they may be far more than a row's numbers."""
+    for rows, X, *columns in pieces:
+        for chunk in chunks(len(rows), most=_ROWS_PER_CHUNK):
+            yield rows[chunk], features(X[chunk]), *(column[chunk] for column in columns)
+
+
+def _add_powers(sums: Array, X: NDArray[Any], weights: Array) -> None:
+    """Add the weighted sums of some rows and of their squares."""
+    Z = X.astype(np.float64)
+    sums[0] += weights @ Z
+    sums[1] += weights @ np.square(Z, out=Z)

@@ -1,0 +1,317 @@
+"""A fit held against what other routes find: its objective, its optimum, its scores, its areas."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine import METHODS, roc
+from aucstudio.engine.verification.counting import (
+    MOST_COMPARISONS,
+    Tell,
+    counted_auc,
+    counted_pauc,
+)
+from aucstudio.engine.verification.problem import Problem, Solved, Trained
+from aucstudio.engine.verification.problems import PROBLEMS
+from aucstudio.engine.verification.programme import NotSolvedError
+from aucstudio.engine.verification.space import UnverifiableError
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_AREA_ROUNDING = 1e-11
+_SCORE_ROUNDING = 1e-7
+_REPEATED = 1e-4  # of the spread of the scores: sums in another order
+
+
+@dataclasses.dataclass(frozen=True)
+class Area:
+    """One area, as the program computes it and as it is counted.
+
+    Attributes
+    ----------
+    rows : {"training", "held-out"}
+    alpha, beta : float
+        FPR range; 0 and 1 for the AUC.
+    computed, counted : float
+    """
+
+    rows: str
+    alpha: float
+    beta: float
+    computed: float
+    counted: float
+
+    @property
+    def difference(self) -> float:
+        """How far they are apart."""
+        return abs(self.computed - self.counted)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verified:
+    """What was found about one fit.
+
+    Attributes
+    ----------
+    objective : float
+        As the fit reported it.
+    gap : float or None
+        The certificate that the fit reported.
+    counted : float or None
+        The objective of its scorer, counted pair by pair or row by row.
+    score_difference : float or None
+        Largest difference between the scores that were kept and those of the scorer on the rows as
+        they were prepared again, training rows and held-out ones; None if it has no size.
+    spread : float
+        From the least training score to the largest.
+    route : str
+        How the problem was solved again; empty where it was not.
+    whole : bool
+        Whether that was the whole problem, or a part that bounds it.
+    solved, bound : float or None
+        The objective that was found there, and what no objective is below.
+    solution_difference : float or None
+        Largest difference of the training scores of the two solutions, a constant aside where the
+        problem leaves one free.
+    repeated : float or None
+        Largest difference between the kept scores and those of the same fit done once more, where
+        that is what can be done.
+    areas : tuple of Area
+    seconds : float
+    reasons : tuple of str
+        What could not be done, and why.
+    faults : tuple of str
+        What does not agree, a sentence each.
+    """
+
+    objective: float
+    gap: float | None
+    counted: float | None
+    score_difference: float | None
+    spread: float
+    route: str
+    whole: bool
+    solved: float | None
+    bound: float | None
+    solution_difference: float | None
+    repeated: float | None
+    areas: tuple[Area, ...]
+    seconds: float
+    reasons: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows that were held out, with their scores as kept; and the FPR range that is reported.
+
+    X are the rows as prepared, where their scores are the scorer's.
+    """
+
+    positive: Mask
+    scores: Array
+    band: tuple[float, float]
+    X: Array | None = None
+
+
+def verify(trained: Trained, held: HeldOut, tell: Tell, *, same_program: bool = True) -> Verified:
+    """Hold a fit against other routes.
+
+    Parameters
+    ----------
+    trained : Trained
+    held : HeldOut
+    tell : callable
+        Hears of the work as it goes; what it raises ends it.
+    same_program : bool
+        Whether the versions are those that made the fit, so that repeating it proves something.
+    """
+    return _Verification(trained, held, tell, same_program).all()
+
+
+class _Verification:
+    """What was found so far."""
+
+    def __init__(self, trained: Trained, held: HeldOut, tell: Tell, same_program: bool) -> None:
+        self._trained, self._held, self._tell = trained, held, tell
+        self._same_program = same_program
+        self._problem: Problem = PROBLEMS[METHODS[trained.method].solves](trained, tell)
+        self._reasons: list[str] = []
+        self._faults: list[str] = []
+
+    def all(self) -> Verified:
+        """Do everything that can be done."""
+        began = time.perf_counter()
+        trained = self._trained
+        scores = np.asarray(trained.scorer(trained.X), dtype=np.float64)
+        kept = trained.scores - trained.intercept
+        difference, spread = self._compare_scores(kept - scores, kept), _spread(kept)
+        counted = self._count(scores)
+        solved = self._solve(scores, counted) if self._problem.is_convex else None
+        repeated = None if self._problem.is_convex else self._repeat(spread)
+        apart = None
+        if solved is not None and solved.whole:
+            free = self._problem.centred and not self._problem.has_constant
+            apart = _apart(solved.scores, scores + (0 if free else trained.intercept), free)
+        areas = tuple(self._areas())
+        return Verified(
+            trained.objective,
+            trained.gap,
+            counted,
+            difference if math.isfinite(difference) else None,
+            spread,
+            "" if solved is None else solved.route,
+            solved is not None and solved.whole,
+            None if solved is None else solved.objective,
+            None if solved is None else solved.bound,
+            apart,
+            repeated,
+            areas,
+            time.perf_counter() - began,
+            tuple(self._reasons),
+            tuple(self._faults),
+        )
+
+    def _compare_scores(self, training: Array, kept: Array) -> float:
+        """Compare scores that were kept with those of the scorer; ``training`` has been."""
+        found = {"training": _largest(training)}
+        held = self._held
+        if held.X is not None:
+            again = np.asarray(self._trained.scorer(held.X)) + self._trained.intercept
+            found["held-out"] = _largest(again - held.scores)
+        size = max(float(np.abs(kept).max()), 1e-300)
+        for rows, difference in found.items():
+            if not difference <= _SCORE_ROUNDING * size:
+                words = f"by up to {difference:.2g}" if math.isfinite(difference) else "without end"
+                self._faults.append(
+                    f"The scorer does not give the {rows} scores that were kept: they differ "
+                    f"{words}."
+                )
+        return max(found.values())
+
+    def _count(self, scores: Array) -> float | None:
+        """Count the objective, and compare it with what the fit reported."""
+        trained, problem = self._trained, self._problem
+        try:
+            counted = problem.objective(scores, trained.intercept)
+        except UnverifiableError as reason:
+            self._reasons.append(f"The objective was not counted: {reason}.")
+            return None
+        off = abs(counted - trained.objective)
+        if not off <= problem.rounding * max(abs(counted), abs(trained.objective), 1e-12):
+            self._faults.append(
+                f"The objective of the scorer is {counted:.9g}, and the fit reported "
+                f"{trained.objective:.9g}."
+            )
+        return counted
+
+    def _solve(self, scores: Array, counted: float | None) -> Solved | None:
+        trained, problem = self._trained, self._problem
+        try:
+            solved = problem.solve(scores, trained.intercept)
+        except (UnverifiableError, NotSolvedError) as reason:
+            self._reasons.append(f"The problem was not solved again: {reason}.")
+            return None
+        if counted is None:
+            return solved
+        rounding = problem.rounding * max(abs(counted), abs(solved.objective), 1e-12)
+        if not solved.bound <= min(counted, solved.objective) + rounding:
+            self._reasons.append(
+                f"The problem was not solved again: {solved.route} lost too many digits on it."
+            )
+            return None
+        gap, lower = trained.gap, counted - solved.objective
+        if gap is not None and lower > gap + rounding:
+            self._faults.append(
+                f"An independent solver finds {solved.objective:.9g}, which is {lower:.2g} lower "
+                f"than the objective of the scorer; the certificate allows {gap:.2g}."
+            )
+        return solved
+
+    def _repeat(self, spread: float) -> float | None:
+        """Fit once more with the same settings, and compare the scores."""
+        trained = self._trained
+        self._tell("fitting once more", 0.0)
+        method = METHODS[trained.method](**trained.params)
+
+        def pass_on(_step: object) -> bool:
+            self._tell("fitting once more", 0.5)
+            return False
+
+        method.fit(trained.X, trained.positive, callback=pass_on)
+        off = _largest(method.train_scores_ - trained.scores)
+        if not off <= _REPEATED * max(spread, 1e-300):
+            words = f"The same fit done once more gives other scores, by up to {off:.2g}."
+            if self._same_program:
+                self._faults.append(words)
+            else:
+                self._reasons.append(f"{words[:-1]}: other versions made the run.")
+        return off
+
+    def _areas(self) -> list[Area]:
+        parts = {
+            "training": (self._trained.positive, self._trained.scores),
+            "held-out": (self._held.positive, self._held.scores),
+        }
+        found = []
+        for rows, (positive, scores) in parts.items():
+            m = int(np.count_nonzero(positive))
+            if not 0 < m < len(scores):
+                self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
+            elif not np.isfinite(scores).all():
+                self._faults.append(f"Some scores kept of the {rows} rows are no numbers.")
+            elif m * (len(scores) - m) + (len(scores) - m) * len(scores) > MOST_COMPARISONS:
+                self._reasons.append(f"The pairs of the {rows} rows are too many to be counted.")
+            else:
+                found += self._areas_of(rows, positive, scores)
+        return found
+
+    def _areas_of(self, rows: str, positive: Mask, scores: Array) -> list[Area]:
+        alpha, beta = self._held.band
+        part = float(roc.partial_auc(positive, scores, alpha, beta).normalized)
+        found = [
+            Area(
+                rows,
+                0.0,
+                1.0,
+                float(roc.auc(positive, scores)),
+                counted_auc(positive, scores, self._tell),
+            ),
+            Area(
+                rows,
+                alpha,
+                beta,
+                part,
+                counted_pauc(positive, scores, alpha, beta, self._tell),
+            ),
+        ]
+        for area in found:
+            if not area.difference <= _AREA_ROUNDING:
+                self._faults.append(
+                    f"An area over the {rows} rows is {area.computed:.12g} as computed and "
+                    f"{area.counted:.12g} as counted."
+                )
+        return found
+
+
+def _spread(scores: Array) -> float:
+    found = float(np.ptp(scores))
+    return found if math.isfinite(found) else 0.0
+
+
+def _apart(again: Array, scores: Array, free: bool) -> float:
+    """Give the largest difference of two solutions' scores, a constant aside where it is free."""
+    if free:
+        return _largest((again - again.mean()) - (scores - scores.mean()))
+    return _largest(again - scores)
+
+
+def _largest(differences: Array) -> float:
+    found = float(np.abs(differences).max(initial=0.0))
+    return found if math.isfinite(found) else math.inf

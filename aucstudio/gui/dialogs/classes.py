@@ -1,0 +1,210 @@
+"""Which values of a label are the positive class: one, several, or those beyond a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.widgets import dialog_buttons, label, make_combo, named, primary, tell
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.labels import LabelRule
+from aucstudio.project.data.spelling import usual_spellings
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+
+_SIGNS = (">=", ">", "<=", "<")
+_WIDTH = 420
+# More different numbers are no classes.
+_MOST_NUMBERS = 50
+_CHECKED, _UNCHECKED = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+
+
+class ClassesDialog(QDialog):
+    """Shows the values of a label with their rows, and counts what a choice comes to.
+
+    Parameters
+    ----------
+    table : Table
+    column : Column
+        The label, or what is to become it.
+
+    Signals
+    -------
+    chosen(dict)
+        What :meth:`~aucstudio.project.data.any_table.AnyTable.with_roles` takes.
+    """
+
+    chosen = Signal(dict)
+
+    def __init__(self, table: Table, column: Column, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("classes_dialog")
+        self.setWindowTitle("Positive class")
+        self._table, self._column = table, column
+        self._values = table.values(column)
+        self._rule = table.rule if column.name == table.label else LabelRule()
+        self.by_class = named(QRadioButton("These &classes together"), "by_class", "By class")
+        self.by_number = named(QRadioButton("Numbers be&yond"), "by_number", "By a threshold")
+        self.merge = named(
+            QCheckBox("&Merge spellings that differ in capitals and blanks"),
+            "merge_spellings",
+            "Merge spellings",
+        )
+        self.classes = named(QListWidget(), "classes_list", "Classes")
+        self.sign = make_combo("threshold_sign", "Sign of the threshold")
+        self.at = named(QLineEdit(), "threshold_value", "Threshold")
+        self.told = label("", "muted", wrap=True, name="classes_told")
+        self.ends = dialog_buttons(
+            QDialogButtonBox.StandardButton.Ok,
+            QDialogButtonBox.StandardButton.Cancel,
+            name="classes",
+        )
+        self._lay_out()
+        self._begin()
+        for changed in (self.classes.itemChanged, self.sign.currentTextChanged, self.at.textEdited):
+            changed.connect(self._weigh)
+        self.by_class.toggled.connect(self._weigh)
+        self.merge.toggled.connect(self._on_merge)
+        self.ends.accepted.connect(self.accept)
+        self.ends.rejected.connect(self.reject)
+        self._weigh()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        words = f"Which rows of {self._column.name} are positive? All others are negative."
+        layout.addWidget(label(words, wrap=True, name="classes_question"))
+        self._ways = QButtonGroup(self)
+        for way in (self.by_class, self.by_number):
+            self._ways.addButton(way)
+        layout.addWidget(self.by_class)
+        layout.addWidget(self.classes, stretch=1)
+        layout.addWidget(self.merge)
+        beyond = QHBoxLayout()
+        for widget in (self.by_number, self.sign, self.at):
+            beyond.addWidget(widget)
+        layout.addLayout(beyond)
+        layout.addWidget(self.told)
+        primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
+        layout.addWidget(self.ends)
+        self.classes.setSpacing(2)
+        self.setMinimumWidth(_WIDTH)
+
+    def _begin(self) -> None:
+        """Show what is chosen now."""
+        numeric = self._column.kind == "number"
+        few = self._values is not None and (not numeric or len(self._values) <= _MOST_NUMBERS)
+        threshold = self._rule.threshold
+        self.sign.addItems(_SIGNS)
+        if threshold is not None:
+            self.sign.setCurrentText(threshold.sign)
+        self.at.setText(spell_number(threshold.at) if threshold else "")
+        for widget in (self.by_number, self.sign, self.at):
+            widget.setVisible(numeric)
+        self.classes.setVisible(few)
+        self.by_class.setVisible(few and numeric)
+        self.merge.setVisible(bool(self._same(True).same))
+        self.merge.setChecked(bool(self._rule.same))
+        (self.by_number if threshold is not None or not few else self.by_class).setChecked(True)
+        self._fill(self._chosen_values())
+
+    def _chosen_values(self) -> set[str]:
+        """Give the values that are positive now."""
+        if self._column.name != self._table.label or self._table.positive is None:
+            return set()
+        return set() if self._rule.threshold else set(self._rule.values_of(self._table.positive))
+
+    def _same(self, merged: bool) -> LabelRule:
+        """Give how values are spelled alike, where that is asked for."""
+        found = self._rule.same or tuple(map(tuple, usual_spellings(self._values or {})))
+        return LabelRule(found) if merged else LabelRule()
+
+    def _fill(self, positive: set[str]) -> None:
+        """List the classes, checked where one of their values is positive."""
+        rule = self._same(self.merge.isChecked())
+        self.classes.blockSignals(True)
+        self.classes.clear()
+        for name, count in rule.classes(self._values or {}).items():
+            item = QListWidgetItem(f"{name} · {count:,}")
+            item.setData(Qt.ItemDataRole.UserRole, name)
+            checked = not positive.isdisjoint(rule.values_of(name))
+            item.setCheckState(_CHECKED if checked else _UNCHECKED)
+            self.classes.addItem(item)
+        self.classes.blockSignals(False)
+
+    def _checked(self) -> list[str]:
+        items = [self.classes.item(row) for row in range(self.classes.count())]
+        return [i.data(Qt.ItemDataRole.UserRole) for i in items if i.checkState() == _CHECKED]
+
+    def _on_merge(self, merged: bool) -> None:
+        """List the classes anew; what was checked stays so."""
+        before = self._same(not merged)
+        self._fill({value for name in self._checked() for value in before.values_of(name)})
+        self._weigh()
+
+    def choice(self) -> dict[str, Any]:
+        """Give what was chosen, for ``with_roles``."""
+        name = self._column.name
+        if self.by_number.isChecked():
+            at = self.at.text().strip().replace(",", ".")
+            return {"label": name, "positive": f"{self.sign.currentText()} {at}"}
+        checked = self._checked()
+        merge: dict[str, Any] = {}
+        if self._rule.same or self.merge.isChecked():
+            merge = {"merge": self._same(self.merge.isChecked()).same}
+        return {"label": name, "positive": checked[0] if len(checked) == 1 else checked, **merge}
+
+    def _weigh(self) -> None:
+        """Count what the choice comes to, or say why it cannot be."""
+        by_number = self.by_number.isChecked()
+        for widget in (self.sign, self.at):
+            widget.setEnabled(by_number)
+        self.classes.setEnabled(not by_number)
+        ok = self.ends.button(QDialogButtonBox.StandardButton.Ok)
+        try:
+            table = self._read()
+        except InputError as error:
+            ok.setEnabled(False)
+            tell(self.told, str(error), "error")
+            return
+        ok.setEnabled(table is not None)
+        tell(self.told, "Choose at least one class." if table is None else _counts(table))
+
+    def _read(self) -> Table | None:
+        if self.by_number.isChecked():
+            if not self.at.text().strip():
+                return None
+            try:
+                float(self.at.text().strip().replace(",", "."))
+            except ValueError:
+                raise InputError(f"{self.at.text()!r} is not a number") from None
+        elif not self._checked():
+            return None
+        return self._table.with_roles(**self.choice())
+
+    def accept(self) -> None:
+        self.chosen.emit(self.choice())
+        super().accept()
+
+
+def _counts(table: Table) -> str:
+    positives = table.classes[table.positive or ""]
+    parts = [f"{positives:,} positive", f"{sum(table.classes.values()) - positives:,} negative"]
+    if table.unlabelled:
+        parts.append(f"{table.unlabelled:,} without a label, scored but not trained on")
+    return " · ".join(parts)

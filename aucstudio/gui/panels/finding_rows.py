@@ -1,0 +1,131 @@
+"""What was found in the table: the weightiest first, each with what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.widgets import label, named
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+
+# These the card says elsewhere: by its fields, its cautions and its notes.
+QUIET = ("label", "positive", "ignored", "missing")
+_MARGINS = (10, 6, 6, 8)
+_MOST = 20  # in sight at once; a table of a thousand columns may have one each
+
+# What to do: the words on the button, the change of roles, and what undo calls it.
+Action = tuple[str, dict[str, Any], str]
+
+
+def actions(finding: Finding, table: Table) -> list[Action]:
+    """Give what can be done about a finding, the likeliest first."""
+    if len(finding.columns) != 1:
+        return []
+    (name,) = finding.columns
+    ignore = ("Ignore column", {"ignore": [name]}, f"Ignore {name}")
+    has_id = any(column.role == "id" for column in table.columns)
+    if finding.kind == "identifier" and not has_id:
+        return [("Use as identifier", {"roles": {name: "id"}}, f"{name} as identifier"), ignore]
+    if finding.kind in ("leak", "identifier"):
+        return [ignore]
+    if finding.kind == "group":
+        return [("Keep together", {"roles": {name: "group"}}, f"Group by {name}"), ignore]
+    if finding.kind == "sentinel":
+        numbers = tuple(map(float, finding.values))
+        absent = {name: (*table.column(name).absent, *numbers)}
+        words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
+        return [(words, {"absent": absent}, f"{words}: {name}")]
+    if finding.kind == "spelling" and name == table.label:
+        return [("Merge spellings", {"merge": True}, "Merge spellings")]
+    return []
+
+
+class FindingRows(QWidget):
+    """Findings under each other; beyond the first they are shown on demand.
+
+    Signals
+    -------
+    asked(dict, str)
+        A change of roles, and what undo is to call it.
+    """
+
+    asked = Signal(dict, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findings")
+        self.more = named(QToolButton(), "findings_more", "Show the other findings")
+        self.more.setCheckable(True)
+        self.more.setAutoRaise(True)
+        self.more.toggled.connect(self._show_others)
+        self._rows: list[QWidget] = []
+        self._others = 0
+        self._lines = QVBoxLayout(self)
+        self._lines.setContentsMargins(0, 0, 0, 0)
+        self._lines.setSpacing(8)
+        self._lines.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeft)
+        self.show_findings((), None)
+
+    def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
+        """Show what was found in a table; the quiet kinds are left to its notes."""
+        for row in self._rows:
+            self._lines.removeWidget(row)
+            row.hide()
+            row.setParent(None)  # nobody finds it by its name until it is deleted
+            row.deleteLater()
+        loud = [finding for finding in findings if finding.kind not in QUIET]
+        self._rows = (
+            []
+            if table is None
+            else [self._row(place, finding, table) for place, finding in enumerate(loud[:_MOST])]
+        )
+        for place, row in enumerate(self._rows):
+            # The others come below the button that shows them.
+            self._lines.insertWidget(place + (place > 0), row)
+        self._others = max(0, len(loud) - 1) if table is not None else 0
+        self.more.setVisible(self._others > 0)
+        self.setVisible(bool(self._rows))
+        self._show_others(self.more.isChecked())
+
+    def _show_others(self, shown: bool) -> None:
+        for place, row in enumerate(self._rows):
+            row.setVisible(shown or place == 0)
+        count = f"{self._others:,} more finding{'' if self._others == 1 else 's'}"
+        beyond = self._others + 1 - len(self._rows)
+        hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
+        self.more.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more.setText(count + hidden)
+
+    def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
+        row = QFrame(self)
+        row.setObjectName(f"finding_{place}")
+        row.setProperty("role", "finding" if place == 0 else "")
+        lines = QVBoxLayout(row)
+        lines.setContentsMargins(*(_MARGINS if place == 0 else (0, 0, 0, 0)))
+        lines.setSpacing(4)
+        sentence = finding.sentence[:1].upper() + finding.sentence[1:]
+        role = "" if place == 0 else "muted"
+        lines.addWidget(label(sentence, role, wrap=True, name=f"finding_{place}_sentence"))
+        if found := actions(finding, table):
+            lines.addLayout(self._buttons(place, found, finding))
+        return row
+
+    def _buttons(self, place: int, found: Sequence[Action], finding: Finding) -> QHBoxLayout:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        for n, (words, change, undo) in enumerate(found):
+            about = f"{words}: {', '.join(finding.columns)}"
+            button = named(QPushButton(words), f"finding_{place}_action_{n}", about)
+            button.clicked.connect(partial(self._ask, change, undo))
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        return buttons
+
+    def _ask(self, change: dict[str, Any], undo: str) -> None:
+        self.asked.emit(change, undo)

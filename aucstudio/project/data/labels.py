@@ -1,0 +1,168 @@
+"""How the values of a label become classes: as they are, joined, or by a threshold."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.text.numerals import literal
+
+# One class, or several that are positive together.
+PositiveChoice = str | Sequence[str] | None
+# Spellings of one class, joined: those that are found, those that are listed, or as it is.
+MergeChoice = bool | Sequence[Sequence[str]] | None
+
+_SIGNS: dict[str, tuple[str, Callable[[Any, float], Any]]] = {
+    ">=": ("<", operator.ge),
+    ">": ("<=", operator.gt),
+    "<=": (">", operator.le),
+    "<": (">=", operator.lt),
+}
+_THRESHOLD = re.compile(r"\s*(>=|<=|>|<|≥|≤)\s*(\S+)\s*")
+_ASCII = {"≥": ">=", "≤": "<="}
+
+
+@dataclasses.dataclass(frozen=True)
+class Threshold:
+    """A number that parts a label: positive where ``value SIGN at``.
+
+    Attributes
+    ----------
+    sign : {">=", ">", "<=", "<"}
+    at : float
+    """
+
+    sign: Literal[">=", ">", "<=", "<"]
+    at: float
+
+    @classmethod
+    def read(cls, text: str) -> Threshold | None:
+        """Read ``>= 5``; None where that is no threshold."""
+        if (found := _THRESHOLD.fullmatch(text)) is None:
+            return None
+        try:
+            at = float(found[2])
+        except ValueError:
+            return None
+        sign: Any = _ASCII.get(found[1], found[1])
+        return cls(sign, at) if np.isfinite(at) else None
+
+    @property
+    def name(self) -> str:
+        """What the positive class is called."""
+        return f"{self.sign} {spell_number(self.at)}"
+
+    @property
+    def other(self) -> str:
+        """What the other class is called."""
+        return f"{_SIGNS[self.sign][0]} {spell_number(self.at)}"
+
+    def marks(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mark the numbers on the positive side."""
+        marked: NDArray[np.bool_] = _SIGNS[self.sign][1](cells, self.at)
+        return marked
+
+    def sql(self, cell: str) -> str:
+        """Write the DuckDB expression that marks them; a missing number is on neither side."""
+        return f"({cell} {self.sign} {self.at!r}::DOUBLE AND NOT isnan({cell}))"
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelRule:
+    """How the values of a label become classes; without anything each is a class.
+
+    Attributes
+    ----------
+    same : tuple of tuples of str
+        Values that are one class, which is called as the first of them.
+    together : tuple of str
+        Classes that are positive together, against all others.
+    name : str
+        What these are called together.
+    threshold : Threshold or None
+        Where a number parts the rows; then there is nothing else.
+    """
+
+    same: tuple[tuple[str, ...], ...] = ()
+    together: tuple[str, ...] = ()
+    name: str = ""
+    threshold: Threshold | None = None
+
+    def __bool__(self) -> bool:
+        """Tell whether values are anything but classes as they are."""
+        return bool(self.same or self.together or self.threshold)
+
+    @property
+    def made(self) -> str | None:
+        """What the positive class is called, where the rule itself makes it."""
+        return self.name or (self.threshold.name if self.threshold else None)
+
+    def joining(self, classes: Sequence[str], known: Iterable[str]) -> LabelRule:
+        """Give the rule with several classes as the positive one; ``known`` are all there are."""
+        name, taken = " or ".join(classes), set(known)
+        while name in taken:
+            name += "′"
+        return LabelRule(self.same, tuple(classes), name)
+
+    def spelled(self, value: str) -> str:
+        """Give the class that a value is a spelling of."""
+        return next((group[0] for group in self.same if value in group), value)
+
+    def class_of(self, value: str) -> str:
+        """Give the class of a value."""
+        spelled = self.spelled(value)
+        if spelled in self.together:
+            return self.name
+        # A later file may hold a value that is spelled as our name for several classes.
+        return repr(spelled) if self.together and spelled == self.name else spelled
+
+    def classes(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Count the rows of each class, of counted values."""
+        made: dict[str, int] = {}
+        for value, count in counts.items():
+            name = self.class_of(value)
+            made[name] = made.get(name, 0) + count
+        return made
+
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """Give the values that make up a class, those included that no row has."""
+        classes = self.together if self.together and name == self.name else (name,)
+        found = [next((group for group in self.same if group[0] == one), (one,)) for one in classes]
+        return tuple(value for group in found for value in group)
+
+    def marks(self, column: Column, positive: str) -> NDArray[np.bool_]:
+        """Mark the rows of a class; a missing label is in none."""
+        if self.threshold is not None:
+            marked = self.threshold.marks(column.values)
+            return marked if positive == self.threshold.name else column.known() & ~marked
+        marked = np.zeros(len(column.values), dtype=bool)
+        for value in self.values_of(positive):
+            marked |= column.equals(value)
+        return marked
+
+    def sql(self, cell: str, kind: str, positive: str) -> str:
+        """Write the DuckDB expression that marks the rows of a class."""
+        if self.threshold is not None:
+            marked = self.threshold.sql(cell)
+            is_named = positive == self.threshold.name
+            return marked if is_named else f"(NOT isnan({cell}) AND NOT {marked})"
+        spell = literal if kind == "text" else _number
+        values = ", ".join(map(spell, self.values_of(positive)))
+        return f"coalesce({cell} IN ({values}), false)"
+
+
+AS_THEY_ARE = LabelRule()
+
+
+def _number(text: str) -> str:
+    try:
+        return f"{float(text)!r}::DOUBLE"
+    except ValueError:
+        return "NULL"  # no number equals it

@@ -1,0 +1,121 @@
+"""Files packed by gzip, bzip2, xz or zstd: unpacked piece by piece, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from aucstudio.project.data.readers.format import FILE, Advance, Format, Wish, Written, begins
+from aucstudio.project.data.readers.rows import leave_room
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import bytes_words
+
+Unpack = Callable[[BinaryIO], Iterator[bytes]]
+
+_CHUNK = 1 << 20
+_LOOK_EVERY = 64
+# So few bytes of zstd at a time become tens of megabytes at most.
+_ZSTD_CHUNK = 1 << 10
+# What unpacks to more than this, and to so many times its size, is no table that someone packed.
+MOST_BYTES, MOST_TIMES = 1_000_000_000, 200
+
+
+def check_swelling(path: Path, packed: int, unpacked: int) -> None:
+    """Raise InputError if something unpacks to unbelievably much."""
+    if unpacked > MOST_BYTES and unpacked > MOST_TIMES * packed:
+        raise InputError(
+            f"{path} has {bytes_words(packed)} and unpacks to {bytes_words(unpacked)} or more, "
+            "as no table does; unpack it yourself if it is meant to",
+            file=str(path),
+        )
+
+
+def write_bounded(
+    path: Path, pieces: Iterator[bytes], target: Path, packed: int, tell: Callable[[], object]
+) -> None:
+    """Write what is unpacked.
+
+    Raises
+    ------
+    InputError
+        If it is unbelievably much, or there is no room for it.
+    """
+    done = 0
+    with target.open("wb") as file:
+        for count, piece in enumerate(pieces):
+            done += len(piece)
+            check_swelling(path, packed, done)
+            if count % _LOOK_EVERY == 0:
+                leave_room(target.parent)
+                tell()
+            file.write(piece)
+
+
+def _gzip(file: BinaryIO) -> Iterator[bytes]:
+    import gzip
+
+    with gzip.open(file) as unpacked:
+        yield from iter(lambda: unpacked.read(_CHUNK), b"")
+
+
+def _bzip2(file: BinaryIO) -> Iterator[bytes]:
+    import bz2
+
+    with bz2.open(file) as unpacked:
+        yield from iter(lambda: unpacked.read(_CHUNK), b"")
+
+
+def _xz(file: BinaryIO) -> Iterator[bytes]:
+    import lzma
+
+    with lzma.open(file) as unpacked:
+        yield from iter(lambda: unpacked.read(_CHUNK), b"")
+
+
+def _zstd(file: BinaryIO) -> Iterator[bytes]:
+    import zstandard
+
+    # A stream reader of this library would not say that the end is missing.
+    frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    while packed := file.read(_ZSTD_CHUNK):
+        while packed:
+            begun = True
+            yield frame.decompress(packed)
+            packed = b""
+            if frame.eof:
+                packed = frame.unused_data
+                frame, begun = zstandard.ZstdDecompressor().decompressobj(), False
+    if begun:
+        raise EOFError
+
+
+def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
+    def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+        size = max(path.stat().st_size, 1)
+        with path.open("rb") as file:
+            pieces = unpack(cast("BinaryIO", file))
+            write_bounded(path, pieces, target, size, lambda: tell(min(file.tell() / size, 1.0)))
+        return Written(FILE, name=path.stem)
+
+    return write
+
+
+def _format(key: str, ending: str, magic: bytes, unpack: Unpack) -> Format:
+    return Format(
+        key=key,
+        title=f"a file packed by {key}",
+        plural="Packed tables",
+        endings=(ending,),
+        recognises=begins(magic),
+        write=_write(unpack),
+        swelling=5.0,
+    )
+
+
+FORMATS = (
+    _format("gzip", ".gz", b"\x1f\x8b\x08", _gzip),
+    _format("bzip2", ".bz2", b"BZh", _bzip2),
+    _format("xz", ".xz", b"\xfd7zXZ\0", _xz),
+    _format("zstd", ".zst", b"\x28\xb5\x2f\xfd", _zstd),
+)

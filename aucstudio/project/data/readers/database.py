@@ -1,0 +1,165 @@
+"""Tables of SQLite and DuckDB databases, opened for reading only."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from aucstudio.project.data.readers.format import (
+    NAMED_ROWS,
+    Advance,
+    Format,
+    Wish,
+    Written,
+    begins,
+)
+from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.rows import RowWriter
+from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.errors import InputError
+
+_ROWS = 2_000
+# SQLite's steps between two looks at whether to go on.
+_STEPS = 1_000_000
+
+
+def _write_sqlite(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    if path.suffix.lower() == ".aucproj":
+        raise InputError(
+            f"{path} is an AUC Studio project and no table; open it as a project", file=str(path)
+        )
+    connection = _open_sqlite(path)
+    try:
+        return _copy_sqlite(connection, path, target, wish, tell)
+    finally:
+        connection.close()
+
+
+def _open_sqlite(path: Path) -> sqlite3.Connection:
+    name = f"file:{quote(str(path.absolute()))}?mode=ro"
+    # The second where SQLite may not put its notes beside the file.
+    for address in (name, f"{name}&immutable=1"):
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            connection.close()
+            if address != name:
+                raise
+        else:
+            return connection
+    raise AssertionError
+
+
+def _copy_sqlite(
+    connection: sqlite3.Connection, path: Path, target: Path, wish: Wish, tell: Advance
+) -> Written:
+    trouble: list[BaseException] = []
+
+    def look() -> int:
+        # What is raised here would be lost.
+        try:
+            tell(0.0)
+        except BaseException as error:  # noqa: BLE001
+            trouble.append(error)
+        return len(trouble)
+
+    connection.set_progress_handler(look, _STEPS)
+    names = [
+        str(name)
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, rowid"
+        )
+    ]
+
+    def holds_table(name: str) -> bool:
+        rows = connection.execute(f"SELECT * FROM {_quoted(name)} LIMIT 1")
+        return len(rows.description) > 1 and rows.fetchone() is not None
+
+    try:
+        table = pick_part(path, "table", names, wish, holds_table)
+        (total,) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
+        rows, done = connection.execute(f"SELECT * FROM {_quoted(table)}"), 0
+        with RowWriter(target) as out:
+            out.add([column[0] for column in rows.description])
+            while some := rows.fetchmany(_ROWS):
+                for row in some:
+                    out.add_data(row)
+                done += len(some)
+                tell(done / max(total, 1))
+    except sqlite3.OperationalError:
+        if trouble:
+            raise trouble[0] from None
+        raise
+    return Written(
+        known=dict(NAMED_ROWS),
+        notes=tuple(note_of_parts("table", table, names)),
+        part=table,
+        parts=tuple(names),
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _write_duckdb(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    import duckdb
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        listed = connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal "
+            "UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal"
+        ).fetchall()
+        tables = {
+            name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
+            for schema, name in listed
+        }
+
+        def holds_table(name: str) -> bool:
+            rows = connection.execute(f"SELECT * FROM {tables[name]} LIMIT 1")
+            return len(rows.description or ()) > 1 and rows.fetchone() is not None
+
+        name = pick_part(path, "table", list(tables), wish, holds_table)
+        tell(0.1)
+        connection.execute(
+            f"COPY (SELECT * FROM {tables[name]}) TO {literal(str(target))} (FORMAT csv, HEADER)"
+        )
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {tables[name]}").fetchall()
+    return Written(
+        known=dict(NAMED_ROWS),
+        texts=tuple(column for column, kind, *_ in columns if kind == "VARCHAR"),
+        notes=tuple(note_of_parts("table", name, list(tables))),
+        part=name,
+        parts=tuple(tables),
+    )
+
+
+def _is_duckdb(_path: Path, head: bytes) -> bool:
+    return head[8:12] == b"DUCK"
+
+
+FORMATS = (
+    Format(
+        key="sqlite",
+        title="a SQLite database",
+        plural="Databases",
+        endings=(".sqlite", ".sqlite3", ".db", ".db3"),
+        recognises=begins(b"SQLite format 3\0"),
+        write=_write_sqlite,
+        part="table",
+    ),
+    Format(
+        key="duckdb",
+        title="a DuckDB database",
+        plural="Databases",
+        endings=(".duckdb", ".ddb"),
+        recognises=_is_duckdb,
+        write=_write_duckdb,
+        part="table",
+        apart=True,
+    ),
+)

@@ -1,0 +1,163 @@
+"""Excel workbooks and OpenDocument spreadsheets, through calamine."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aucstudio.project.data.readers.compressed import check_swelling
+from aucstudio.project.data.readers.format import ROWS, Advance, Format, Wish, Written
+from aucstudio.project.data.readers.parts import note_of_parts, pick_part
+from aucstudio.project.data.readers.rows import RowWriter, same_times
+from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    import python_calamine
+
+Row = list[Any]
+
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What a workbook with a password lies in.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_TELL_EVERY = 5_000
+
+
+def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+    book = _open(path)
+    names = _sheet_names(book)
+    read: dict[str, list[Row]] = {}
+
+    def rows_of(name: str) -> list[Row]:
+        if name not in read:
+            read.clear()
+            read[name] = _table(book.get_sheet_by_name(name))
+        return read[name]
+
+    def holds_table(name: str) -> bool:
+        rows = rows_of(name)
+        return sum(map(any_value, rows)) > 1 and len(rows[0]) > 1
+
+    name = pick_part(path, "sheet", names, wish, holds_table)
+    tell(0.5)
+    if not holds_table(name):
+        raise InputError(
+            f"sheet {name!r} of {path} holds no table of at least two columns and a row below "
+            "their names; choose another sheet",
+            file=str(path),
+            setting="sheet",
+        )
+    rows = rows_of(name)
+    same_times(rows)
+    with RowWriter(target) as out:
+        for count, row in enumerate(rows):
+            out.add(row)
+            if count % _TELL_EVERY == 0:
+                tell(0.5 + 0.5 * count / len(rows))
+    return Written(
+        known=dict(ROWS),
+        notes=tuple(note_of_parts("sheet", name, names)),
+        part=name,
+        parts=tuple(names),
+    )
+
+
+def _open(path: Path) -> python_calamine.CalamineWorkbook:
+    import python_calamine
+
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+        check_swelling(path, path.stat().st_size, unpacked)
+    elif _ENCRYPTED in path.read_bytes():
+        raise locked(path)
+    try:
+        return python_calamine.CalamineWorkbook.from_path(str(path))
+    except python_calamine.PasswordError:
+        raise locked(path) from None
+
+
+def locked(path: Path) -> InputError:
+    """Make the sentence for a workbook with a password."""
+    return InputError(
+        f"{path} is protected by a password; open it in your spreadsheet program and save it "
+        "without one",
+        file=str(path),
+    )
+
+
+def _sheet_names(book: python_calamine.CalamineWorkbook) -> list[str]:
+    """List the sheets of cells, those that are hidden last."""
+    import python_calamine as calamine
+
+    sheets = [
+        sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet
+    ]
+    shown = calamine.SheetVisibleEnum.Visible
+    return [sheet.name for sheet in sorted(sheets, key=lambda sheet: sheet.visible != shown)]
+
+
+def _table(sheet: python_calamine.CalamineSheet) -> list[Row]:
+    """Give the rows of a sheet from its first one on, without columns that have no cell."""
+    rows: list[Row] = sheet.to_python(skip_empty_area=False)
+    while rows and not any_value(rows[-1]):
+        rows.pop()
+    width = max(map(len, rows), default=0)
+    used = [k for k in range(width) if any(k < len(row) and row[k] != "" for row in rows)]
+    if len(used) == width:
+        return rows
+    return [[row[k] for k in used] for row in rows]
+
+
+def any_value(row: Row) -> bool:
+    """Tell whether a cell of a row has a value."""
+    return any(cell != "" for cell in row)
+
+
+def _holds(*members: str) -> Callable[[Path, bytes], bool]:
+    def recognises(path: Path, head: bytes) -> bool:
+        if not head.startswith(_ZIP):
+            return False
+        try:
+            with zipfile.ZipFile(path) as archive:
+                names = set(archive.namelist())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+            return False
+        return not names.isdisjoint(members)
+
+    return recognises
+
+
+def _is_excel(path: Path, head: bytes) -> bool:
+    return head.startswith(_OLE) or _holds("xl/workbook.xml", "xl/workbook.bin")(path, head)
+
+
+def _is_open_document(path: Path, head: bytes) -> bool:
+    return head[:200].find(b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet") > 0
+
+
+FORMATS = (
+    Format(
+        key="excel",
+        title="an Excel workbook",
+        plural="Excel workbooks",
+        endings=(".xlsx", ".xlsm", ".xlsb", ".xls"),
+        recognises=_is_excel,
+        write=_write,
+        part="sheet",
+        apart=True,
+        swelling=8.0,
+    ),
+    Format(
+        key="opendocument",
+        title="an OpenDocument spreadsheet",
+        plural="OpenDocument spreadsheets",
+        endings=(".ods",),
+        recognises=_is_open_document,
+        write=_write,
+        part="sheet",
+        apart=True,
+        swelling=8.0,
+    ),
+)

@@ -1,0 +1,297 @@
+"""The one way from a file in any format to its columns."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.data.parquet import fingerprint, read_parquet
+from aucstudio.project.data.readers.apart import damaged, write_apart
+from aucstudio.project.data.readers.format import (
+    FILE,
+    MATRIX,
+    PARQUET,
+    TEXT,
+    Format,
+    Kind,
+    Wish,
+    Written,
+)
+from aucstudio.project.data.readers.registry import PARQUET as PARQUET_FORMAT
+from aucstudio.project.data.readers.registry import recognise
+from aucstudio.project.data.readers.svmlight import read_columns as read_matrix
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text.delimited import Delimited, ReadingProgress, read_delimited
+from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.errors import Cancelled, InputError
+
+# A packed file in an archive is the most that is meant.
+_MOST_WRAPPINGS = 3
+_WORDS = {
+    "delimiter": "delimiter",
+    "quote": "quotation mark",
+    "decimal": "decimal mark",
+    "encoding": "encoding",
+    "header": "header row to choose",
+    "skip": "lines to skip",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Plain:
+    """A file that one of the readers takes: the one that was given, or what it was written as.
+
+    Attributes
+    ----------
+    path : Path
+    shown : Path
+        The file that was given.
+    kind : {"text", "parquet", "matrix"}
+    format : str
+        Key of the format.
+    given : dict of part to value
+        The parts of the dialect that are not to be guessed.
+    chosen : tuple of str
+        Those of them that a person set.
+    notes : tuple of str
+    part : str
+        The sheet, table or member; empty where there is one only.
+    parts : tuple of str
+    texts : tuple of str
+        Columns that hold text, whatever their cells look like.
+    roles : dict of str to str
+        What the file says that columns are for.
+    sha256 : str
+        Of the file that was given; empty if the reader finds it.
+    """
+
+    path: Path
+    shown: Path
+    kind: Kind
+    format: str
+    given: dict[str, Any]
+    chosen: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    part: str = ""
+    parts: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    roles: dict[str, str] = dataclasses.field(default_factory=dict)
+    sha256: str = ""
+
+    @property
+    def words(self) -> str:
+        """Name the file, and the part of it that was read."""
+        return f"{self.shown}, {self.part!r}" if self.part else str(self.shown)
+
+
+def make_plain(
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    schema: Schema | None,
+) -> Plain:
+    """Find the format of a file, and write it to ``folder`` as one that can be read if need be.
+
+    Parameters
+    ----------
+    path : Path
+    given : mapping of part to value
+        What a person set, the sheet among it.
+    folder : Path
+    tell : callable
+        Told the fraction done and what is being done; may raise to stop.
+    schema : Schema or None
+        Of the training table.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or has no such sheet.
+    """
+    wish = _wish(given, schema)
+    chosen = tuple(sorted(given))
+    found, told = recognise(path)
+    notes = [told] if told else []
+    here, name, written, part = path, path.name, Written(), ""
+    parts: tuple[str, ...] = ()
+    wrappings: list[str] = []
+    sha256 = ""
+    while found.write is not None:
+        if not sha256:
+            sha256 = fingerprint(path, lambda share: tell(0.1 * share, "looking at the file"))
+        if len(wrappings) == _MOST_WRAPPINGS:
+            raise InputError(f"{path} is packed too many times; unpack it first", file=str(path))
+        target = folder / f"plain{len(wrappings)}"
+        written = _written(found, path, here, target, wish, tell)
+        notes += written.notes
+        if written.part:
+            part, parts = written.part, written.parts
+            wish = dataclasses.replace(wish, part="", usual="")
+        if written.kind != FILE:
+            here = target
+            break
+        wrappings.append(found.key)
+        here, name = target, written.name
+        with _naming(here, path, str(path)):
+            found, told = recognise(here, name)
+        notes += [told] if told else []
+    if wrappings:
+        notes.insert(0, f"packed by {' in '.join(reversed(wrappings))}")
+    if wish.part:
+        raise InputError(
+            f"{path} is {found.title} and has one table only; leave the sheet {wish.part!r} out",
+            file=str(path),
+            setting="sheet",
+        )
+    kind = _kind(found, written)
+    known = _known(written)
+    parts_given = {name: value for name, value in given.items() if name != "sheet"}
+    _check_given(path, found, known, parts_given)
+    return Plain(
+        here,
+        path,
+        kind,
+        found.key,
+        {**parts_given, **known},
+        chosen if kind == TEXT else tuple(part for part in chosen if part == "sheet"),
+        tuple(notes),
+        part,
+        parts,
+        written.texts,
+        written.roles,
+        sha256,
+    )
+
+
+def _wish(given: Mapping[str, Any], schema: Schema | None) -> Wish:
+    kinds: dict[str, str] = {}
+    usual = ""
+    if schema is not None:
+        kinds = {column.name: column.kind for column in schema.columns if column.kind}
+        usual = schema.dialect.sheet if schema.dialect is not None else ""
+    return Wish(str(given.get("sheet") or ""), usual, str(given.get("encoding") or ""), kinds)
+
+
+def _kind(found: Format, written: Written) -> Kind:
+    if found.write is not None:
+        return written.kind
+    return PARQUET if found is PARQUET_FORMAT else TEXT
+
+
+def _written(
+    found: Format, path: Path, here: Path, target: Path, wish: Wish, tell: ReadingProgress
+) -> Written:
+    """Write a file as another one; whatever goes wrong is said of the file that was given."""
+    assert found.write is not None
+
+    def advance(share: float) -> None:
+        tell(0.1 + 0.4 * share, "unpacking" if found.key in _PACKED else f"reading {found.key}")
+
+    with _naming(here, path, str(path)):
+        try:
+            if found.apart:
+                return write_apart(found, here, target, wish, advance)
+            return found.write(here, target, wish, advance)
+        except (InputError, Cancelled, KeyboardInterrupt):
+            raise
+        except EOFError:
+            raise damaged(here, found, "its end is missing") from None
+        except LookupError as error:
+            if not wish.encoding:
+                raise damaged(here, found, str(error)) from error
+            raise InputError(
+                f"unknown encoding {wish.encoding!r}; use a name such as utf-8 or cp1252",
+                setting="encoding",
+            ) from None
+        except Exception as error:
+            raise damaged(here, found, str(error) or type(error).__name__) from error
+
+
+_PACKED = {"gzip", "bzip2", "xz", "zstd", "zip"}
+
+
+def _known(written: Written) -> dict[str, Any]:
+    """Give what needs no guess of a dialect, in its own types."""
+    parts = {field.name for field in dataclasses.fields(Dialect)}
+    return {
+        part: tuple(value) if isinstance(value, list) else value
+        for part, value in written.known.items()
+        if part in parts
+    }
+
+
+def _check_given(
+    path: Path, found: Format, known: Mapping[str, Any], given: Mapping[str, Any]
+) -> None:
+    """Refuse parts of a dialect that a file does not have."""
+    if found.write is None:
+        return
+    usual = {**dataclasses.asdict(Dialect()), **known}
+    for part, value in given.items():
+        free = part not in known if known else False
+        if not free and value != usual.get(part) and not (part == "encoding" and found.encodings):
+            raise InputError(
+                f"{path} is {found.title}, which has no {_WORDS.get(part, part)}: leave it out",
+                file=str(path),
+                setting=part,
+            )
+
+
+@contextlib.contextmanager
+def _naming(made: Path, path: Path, words: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        if str(made) == words or str(made) not in str(error):
+            raise
+        raise InputError(
+            str(error).replace(str(made), words),
+            file=str(path),
+            line=error.line,
+            column=error.column,
+            setting=error.setting,
+        ) from error
+
+
+def naming(plain: Plain) -> contextlib.AbstractContextManager[None]:
+    """Say what goes wrong of the file that was given, and not of what was made of it."""
+    return _naming(plain.path, plain.shown, plain.words)
+
+
+def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
+    """Read the columns of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as a table of at least two columns and one row.
+    """
+    begin = 0.5 if plain.sha256 else 0.0
+
+    def later(share: float, words: str) -> None:
+        tell(begin + (1 - begin) * share, words)
+
+    with naming(plain):
+        found = _read(plain, later, schema)
+    sha256 = plain.sha256 or found.sha256
+    dialect = dataclasses.replace(found.dialect, sheet=plain.part)
+    return dataclasses.replace(
+        found,
+        sha256=sha256,
+        dialect=dialect,
+        chosen=plain.chosen,
+        notes=[*plain.notes, *found.notes],
+    )
+
+
+def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
+    if plain.kind == PARQUET:
+        return read_parquet(plain.path, lambda share, words: tell(share, words), schema)
+    if plain.kind == MATRIX:
+        columns = read_matrix(plain.path, plain.shown, schema)
+        return Delimited(Dialect(), plain.sha256, columns, [], 0, [])
+    return read_delimited(plain.path, plain.given, tell, schema, texts=plain.texts)

@@ -1,0 +1,114 @@
+"""Rows of typed values, written as the text that the reader of delimited files takes."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from aucstudio.project.data.columns import spell_number
+from aucstudio.project.errors import InputError
+
+_LOOK_EVERY = 10_000
+_FREE_BYTES = 200_000_000
+_DAY = 86_400.0
+
+
+class RowWriter:
+    """Writes rows; a context manager. The same value is the same text, whatever format it is from.
+
+    Parameters
+    ----------
+    target : Path
+    """
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        # What no text can hold does not end the reading.
+        self._file = target.open("w", encoding="utf-8", errors="replace", newline="")
+        self._writer = csv.writer(self._file, lineterminator="\n")
+        self._rows = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, cells: Sequence[Any]) -> None:
+        """Write a row; one without any value becomes a blank line."""
+        spelled = list(map(spell, cells))
+        if any(spelled):
+            self._writer.writerow(spelled)
+        else:
+            self.blank()
+        self._rows += 1
+        if self._rows % _LOOK_EVERY == 0:
+            leave_room(self._target.parent)
+
+    def add_data(self, cells: Sequence[Any]) -> None:
+        """Write a row of a table, which counts even without any value."""
+        spelled = list(map(spell, cells))
+        self._writer.writerow(spelled)
+        self._rows += 1
+        if self._rows % _LOOK_EVERY == 0:
+            leave_room(self._target.parent)
+
+    def blank(self, lines: int = 1) -> None:
+        """Write blank lines."""
+        self._file.write("\n" * lines)
+
+
+def leave_room(folder: Path) -> None:
+    """Stop before a disk is full.
+
+    Raises
+    ------
+    InputError
+    """
+    if shutil.disk_usage(folder).free < _FREE_BYTES:
+        raise InputError(
+            "the temporary folder is nearly full: free some space there, or name another one in "
+            "the variable TMPDIR"
+        )
+
+
+def spell(value: Any) -> str:
+    """Write a value as a text file would hold it; empty where there is none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return "" if value != value else spell_number(value) if abs(value) < 1e308 * 10 else "inf"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, datetime.timedelta):
+        return spell_number(value.total_seconds() / _DAY)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def same_times(rows: Sequence[list[Any]]) -> None:
+    """Give midnight its time in columns where other cells have one."""
+    timed = {k for row in rows for k, cell in enumerate(row) if isinstance(cell, datetime.datetime)}
+    for row in rows if timed else ():
+        for k in timed:
+            if k < len(row) and type(row[k]) is datetime.date:
+                row[k] = datetime.datetime.combine(row[k], datetime.time())
+
+
+def first_parts(names: Iterable[str], most: int = 5) -> str:
+    """List some names, in quotation marks."""
+    listed = [repr(name) for name in names]
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

@@ -1,0 +1,225 @@
+"""Several files of one layout, read as one table."""
+
+from __future__ import annotations
+
+import dataclasses
+import glob
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aucstudio.project.data.cells import number_cells
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.readers.format import TEXT
+from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
+from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text.delimited import Delimited, ReadingProgress
+from aucstudio.project.data.text.rejects import MAX_REJECTED
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+# The column that says which file a row is from.
+ORIGIN = "file"
+_PATTERN = "*?["
+
+
+def join(paths: Sequence[str | Path]) -> Path:
+    """Spell several files as one path, by which they are found again."""
+    return Path(os.pathsep.join(str(Path(path).absolute()) for path in paths))
+
+
+def several(path: Path) -> list[Path]:
+    """List the files that a pattern or a list of paths means; empty for a single file.
+
+    Raises
+    ------
+    InputError
+        If no file is like the pattern.
+    """
+    text = str(path)
+    if os.path.lexists(path):
+        return []
+    if any(mark in text for mark in _PATTERN):
+        found = sorted(name for name in glob.glob(text) if os.path.isfile(name))
+        if not found:
+            raise InputError(f"no file is like {text}; check the pattern and its folder", file=text)
+        return list(map(Path, found))
+    parts = [Path(part) for part in text.split(os.pathsep) if part]
+    return parts if len(parts) > 1 else []
+
+
+def read_together(
+    paths: Sequence[Path],
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    schema: Schema | None,
+) -> tuple[Plain, Delimited]:
+    """Read files one below the other; ``path`` is what stands for them.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read, or has other columns than the first.
+    """
+    read = [_one(paths, k, given, folder, tell, schema) for k in range(len(paths))]
+    first, _ = read[0]
+    if schema is None:
+        _check_names(read)
+        texts = _texts([found for _, found in read])
+        for k, (plain, found) in enumerate(read):
+            if odd := [c.name for c in found.columns if c.kind == "number" and c.name in texts]:
+                known = [
+                    ColumnSchema(c.name, kind="text" if c.name in odd else c.kind, number=c.number)
+                    for c in found.columns
+                ]
+                spelled = Schema(tuple(known), dialect=found.dialect)
+                read[k] = plain, read_columns(plain, lambda *_: None, spelled)
+    founds = [found for _, found in read]
+    names = [name for name in _names(founds[0]) if all(name in _names(f) for f in founds)]
+    columns = [_joined([_column(found, name) for found in founds]) for name in names]
+    origin = ORIGIN if ORIGIN not in names else f"{ORIGIN}_name"
+    heights = [len(found.columns[0].values) for found in founds]
+    shown = np.repeat(np.array([p.name for p in paths], dtype=object), heights)
+    if schema is None or origin in schema.names:
+        columns.append(Column.of_cells(origin, shown, 0, len({p.name for p in paths})))
+    plain = dataclasses.replace(
+        first,
+        path=path,
+        shown=path,
+        kind=TEXT,
+        roles={**first.roles, origin: "ignore"},
+        texts=(),
+    )
+    return plain, _together(founds, paths, columns)
+
+
+def _check_marks(first: Plain, like: Delimited, plain: Plain, found: Delimited) -> None:
+    """Make sure that fractions are written with one mark: what a row means is written down once."""
+    for column in found.columns:
+        other = _column(like, column.name)
+        marks = [one.number.decimal for one in (other, column) if one.number and _broken(one)]
+        if len(set(marks)) > 1:
+            raise InputError(
+                f"{plain.shown} writes the decimal mark {marks[1]!r} in column {column.name!r} and "
+                f"{first.shown} writes {marks[0]!r}: files that are read as one table write "
+                "numbers alike",
+                file=str(plain.shown),
+                column=column.name,
+            )
+
+
+def _broken(column: Column) -> bool:
+    return column.kind == "number" and not column.is_integer()
+
+
+def _one(
+    paths: Sequence[Path],
+    k: int,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    schema: Schema | None,
+) -> tuple[Plain, Delimited]:
+    def part(share: float, words: str) -> None:
+        tell((k + share) / len(paths), f"{paths[k].name}: {words}")
+
+    own = folder / str(k)
+    own.mkdir()
+    plain = make_plain(paths[k], given, own, part, schema)
+    return plain, read_columns(plain, part, schema)
+
+
+def _names(found: Delimited) -> list[str]:
+    return [column.name for column in found.columns]
+
+
+def _column(found: Delimited, name: str) -> Column:
+    return next(column for column in found.columns if column.name == name)
+
+
+def _check_names(read: Sequence[tuple[Plain, Delimited]]) -> None:
+    """Make sure that all files have the columns of the first, in any order."""
+    (first, like), *others = read
+    wanted = _names(like)
+    for plain, found in others:
+        have = _names(found)
+        lacks = [name for name in wanted if name not in have]
+        more = [name for name in have if name not in wanted]
+        if lacks or more:
+            what = f"no column {lacks[0]!r}" if lacks else f"a column {more[0]!r} too many"
+            near = suggestion(lacks[0], have) if lacks else ""
+            raise InputError(
+                f"{plain.shown} has {what}: files that are read as one table have the same "
+                f"columns, and {first.shown} has {listed(wanted)}{near}",
+                file=str(plain.shown),
+                column=(lacks or more)[0],
+            )
+        _check_marks(first, like, plain, found)
+
+
+def _texts(founds: Sequence[Delimited]) -> set[str]:
+    """Name the columns that hold text in some file."""
+    return {
+        column.name
+        for found in founds
+        for column in found.columns
+        if column.kind == "text" and column.missing < len(column.values)
+    }
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    first = columns[0]
+    is_text = any(column.kind == "text" for column in columns)
+    parts = [_as_text(column) if is_text else column.values for column in columns]
+    values = np.concatenate(parts)
+    if not is_text:
+        cells = number_cells(values)
+        written = [*filter(_broken, columns), *columns]
+        number = next((column.number for column in written if column.number), None)
+        return Column.of_cells(first.name, cells.values, cells.missing, cells.distinct, number)
+    missing = sum(column.missing for column in columns)
+    return Column.of_cells(first.name, values, missing, len(set(values.tolist()) - {None}))
+
+
+def _as_text(column: Column) -> Any:
+    """Give a column of texts; one of numbers is without any value here."""
+    if column.kind == "text":
+        return column.values
+    return np.full(len(column.values), None, dtype=object)
+
+
+def _together(
+    founds: Sequence[Delimited], paths: Sequence[Path], columns: list[Column]
+) -> Delimited:
+    numbers, before = [], 0
+    for found in founds:
+        height = len(found.columns[0].values)
+        own = np.arange(1, height + 1) if found.row_numbers is None else found.row_numbers
+        numbers.append(own + before)
+        before += height + found.rejected_rows
+    left_out = any(found.rejected_rows for found in founds)
+    rejected = [
+        dataclasses.replace(row, reason=f"{path.name}: {row.reason}")
+        for path, found in zip(paths, founds, strict=True)
+        for row in found.rejected
+    ]
+    notes = dict.fromkeys(note for found in founds for note in found.notes)
+    digests = "".join(found.sha256 for found in founds)
+    return dataclasses.replace(
+        founds[0],
+        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+        columns=columns,
+        rejected=rejected[:MAX_REJECTED],
+        rejected_rows=sum(found.rejected_rows for found in founds),
+        notes=[f"{len(paths)} files are read as one table", *notes],
+        unreadable={name: one for found in founds for name, one in found.unreadable.items()},
+        row_numbers=np.concatenate(numbers) if left_out else None,
+        findings=tuple(dict.fromkeys(one for found in founds for one in found.findings)),
+    )

@@ -1,0 +1,147 @@
+"""Files of SAS, Stata and SPSS, through ReadStat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.data.readers.format import (
+    NAMED_ROWS,
+    Advance,
+    Format,
+    Wish,
+    Written,
+    begins,
+)
+from aucstudio.project.data.readers.rows import RowWriter, first_parts
+from aucstudio.project.errors import InputError
+
+_SAS = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+_TELL_EVERY = 5_000
+# Before Stata 13 a file begins with its version, the order of bytes, and 1.
+_STATA_VERSIONS = bytes([104, 105, 108, 110, 111, 112, 113, 114, 115])
+_STATA_ORDERS = b"\1\2"
+
+
+def _write(reader: str) -> Callable[[Path, Path, Wish, Advance], Written]:
+    def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
+        import pyreadstat
+
+        said = {"encoding": wish.encoding} if wish.encoding else {}
+        cells, about = getattr(pyreadstat, reader)(str(path), output_format="dict", **said)
+        tell(0.5)
+        names = list(cells)
+        if not names or not len(cells[names[0]]):
+            raise InputError(f"{path} has no rows; choose a file with data", file=str(path))
+        columns, kept = [], []
+        for name in names:
+            values = _plain(cells[name])
+            labels = about.variable_value_labels.get(name)
+            if labels:
+                values, named = _labelled(values, labels, wish.kinds.get(name))
+                kept += [] if named else [name]
+            columns.append(values)
+        with RowWriter(target) as out:
+            out.add(names)
+            for count, row in enumerate(zip(*columns, strict=True)):
+                out.add_data(row)
+                if count % _TELL_EVERY == 0:
+                    tell(0.5 + 0.5 * count / len(columns[0]))
+        kinds = about.readstat_variable_types
+        notes: tuple[str, ...] = ()
+        if kept and not wish.kinds:
+            notes = (
+                f"columns with names for some of their values only are read as numbers: "
+                f"{first_parts(kept)}",
+            )
+        return Written(
+            known=dict(NAMED_ROWS),
+            notes=notes,
+            texts=tuple(name for name in names if kinds.get(name) == "string"),
+        )
+
+    return write
+
+
+def _plain(values: Any) -> list[Any]:
+    """Give a column as Python's own values."""
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return listed
+
+
+def _labelled(
+    values: list[Any], labels: Mapping[Any, str], kind: str | None
+) -> tuple[list[Any], bool]:
+    """Put names in the place of codes, if every code that occurs has one.
+
+    What a later file holds is known: there each cell is named, or none is.
+    """
+    names = _distinct(labels)
+    present = {value for value in values if value is not None and value != "" and value == value}
+    if kind == "number" or (kind is None and not present <= names.keys()):
+        return values, False
+    return [names.get(value, value) for value in values], True
+
+
+def _distinct(labels: Mapping[Any, str]) -> dict[Any, str]:
+    """Keep values apart that have the same name."""
+    counts: dict[str, int] = {}
+    for name in labels.values():
+        counts[name.strip()] = counts.get(name.strip(), 0) + 1
+    return {
+        value: name.strip() if counts[name.strip()] == 1 else f"{name.strip()} ({value})"
+        for value, name in labels.items()
+    }
+
+
+def _is_stata(path: Path, head: bytes) -> bool:
+    if head.startswith(b"<stata_dta>"):
+        return True
+    old = len(head) > 4 and head[0] in _STATA_VERSIONS and head[1] in _STATA_ORDERS
+    return old and head[2] == 1 and path.suffix.lower() == ".dta"
+
+
+def _is_portable(_path: Path, head: bytes) -> bool:
+    return b"SPSS PORT FILE" in head[:500]
+
+
+def _format(
+    key: str, title: str, plural: str, endings: tuple[str, ...], recognises: Any, reader: str
+) -> Format:
+    return Format(
+        key=key,
+        title=title,
+        plural=plural,
+        endings=endings,
+        recognises=recognises,
+        write=_write(reader),
+        apart=True,
+        encodings=True,
+        swelling=3.0,
+    )
+
+
+FORMATS = (
+    _format("sas", "a SAS table", "SAS tables", (".sas7bdat",), begins(_SAS), "read_sas7bdat"),
+    _format(
+        "sas-transport",
+        "a SAS transport file",
+        "SAS tables",
+        (".xpt", ".xport"),
+        begins(b"HEADER RECORD*******LIB"),
+        "read_xport",
+    ),
+    _format("stata", "a Stata file", "Stata files", (".dta",), _is_stata, "read_dta"),
+    _format(
+        "spss",
+        "an SPSS file",
+        "SPSS files",
+        (".sav", ".zsav"),
+        begins(b"$FL2", b"$FL3"),
+        "read_sav",
+    ),
+    _format(
+        "spss-portable", "an SPSS portable file", "SPSS files", (".por",), _is_portable, "read_por"
+    ),
+)

@@ -1,0 +1,122 @@
+"""What verifying a run found, as a table of few rows and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aucstudio.engine.verification.verifying import Verified
+from aucstudio.project.runs.verification import Verification
+from aucstudio.project.words import power_words, range_words, seconds_words
+
+HEADINGS = ("What", "This program", "Another route", "Difference")
+Line = tuple[str, str, str, str]
+
+_SAME = 1e-9  # of the objective: what no one would call a difference
+
+
+def verified_table(verification: Verification) -> list[Line]:
+    """Give one line for each thing that was compared, in the order of :data:`HEADINGS`."""
+    return list(_lines(verification.found))
+
+
+def _lines(found: Verified) -> Iterator[Line]:
+    if found.counted is not None:
+        off = abs(found.counted - found.objective)
+        counted = _number(found.counted)
+        yield "Objective of this scorer, counted", _number(found.objective), counted, _size(off)
+    if found.solved is not None and found.counted is not None and found.bound is not None:
+        if found.whole:
+            lower = found.counted - found.solved
+            pair = _number(found.counted), _number(found.solved)
+            yield "Objective, solved again", *pair, _size(lower)
+        ours = "none" if found.gap is None else _size(found.gap)
+        theirs = _size(max(0.0, found.counted - found.bound))
+        yield "Distance from the optimum, at most", ours, theirs, ""
+    if found.solution_difference is not None:
+        yield "Training scores of the two solutions", "", "", _size(found.solution_difference)
+    if found.repeated is not None:
+        yield "Training scores, fitted once more", "", "", _size(found.repeated)
+    apart = found.score_difference
+    told = "no number" if apart is None else _size(apart)
+    yield "Scores kept and scores of the scorer", "", "", told
+    for area in found.areas:
+        whole = (area.alpha, area.beta) == (0.0, 1.0)
+        name = "AUC" if whole else f"pAUC at FPR {range_words((area.alpha, area.beta))}"
+        values = f"{area.computed:.9f}", f"{area.counted:.9f}"
+        yield f"{name}, {area.rows} rows", *values, _size(area.difference)
+
+
+def verdict(verification: Verification) -> str:
+    """Say in a sentence or two what was proven, and what was not."""
+    found = verification.found
+    if found.faults:
+        return " ".join(found.faults)
+    parts = [_optimum(found), *found.reasons]
+    if not found.reasons or found.solved is not None:
+        parts.append("Objective, scores and areas agree with counting.")
+    return " ".join(part for part in parts if part)
+
+
+def _optimum(found: Verified) -> str:
+    """Say what is known of the optimum."""
+    if found.solved is None or found.bound is None or found.counted is None:
+        if found.repeated is None:
+            return ""
+        again = "to the same bits" if found.repeated == 0 else "but for rounding"
+        return (
+            "There is no optimum to compare with: this method does not solve a convex problem. "
+            f"The same fit done once more gives the same scores, {again}."
+        )
+    size = max(abs(found.counted), 1e-300)
+    near = _share(max(0.0, found.counted - found.bound) / size)
+    if not found.whole:
+        return (
+            f"The whole problem does not fit an independent solver; by the {found.route}, the "
+            f"objective is at most {near} above the optimum."
+        )
+    off = (found.solved - found.counted) / size
+    if abs(off) <= _SAME:
+        told = "the same objective"
+    else:
+        told = f"an objective {_share(abs(off))} {'higher' if off > 0 else 'lower'}"
+    proven = ": this is the optimum" if found.counted - found.bound <= 1e-6 * size else ""
+    if not proven:
+        proven = f": the fit ended at most {near} above the optimum"
+        proven += ", as its certificate says" if found.gap is not None else ""
+    return f"An independent solver ({found.route}) finds {told}{proven}."
+
+
+def place_words(verification: Verification) -> str:
+    """Say which fit was verified, where a run has several, and how long it took."""
+    which = ""
+    if verification.splits > 1:
+        which = f"Split {verification.split} of {verification.splits}. "
+    return f"{which}Verified in {seconds_words(verification.found.seconds)}."
+
+
+def titled(name: str, run: str) -> str:
+    """Name a run with its id, once."""
+    return name if run in name else f"{name} ({run})"
+
+
+def as_text(verification: Verification, name: str) -> str:
+    """Lay out a verification as text."""
+    rows = [HEADINGS, *verified_table(verification)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    head = f"{titled(name, verification.run)}. {place_words(verification)}"
+    return "\n".join([head, "", lines[0], "-" * sum(widths), *lines[1:], "", verdict(verification)])
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}".replace("-", "−")
+
+
+def _size(value: float) -> str:
+    return "0" if value == 0 else power_words(value, 1)
+
+
+def _share(share: float) -> str:
+    """Write a part of the objective."""
+    percent = 100 * share
+    return f"{percent:.2g} %" if percent >= 1e-3 or not percent else f"{power_words(percent, 1)} %"

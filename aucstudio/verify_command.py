@@ -1,0 +1,88 @@
+"""The command ``verify``: the runs of a project held against independent routes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
+from aucstudio.console import complain, progress, say, say_json
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.documents import named_runs
+from aucstudio.project.results.verified import as_text, titled, verdict
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.verification import Verification, open_table, verify_run
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.words import suggestion
+
+Named = tuple[str, RunRecord]
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Verify one run of a project, or all of them; gives the exit status."""
+    listed, _ = named_runs(options.project, complain)
+    chosen = _chosen(listed, options)
+    file, bar = ProjectFile.open(options.project), progress("verify")
+    tables: dict[object, Table] = {}
+    found: list[tuple[str, Verification]] = []
+    unsaved = ""
+    for k, (name, record) in enumerate(chosen):
+
+        def tell(stage: str, share: float, k: int = k, name: str = name) -> None:
+            if bar is not None:
+                bar((k + share) / (len(chosen) + 1), f"{name}: {stage}")
+
+        key = record.experiment.data
+        if key not in tables:
+            tables[key] = open_table(record)
+        verification = verify_run(record, options.split - 1, tell, tables[key])
+        found.append((name, verification))
+        try:
+            file.keep_verification(verification)
+        except InputError as error:
+            unsaved = str(error)
+    if bar is not None:
+        bar(1.0, "")
+    _print(found, options)
+    if unsaved:
+        complain(f"what was found is not kept: {unsaved}")
+        return BAD_INPUT
+    return DONE if all(one.agrees for _, one in found) else RUN_FAILED
+
+
+def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Named]:
+    """Find the runs that are meant, by id or by name."""
+    if not listed:
+        raise InputError(
+            f"{options.project} has no finished run to verify: train one with aucstudio train DATA "
+            f"--method ID --project {options.project}",
+            file=options.project,
+        )
+    if options.run is None:
+        return listed
+    wanted = options.run
+    chosen = [one for one in listed if wanted == one[1].id]
+    chosen = chosen or [one for one in listed if wanted == one[0]]
+    chosen = chosen or [one for one in listed if wanted == one[1].experiment.title]
+    if len(chosen) == 1:
+        return chosen
+    known = [text for _, record in listed for text in (record.experiment.title, record.id)]
+    if chosen:
+        ids = ", ".join(record.id for _, record in chosen)
+        raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
+    raise InputError(
+        f"{options.project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
+        + ", ".join(titled(name, record.id) for name, record in listed)
+        + ")",
+        file=options.project,
+    )
+
+
+def _print(found: Sequence[tuple[str, Verification]], options: argparse.Namespace) -> None:
+    if options.json:
+        runs = [{"name": name, **one.as_json(), "verdict": verdict(one)} for name, one in found]
+        agrees = all(one.agrees for _, one in found)
+        say_json({"project": options.project, "agrees": agrees, "runs": runs})
+        return
+    say("\n\n".join(as_text(one, name) for name, one in found))

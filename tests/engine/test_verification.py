@@ -1,0 +1,305 @@
+"""Every method is held against independent routes: right fits agree, spoiled ones are found."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS, declared_params, roc
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.quiet import without_convergence_warnings
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.verification import pair_problems, programme, row_problems, space
+from aucstudio.engine.verification.counting import counted_auc, counted_pauc, nearest_pairs
+from aucstudio.engine.verification.problem import Trained
+from aucstudio.engine.verification.problems import PROBLEMS
+from aucstudio.engine.verification.programme import Programme, solve
+from aucstudio.engine.verification.verifying import HeldOut, verify
+
+BAND = (0.0, 0.3)
+# Small enough to be quick; a kernel where there is one.
+QUICK = {
+    "n_rounds": 20,
+    "max_iter": 100,
+    "n_landmarks": 15,
+    "n_components": 30,
+    "n_epochs": 2,
+    "max_leaf_nodes": 5,
+}
+CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex and METHODS[key].solves]
+
+
+def silent(_stage, _share):
+    """Hear nothing."""
+
+
+def sample(kind="random", N=48, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(N) < 0.35
+    X = rng.normal(size=(N, d)) + positive[:, None] * np.linspace(1.0, 0.0, d)
+    if kind == "tied":
+        X = np.round(X)
+    elif kind == "all alike":
+        X[:] = 2.0
+    elif kind == "separable":
+        X[:, 0] += 20 * positive
+    elif kind == "one positive":
+        positive[:] = False
+        positive[3] = True
+    elif kind == "ill-scaled":
+        X = X * 10.0 ** np.linspace(-4, 4, d)
+    elif kind == "wide":
+        X = rng.normal(size=(N, 80)) / 4
+    return X, positive
+
+
+def settings(key, **more):
+    known = declared_params(METHODS[key])
+    usual = {name: value for name, value in QUICK.items() if name in known}
+    if key == "logistic":
+        usual["max_iter"] = 1000
+    if "kernel" not in known and key not in ("nbauc", "nsauc", "noam", "nsolam", "nsvmsgd2"):
+        usual.pop("n_landmarks", None)
+    return usual | {name: value for name, value in more.items() if name in known}
+
+
+def fitted(key, X, positive, **more):
+    return METHODS[key](**settings(key, **more)).fit(X, positive)
+
+
+def as_trained(model, X, positive):
+    return Trained(
+        model.key,
+        model.get_params(deep=False),
+        X,
+        positive,
+        model.scorer_,
+        float(model.intercept_),
+        model.train_scores_,
+        float(model.objective_),
+        model.gap_,
+        getattr(model, "fpr_range_used_", None),
+    )
+
+
+def verified(model, X, positive):
+    held = HeldOut(positive, model.train_scores_, BAND, X)
+    return verify(as_trained(model, X, positive), held, silent)
+
+
+# --- what is right agrees
+
+
+def with_their_kernels():
+    for key in METHODS:
+        kernel = declared_params(METHODS[key]).get("kernel")
+        yield from ((key, kind) for kind in (kernel.choices if kernel else ["none"]))
+
+
+@pytest.mark.parametrize(("key", "kernel"), [*with_their_kernels()])
+def test_every_method_agrees_with_the_other_routes(key, kernel):
+    X, positive = sample()
+    found = verified(fitted(key, X, positive, kernel=kernel), X, positive)
+    assert found.faults == ()
+    assert len(found.areas) == 4
+    if key in CONVEX:
+        assert found.whole
+        assert found.bound <= found.solved * (1 + 1e-6) + 1e-9
+        # Nothing is optimal by its own word alone: a gap that is told holds against the bound.
+        if found.gap is not None:
+            assert found.counted - found.bound <= found.gap + 1e-5 * abs(found.counted)
+    else:
+        assert found.repeated == 0.0
+
+
+@pytest.mark.parametrize(
+    "kind", ["tied", "all alike", "separable", "one positive", "ill-scaled", "wide"]
+)
+@pytest.mark.parametrize("key", CONVEX)
+def test_degenerate_rows_raise_no_false_alarm(key, kind):
+    X, positive = sample(kind)
+    with without_convergence_warnings():
+        model = fitted(key, X, positive)
+    found = verified(model, X, positive)
+    assert found.faults == ()
+    assert found.counted is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "more"),
+    [
+        ("auc-svm", {"C": 1e4}),
+        ("auc-svm", {"n_neighbors": 4}),
+        ("roc-svm", {"margin": 0.3}),
+        ("sauc-svm", {"structure": 30.0, "kernel": "rbf"}),
+        ("svm-auc", {"kernel": "rbf", "n_landmarks": 12}),
+        ("svm-pauc", {"fpr_range": (0.1, 0.7)}),
+        ("svm-pauc-tight", {"fpr_range": (0.1, 0.7)}),
+        ("svm-pauc-tight", {"fpr_range": (0.1, 0.7), "surrogate": "dc"}),
+        ("rls", {"fit_intercept": True}),
+        ("auc-rls", {"regularization": 0.0}),
+        ("svm", {"class_weight": "balanced", "kernel": "rbf"}),
+        ("svm-2norm", {"class_weight": "balanced"}),
+        ("logistic", {"class_weight": "balanced", "C": 100.0}),
+        ("asvm", {"mu": 4.0, "class_ratio": 10.0}),
+        ("nsvmsgd2", {"loss": "balanced-rows"}),
+        ("gradient-boosting", {"class_weight": "balanced"}),
+    ],
+)
+def test_settings_are_heeded(key, more):
+    X, positive = sample(N=60)
+    found = verified(fitted(key, X, positive, **more), X, positive)
+    assert found.faults == ()
+    assert found.counted == pytest.approx(found.objective, rel=1e-5)
+
+
+def test_a_fit_that_was_not_driven_to_its_optimum_is_told_how_far_it_is():
+    X, positive = sample(N=80)
+    found = verified(fitted("svm-auc", X, positive, tol=0.1), X, positive)
+    assert found.faults == ()
+    assert 0 < found.counted - found.bound <= found.gap
+
+
+# --- what is spoiled is found
+
+
+@pytest.mark.parametrize("key", ["auc-svm", "svm-pauc", "rank-svm", "logistic", "rls", "asvm"])
+def test_spoiled_weights_are_found_out(key):
+    X, positive = sample()
+    good = as_trained(fitted(key, X, positive, tol=1e-6), X, positive)
+    scorer = LinearScorer(good.scorer.weights + np.array([0.3, -0.2, 0.1]))
+    scores = scorer(X) + good.intercept
+    held = HeldOut(positive, scores, BAND)
+    silently = verify(dataclasses.replace(good, scorer=scorer), held, silent)
+    assert any("training scores that were kept" in fault for fault in silently.faults)
+    told = dataclasses.replace(good, scorer=scorer, scores=scores)
+    assert any("the fit reported" in fault for fault in verify(told, held, silent).faults)
+
+
+@pytest.mark.parametrize("key", ["auc-svm", "svm-pauc", "rank-svm", "logistic", "rls", "asvm"])
+def test_a_certificate_that_lies_is_found_out(key):
+    X, positive = sample()
+    good = as_trained(fitted(key, X, positive, tol=1e-6), X, positive)
+    scorer = LinearScorer(good.scorer.weights + np.array([0.3, -0.2, 0.1]))
+    scores = scorer(X)
+    worse = dataclasses.replace(good, scorer=scorer, scores=scores + good.intercept, gap=0.0)
+    objective = PROBLEMS[METHODS[key].solves](worse, silent).objective(scores, good.intercept)
+    worse = dataclasses.replace(worse, objective=objective)
+    found = verify(worse, HeldOut(positive, worse.scores, BAND), silent)
+    assert [fault for fault in found.faults if "An independent solver finds" in fault]
+
+
+def test_a_fit_that_cannot_be_repeated_is_found_out_where_the_program_is_the_same():
+    X, positive = sample()
+    good = as_trained(fitted("rankboost", X, positive), X, positive)
+    other = dataclasses.replace(good, params={**good.params, "n_rounds": 3})
+    held = HeldOut(positive, good.scores, BAND)
+    assert any("done once more" in fault for fault in verify(other, held, silent).faults)
+    found = verify(other, held, silent, same_program=False)
+    assert found.faults == ()
+    assert any("other versions" in reason for reason in found.reasons)
+
+
+# --- sizes
+
+
+def test_pairs_that_do_not_fit_are_bounded_by_their_tangents(monkeypatch):
+    X, positive = sample(N=90)
+    models = [fitted(key, X, positive, tol=1e-8) for key in ("auc-svm", "rank-svm", "sauc-svm")]
+    whole = [verified(model, X, positive) for model in models]
+    monkeypatch.setattr(pair_problems, "most_rows", lambda _unknowns: 300)
+    for model, known in zip(models, whole, strict=True):
+        found = verified(model, X, positive)
+        assert found.faults == ()
+        assert not found.whole
+        assert found.solution_difference is None
+        assert found.bound <= known.solved * (1 + 1e-8)  # a bound on the whole problem
+        assert found.counted - found.bound <= 1e-4 * found.counted
+
+
+def test_least_squares_without_room_is_bounded_by_its_gradient(monkeypatch):
+    X, positive = sample(N=60)
+    model = fitted("auc-rls", X, positive)
+    monkeypatch.setattr(pair_problems, "_MOST_EXPLICIT", 0)
+    found = verified(model, X, positive)
+    assert found.faults == ()
+    assert not found.whole
+    assert found.counted - found.bound <= 1e-12
+
+
+def test_what_does_not_fit_says_so(monkeypatch):
+    X, positive = sample()
+    monkeypatch.setattr(space, "MOST_KERNEL_ROWS", 10)
+    found = verified(fitted("svm", X, positive, kernel="rbf"), X, positive)
+    assert found.solved is None
+    assert "the 48 × 48 kernel matrix is beyond 10 rows" in found.reasons[0]
+    monkeypatch.setattr(row_problems, "most_rows", lambda _unknowns: 10)
+    found = verified(fitted("svm", X, positive), X, positive)
+    assert "48 rows of 3 features are more" in found.reasons[0]
+    assert found.counted is not None  # what can be told is told
+
+
+def test_it_can_be_stopped():
+    X, positive = sample()
+    trained = as_trained(fitted("auc-svm", X, positive), X, positive)
+
+    def stop(_stage, _share):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        verify(trained, HeldOut(positive, trained.scores, BAND), stop)
+
+
+# --- parts
+
+
+def test_the_programme_solves_a_small_problem_with_a_hard_row():
+    # 1/2 |u|^2 + 3 (1 - u_0)_+ subject to u_1 >= 2: u = (1, 2).
+    hard = np.array([[0.0, 1.0]]), np.array([2.0])
+    soft = np.array([[1.0, 0.0]]), np.ones(1), np.full(1, 3.0)
+    for squared, first in ((False, 1.0), (True, 6 / 7)):
+        found = solve(Programme(np.eye(2), np.zeros(2), *soft, squared, *hard), silent)
+        np.testing.assert_allclose(found.u, [first, 2.0], atol=1e-6)
+        assert found.bound <= found.objective + 1e-9
+
+
+def test_most_rows_shrinks_with_the_unknowns():
+    assert programme.most_rows(1) > programme.most_rows(10) > programme.most_rows(1000) > 0
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.13), (0.21, 0.22), (0.4, 1.0)])
+def test_areas_by_counting_are_those_by_sorting(decimals, band):
+    rng = np.random.default_rng(5)
+    positive = rng.random(70) < 0.4
+    scores = np.round(rng.normal(size=70) + positive, decimals)
+    assert counted_auc(positive, scores, silent) == pytest.approx(
+        roc.auc(positive, scores), abs=1e-14
+    )
+    assert counted_pauc(positive, scores, *band, silent) == pytest.approx(
+        roc.partial_auc(positive, scores, *band).normalized, abs=1e-13
+    )
+
+
+def test_the_nearest_pairs_are_found_block_by_block(monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.verification.counting._BLOCK", 7)
+    rng = np.random.default_rng(1)
+    s, t = rng.normal(size=30), rng.normal(size=20)
+    i, j = nearest_pairs(s, t, 1.0, 25, silent)
+    far = np.abs(s[:, None] - t[None, :] - 1.0)
+    assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == 25
+    assert far[i, j].max() <= np.sort(far.ravel())[24] + 1e-15
+
+
+def test_every_problem_is_some_methods():
+    assert set(PROBLEMS) == {method.solves for method in METHODS.values()}
+
+
+def test_verification_imports_no_solver_loss_or_feature_map():
+    from tests.test_architecture import PACKAGE, imports
+
+    allowed = {"scorers", "verification", "roc", "monitor"}
+    for path in (PACKAGE / "engine" / "verification").glob("*.py"):
+        for name in imports(path):
+            if name.startswith("aucstudio.engine."):
+                assert name.split(".")[2] in allowed, f"{path} imports {name}"

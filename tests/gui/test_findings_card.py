@@ -1,0 +1,249 @@
+"""The data card says first what changes results, and does something about it, undoably."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
+
+from aucstudio.gui.dialogs.classes import ClassesDialog
+from aucstudio.gui.panels.data_panel import DataPanel
+
+ROWS = 300
+
+
+@pytest.fixture
+def awkward(tmp_path):
+    random = np.random.default_rng(1)
+    y = random.random(ROWS) < 0.3
+    words = {True: ["yes", "Yes"], False: ["no", "no"]}
+    lines = ["told,patient_id,a,grade,y"]
+    for k, one in enumerate(y.tolist()):
+        word = words[one][k % 2]
+        told = (word == "yes") + random.random() / 2
+        a = -999 if k % 30 == 0 else random.normal()
+        lines.append(f"{told:.3f},{k % 40},{a:.3f},{k % 9},{word}")
+    path = tmp_path / "awkward.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def card(session, awkward, qtbot):
+    session.open_data(awkward)
+    session.set_roles(label="y", positive="yes")
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(360, 700)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.found.finish()
+    return panel
+
+
+def sentences(card):
+    found = card.findings.findChildren(QLabel)
+    return [one.text() for one in found if one.isVisible() and one.objectName().startswith("find")]
+
+
+def press(card, words, qtbot):
+    (button,) = [b for b in card.findings.findChildren(QPushButton) if b.accessibleName() == words]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    card.found.finish()
+
+
+def test_the_weightiest_finding_is_what_the_card_says(card, qtbot):
+    (first,) = sentences(card)
+    assert first.startswith("Column told")
+    qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
+    told = sentences(card)
+    assert len(told) == 4
+    assert "-999" in told[1]
+    assert "several spellings" in told[2]
+    assert "patient_id seems to name 40 persons" in told[3]
+
+
+def test_an_action_is_done_and_undone(card, session, qtbot):
+    press(card, "Ignore column: told", qtbot)
+    assert session.table.column("told").role == "ignore"
+    assert session.undo_stack.undoText() == "Ignore told"
+    assert not sentences(card)[0].startswith("Column told")
+    session.undo_stack.undo()
+    card.found.finish()
+    assert session.table.column("told").role == "number"
+    assert sentences(card)[0].startswith("Column told")
+
+
+def test_spellings_are_merged_and_rows_kept_together(card, session, qtbot):
+    qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
+    press(card, "Merge spellings: y", qtbot)
+    assert len(session.table.classes) == 2
+    press(card, "Keep together: patient_id", qtbot)
+    assert session.table.groups.count == 40
+    assert not any("spellings" in one or "patient" in one for one in sentences(card))
+
+
+def test_findings_of_another_table_are_forgotten(card, session, tmp_path):
+    random = np.random.default_rng(2)
+    plain = tmp_path / "plain.csv"
+    rows = [f"{random.normal():.3f},{k % 3 == 0:d}" for k in range(100)]
+    plain.write_text("\n".join(["x,label", *rows]))
+    session.open_data(plain)
+    card.found.finish()
+    assert sentences(card) == []
+    session.close_study()
+    assert sentences(card) == []
+
+
+def test_a_name_that_is_markup_is_text(session, tmp_path, qtbot):
+    rows = [f"{k},{k % 2}" for k in range(100)]
+    path = tmp_path / "markup.csv"
+    path.write_text("\n".join(["<b>no</b><img src=trap>,label", *rows]))
+    session.open_data(path)
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    panel.found.finish()
+    (told,) = panel.findings.findChildren(QLabel, "finding_0_sentence")
+    assert "<b>no</b><img src=trap>" in told.text()
+    assert told.textFormat() == Qt.TextFormat.PlainText
+
+
+# ------------------------------------------------------------------ classes
+
+
+@pytest.fixture
+def classes(card, qtbot):
+    def show(column="y"):
+        dialog = ClassesDialog(card.session.table, card.session.table.column(column))
+        qtbot.addWidget(dialog)
+        with qtbot.waitExposed(dialog):
+            dialog.show()
+        return dialog
+
+    return show
+
+
+def item(dialog, name):
+    rows = range(dialog.classes.count())
+    (found,) = [
+        dialog.classes.item(k)
+        for k in rows
+        if dialog.classes.item(k).data(Qt.ItemDataRole.UserRole) == name
+    ]
+    return found
+
+
+def test_several_classes_are_checked_and_counted(classes, card, session):
+    dialog = classes()
+    table = session.table
+    assert item(dialog, "yes").checkState() == Qt.CheckState.Checked
+    item(dialog, "Yes").setCheckState(Qt.CheckState.Checked)
+    positives = table.classes["yes"] + table.classes["Yes"]
+    assert dialog.told.text().startswith(f"{positives} positive · {table.classes['no']} negative")
+    assert dialog.choice() == {"label": "y", "positive": ["Yes", "yes"]}
+    item(dialog, "no").setCheckState(Qt.CheckState.Checked)
+    assert "one class only" in dialog.told.text()
+    ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
+    assert not ok.isEnabled()
+    for name in ("no", "yes", "Yes"):
+        item(dialog, name).setCheckState(Qt.CheckState.Unchecked)
+    assert not ok.isEnabled()
+
+
+def test_spellings_are_merged_in_the_list(classes, session):
+    dialog = classes()
+    dialog.merge.setChecked(True)
+    assert dialog.classes.count() == 2
+    assert len(dialog._checked()) == 1
+    changed = session.table.with_roles(**dialog.choice())
+    assert changed.positive in ("yes", "Yes")
+    assert len(changed.classes) == 2
+    dialog.merge.setChecked(False)
+    assert set(dialog._checked()) == {"yes", "Yes"}
+
+
+def test_a_number_is_parted_by_a_threshold(classes, qtbot):
+    dialog = classes("grade")
+    dialog.by_number.setChecked(True)
+    dialog.sign.setCurrentText(">")
+    qtbot.keyClicks(dialog.at, "5")
+    grades = [k % 9 for k in range(ROWS)]
+    above = sum(grade > 5 for grade in grades)
+    assert dialog.told.text() == f"{above} positive · {ROWS - above} negative"
+    assert dialog.choice() == {"label": "grade", "positive": "> 5"}
+    dialog.at.clear()
+    qtbot.keyClicks(dialog.at, "many")
+    assert "'many' is not a number" in dialog.told.text()
+
+
+def test_the_card_opens_the_dialog_and_takes_what_was_chosen(card, session, qtbot):
+    combo = card.positive_combo
+    combo.setCurrentIndex(combo.count() - 1)
+    combo.activated.emit(combo.count() - 1)
+    (dialog,) = card.findChildren(ClassesDialog)
+    assert combo.currentData() == "yes"  # nothing has changed yet
+    item(dialog, "Yes").setCheckState(Qt.CheckState.Checked)
+    qtbot.mouseClick(
+        dialog.ends.button(QDialogButtonBox.StandardButton.Ok), Qt.MouseButton.LeftButton
+    )
+    assert session.table.positive == "Yes or yes"
+    assert combo.currentData() == "Yes or yes"
+    session.undo_stack.undo()
+    assert session.table.positive == "yes"
+
+
+def test_a_number_with_many_values_is_asked_about_before_it_becomes_the_label(card, session, qtbot):
+    combo = card.label_combo
+    place = combo.findData("a")
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+    (dialog,) = card.findChildren(ClassesDialog)
+    assert session.table.label == "y"
+    assert dialog.by_number.isChecked()
+    qtbot.keyClicks(dialog.at, "0")
+    dialog.accept()
+    assert session.table.label == "a"
+    assert session.table.positive == ">= 0"
+
+
+def test_a_sentinel_is_treated_as_missing_and_back(card, session, qtbot):
+    qtbot.mouseClick(card.findings.more, Qt.MouseButton.LeftButton)
+    press(card, "Treat -999 as missing: a", qtbot)
+    assert session.table.absent == {"a": (-999.0,)}
+    assert not any("-999" in one for one in sentences(card))
+    assert "numbers count as missing in 1 column" in card.facts.text()
+    session.undo_stack.undo()
+    card.found.finish()
+    assert session.table.absent == {}
+    assert any("-999" in one for one in sentences(card))
+
+
+def test_a_project_keeps_classes_and_what_stands_for_missing(card, session, tmp_path):
+    session.set_roles(merge=True, absent={"a": [-999]})
+    session.set_roles(positive=["no"])
+    session.save_as(tmp_path / "kept.aucproj")
+    before = session.table
+    session.close_study()
+    session.open_project(tmp_path / "kept.aucproj")
+    after = session.table
+    assert (after.classes, after.positive, after.rule) == (
+        before.classes,
+        before.positive,
+        before.rule,
+    )
+    assert after.absent == {"a": (-999.0,)}
+
+
+def test_an_account_number_becomes_the_identifier(session, tmp_path, qtbot):
+    random = np.random.default_rng(3)
+    path = tmp_path / "accounts.csv"
+    rows = [f"{n},{random.normal():.3f},{n % 2}" for n in random.permutation(400) + 1000]
+    path.write_text("\n".join(["account,x,label", *rows]))
+    session.open_data(path)
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.found.finish()
+    press(panel, "Use as identifier: account", qtbot)
+    assert session.table.column("account").role == "id"
+    assert session.table.feature_names == ("x",)

@@ -1,0 +1,117 @@
+"""A person verifies a run on the Training page, and finds what was found when coming back."""
+
+import dataclasses
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QTableView
+
+from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.project.runs.verification import verify_run
+from tests.gui.conftest import PATIENCE, make_record, put
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(TrainingView, session)
+
+
+@pytest.fixture
+def record(session, tmp_path):
+    made = make_record(session.table, "svm-auc")
+    session.study.home.add_run(made)
+    put(session, made, "Mine")
+    session.save_as(tmp_path / "study.aucproj")
+    return made
+
+
+def button(view):
+    return view.findChild(QPushButton, "verify_button")
+
+
+def press(view, qtbot):
+    qtbot.waitUntil(lambda: button(view).isVisible(), timeout=PATIENCE)
+    qtbot.mouseClick(button(view), Qt.MouseButton.LeftButton)
+
+
+def done(view, qtbot):
+    qtbot.waitUntil(lambda: not view.verify_panel.busy(), timeout=PATIENCE)
+
+
+def cells(view):
+    model = view.findChild(QTableView, "verify_table").model()
+    return [[model.index(r, c).data() for c in range(4)] for r in range(model.rowCount())]
+
+
+def words(view):
+    return view.findChild(QLabel, "verify_verdict").text()
+
+
+def test_verifying_shows_a_table_that_is_there_after_opening_again(
+    view, record, session, qtbot, open_view, tmp_path
+):
+    press(view, qtbot)
+    assert button(view).text() == "&Cancel"
+    assert view.findChild(QProgressBar, "verify_progress").isVisible()
+    done(view, qtbot)
+    assert button(view).text() == "&Verify…"
+    lines = cells(view)
+    assert lines[0][0] == "Objective of this scorer, counted"
+    assert lines[-1][0].startswith("pAUC at FPR 0 … 0.1, held-out")
+    assert "An independent solver" in words(view)
+    assert view.findChild(QTableView, "verify_table").isVisible()
+    session.open_project(tmp_path / "study.aucproj")
+    qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible(), timeout=PATIENCE)
+    assert cells(view) == lines
+    # Saved under another name it goes along.
+    session.save_as(tmp_path / "other.aucproj")
+    assert set(session.study.home.file.read().verifications) == {record.id}
+
+
+def test_a_second_press_cancels_and_nothing_is_kept(view, record, session, qtbot):
+    press(view, qtbot)
+    qtbot.mouseClick(button(view), Qt.MouseButton.LeftButton)
+    done(view, qtbot)
+    assert session.study.home.verified == {}
+    assert not view.verify_panel.isVisible()
+    assert button(view).text() == "&Verify…"
+
+
+def test_a_table_that_is_gone_is_told_in_the_page(view, record, session, qtbot, table_file):
+    table_file.unlink()
+    press(view, qtbot)
+    done(view, qtbot)
+    assert words(view).startswith("Not verified: ")
+    assert "study.csv" in words(view)
+    assert session.study.home.verified == {}
+
+
+def test_a_run_without_a_finished_fit_has_no_button(view, session, qtbot):
+    assert not button(view).isVisible()
+    failed = dataclasses.replace(make_record(session.table, "svm-auc"), splits=(), status="failed")
+    put(session, failed, "Failed")
+    qtbot.waitUntil(lambda: not view._stale, timeout=PATIENCE)
+    assert not button(view).isVisible()
+
+
+def test_the_table_leaves_room_for_the_plots(view, record, session, qtbot):
+    session.study.home.keep_verification(verify_run(record, 0, lambda *_: None))
+    session.runs_changed.emit()
+    qtbot.waitUntil(lambda: view.verify_panel.isVisible(), timeout=PATIENCE)
+    table = view.findChild(QTableView, "verify_table")
+    tall = table.height()
+    view.resize(900, 360)
+    qtbot.waitUntil(lambda: table.height() < tall, timeout=PATIENCE)
+    assert table.height() < 0.5 * view.height()
+
+
+def test_a_process_that_dies_is_told(view, record, session, qtbot, monkeypatch):
+    monkeypatch.setattr("aucstudio.project.work.processes._SERVE", "raise SystemExit(7)")
+    press(view, qtbot)
+    done(view, qtbot)
+    assert "ended unexpectedly (exit status 7)" in words(view)

@@ -1,0 +1,747 @@
+"""Tables in all formats: recognised by their bytes, read to the same cells, or refused."""
+
+import bz2
+import csv
+import datetime
+import gzip
+import json
+import lzma
+import random
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import openpyxl
+import pytest
+import zstandard
+
+from aucstudio.cli import main
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.heading import heading
+from aucstudio.project.data.readers import apart, compressed, registry
+from aucstudio.project.data.readers.reading import make_plain
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table, read_tables
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.store.pasted import keep_text, read_text
+
+FIXTURES = Path(__file__).parent / "fixtures" / "formats"
+CSV = FIXTURES / "cases.csv"
+
+
+def rows_of_cases():
+    with CSV.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def typed(name, cell):
+    if cell == "":
+        return None
+    if name in ("x", "score"):
+        return float(cell)
+    if name in ("n", "smokes"):
+        return int(cell)
+    return datetime.date.fromisoformat(cell) if name == "day" else cell
+
+
+def typed_cases():
+    names, *rows = rows_of_cases()
+    return names, [[typed(n, c) for n, c in zip(names, row, strict=True)] for row in rows]
+
+
+def write_workbook(path, sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def make_xlsx(path):
+    names, rows = typed_cases()
+    write_workbook(path, {"Cases": [names, *rows]})
+
+
+def make_sqlite(path):
+    names, rows = typed_cases()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE cases ({', '.join(names)})")
+        plain = [[str(c) if isinstance(c, datetime.date) else c for c in row] for row in rows]
+        connection.executemany("INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?)", plain)
+    connection.close()
+
+
+def make_duckdb(path):
+    with duckdb.connect(str(path)) as connection:
+        kinds = "{'x': 'DOUBLE', 'n': 'INT', 'city': 'TEXT', 'smokes': 'INT', 'score': 'DOUBLE', "
+        kinds += "'day': 'DATE', 'y': 'TEXT'}"
+        connection.execute(f"CREATE TABLE cases AS FROM read_csv('{CSV}', columns = {kinds})")
+
+
+def make_records(path):
+    names, rows = typed_cases()
+    return [
+        {n: str(c) if isinstance(c, datetime.date) else c for n, c in zip(names, row, strict=True)}
+        for row in rows
+    ]
+
+
+def make_jsonl(path):
+    path.write_text("".join(json.dumps(one) + "\n" for one in make_records(path)))
+
+
+def make_json(path):
+    path.write_text(json.dumps(make_records(path), indent=1))
+
+
+def make_arff(path):
+    names, *rows = rows_of_cases()
+    kinds = dict.fromkeys(names, "numeric") | {
+        "city": "{Bern, Genf, 'Zürich'}",
+        "day": "date 'yyyy-MM-dd'",
+        "y": "{yes,no}",
+    }
+    head = "".join(f"@ATTRIBUTE {name} {kinds[name]}\n" for name in names)
+    body = "".join(",".join(cell or "?" for cell in row) + "\n" for row in rows)
+    path.write_text(f"% cases\n@RELATION 'some cases'\n\n{head}\n@DATA\n{body}", encoding="utf-8")
+
+
+def make_zip(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("folder/cases.csv", CSV.read_bytes())
+        archive.writestr("__MACOSX/folder/._cases.csv", b"clutter")
+
+
+PACKERS = {
+    ".csv.gz": gzip.compress,
+    ".csv.bz2": bz2.compress,
+    ".csv.xz": lzma.compress,
+    ".csv.zst": zstandard.ZstdCompressor().compress,
+}
+MAKERS = {
+    ".xlsx": make_xlsx,
+    ".sqlite": make_sqlite,
+    ".duckdb": make_duckdb,
+    ".jsonl": make_jsonl,
+    ".json": make_json,
+    ".arff": make_arff,
+    ".zip": make_zip,
+    **{
+        ending: lambda path, pack=pack: path.write_bytes(pack(CSV.read_bytes()))
+        for ending, pack in PACKERS.items()
+    },
+}
+KEPT = [".xls", ".ods", ".dta", ".sav", ".zsav", ".xpt"]
+ALL = [*MAKERS, *KEPT]
+
+
+def made(folder, ending):
+    path = folder / f"cases{ending}"
+    if ending in MAKERS:
+        MAKERS[ending](path)
+    else:
+        path.write_bytes((FIXTURES / f"cases{ending}").read_bytes())
+    return path
+
+
+def cells(table, name):
+    return [None if value != value else value for value in table.column(name).values.tolist()]
+
+
+# ------------------------------------------------------------------ the same cells
+
+
+@pytest.mark.parametrize("ending", ALL)
+def test_every_format_holds_the_cells_of_the_text(tmp_path, ending):
+    path = made(tmp_path, ending)
+    whole, table = read_table(CSV), read_table(path)
+    assert [column.name for column in table.columns] == [column.name for column in whole.columns]
+    # Names of values and values that the file calls missing are told apart below.
+    special = {"smokes", "score"} if ending in (".sav", ".zsav", ".dta") else set()
+    for column in whole.columns:
+        if column.name not in special:
+            assert cells(table, column.name) == cells(whole, column.name), column.name
+    assert table.label == "y"
+    assert table.path == path
+    assert table.sha256 == read_table(path).sha256 != whole.sha256
+    assert not any(str(tmp_path.parent) in note for note in table.notes)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".arff", ".csv.gz", ".sqlite", ".duckdb"])
+def test_a_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending):
+    path = made(tmp_path, ending)
+    trained = read_table(path)
+    later = read_table(CSV, schema=trained.schema, label="y", positive="yes")
+    other = read_table(path, schema=read_table(CSV).schema, label="y", positive="yes")
+    for name in ("x", "n", "city", "day"):
+        assert cells(later, name) == cells(trained, name) == cells(other, name)
+    assert heading(path, trained.schema) == tuple(rows_of_cases()[0])
+    assert not later.unreadable
+    assert later.is_positive().tolist() == trained.is_positive().tolist()
+
+
+def test_equal_values_score_equally_whatever_format_they_are_from(tmp_path, capsys):
+    book, model = made(tmp_path, ".xlsx"), tmp_path / "m.aucmodel"
+    ignored = [word for name in ("smokes", "score", "day") for word in ("--ignore", name)]
+    command = ["train", str(book), "--method", "auc-rls", "--save-model", str(model), *ignored]
+    assert main(command) == 0
+    scores = []
+    for ending in (".xlsx", ".csv", ".sav", ".arff", ".csv.zst", ".sqlite"):
+        path = CSV if ending == ".csv" else made(tmp_path, ending)
+        out = tmp_path / f"scores{ending}.csv"
+        assert main(["score", str(model), str(path), "-o", str(out)]) == 0
+        scores.append(out.read_text())
+    assert len(set(scores)) == 1
+    assert len(scores[0].splitlines()) == 61
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".sqlite", ".duckdb", ".sav"])
+def test_any_format_can_stay_on_disk(tmp_path, ending):
+    table = open_stream(made(tmp_path, ending))
+    try:
+        whole = read_table(table.path)
+        assert (table.format, table.sha256) == (whole.format, whole.sha256)
+        first = next(table.windows(100, ["x"]))[1]
+        assert np.array_equal(first.column("x").values, whole.column("x").values, equal_nan=True)
+    finally:
+        table.close()
+
+
+# ------------------------------------------------------------------ statistics packages
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
+def test_names_of_values_are_the_categories(tmp_path, ending):
+    table, whole = read_table(FIXTURES / f"cases{ending}"), read_table(CSV)
+    names = {1.0: "never", 2.0: "daily"}
+    assert cells(table, "smokes") == [names[code] for code in cells(whole, "smokes")]
+
+
+def test_what_spss_calls_missing_is_missing():
+    table, whole = read_table(FIXTURES / "cases.sav"), read_table(CSV)
+    assert cells(table, "score") == [None if v == 9 else v for v in cells(whole, "score")]
+
+
+def test_a_portable_file_is_read():
+    table, whole = read_table(FIXTURES / "cases.por"), read_table(CSV)
+    assert cells(table, "X") == cells(whole, "x")
+
+
+def test_one_new_code_does_not_turn_names_back_into_codes():
+    from aucstudio.project.data.readers.statistics import _labelled
+
+    names = {1.0: "never", 2.0: "daily"}
+    assert _labelled([1.0, 2.0, None], names, None) == (["never", "daily", None], True)
+    assert _labelled([1.0, 7.0], names, None) == ([1.0, 7.0], False)
+    assert _labelled([1.0, 7.0], names, "text") == (["never", 7.0], True)
+    assert _labelled([1.0, 2.0], names, "number") == ([1.0, 2.0], False)
+    same = {1.0: "no", 2.0: "no"}
+    assert _labelled([1.0, 2.0], same, None)[0] == ["no (1.0)", "no (2.0)"]
+
+
+# ------------------------------------------------------------------ workbooks
+
+
+def cohort(rows=30):
+    drawn = random.Random(3)
+    body = [[k * 0.5, drawn.choice(["a", "b"]), drawn.choice([0, 1])] for k in range(rows)]
+    return [["dose", "arm", "died"], *body]
+
+
+def test_title_rows_and_empty_edges_of_a_sheet(tmp_path):
+    rows = [[None, "Cohort of 2024"], [], *([None, *row] for row in cohort())]
+    table = read_table(write_workbook(tmp_path / "b.xlsx", {"S": rows}))
+    assert [column.name for column in table.columns] == ["dose", "arm", "died"]
+    assert table.rows == 30
+    assert table.label == "died"
+
+
+def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path, capsys):
+    sheets = {"About": [["made by us"]], "Data": cohort(), "More": cohort(5)}
+    path = write_workbook(tmp_path / "b.xlsx", sheets)
+    table = read_table(path)
+    assert table.rows == 30
+    assert table.sheets == ("About", "Data", "More")
+    assert "sheet 'Data' is read; there are also the sheets 'About', 'More'" in table.notes
+    assert main(["inspect", str(path), "--json", "--sheet", "More"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["format"], found["rows"], found["sheet"]) == ("excel", 5, "More")
+    assert found["sheets"] == ["About", "Data", "More"]
+    assert main(["inspect", str(path)]) == 0
+    assert "excel, 'Data' of 'About', 'Data', 'More'" in capsys.readouterr().out
+    assert main(["inspect", str(path), "--sheet", "Dat"]) == 2
+    said = capsys.readouterr().err
+    assert "has no sheet 'Dat'" in said
+    assert "'Data'?" in said or "Data" in said
+
+
+def test_a_chosen_sheet_without_a_table_says_so(tmp_path):
+    path = write_workbook(tmp_path / "b.xlsx", {"About": [["made by us"]], "Data": cohort()})
+    with pytest.raises(InputError, match=r"sheet 'About' of .*b\.xlsx holds no table"):
+        read_table(path, dialect={"sheet": "About"})
+
+
+def test_a_hidden_sheet_comes_last(tmp_path):
+    path = write_workbook(tmp_path / "b.xlsx", {"Old": cohort(4), "New": cohort(8)})
+    book = openpyxl.load_workbook(path)
+    book["Old"].sheet_state = "hidden"
+    book.save(path)
+    assert read_table(path).rows == 8
+
+
+def test_errors_times_and_truth_in_cells(tmp_path):
+    when = datetime.datetime(2024, 5, 1, 12, 30)
+    rows = [["when", "ok", "ratio", "y"]]
+    hours = map(datetime.timedelta, np.arange(20) / 24)
+    rows += [[when + hour, k % 2 == 0, k / 8, "pn"[k % 2]] for k, hour in enumerate(hours)]
+    path = write_workbook(tmp_path / "b.xlsx", {"S": rows})
+    book = openpyxl.load_workbook(path)
+    book["S"]["C3"].value = "#DIV/0!"
+    book["S"]["A4"].value = datetime.datetime(2024, 5, 1)
+    book.save(path)
+    table = read_table(path, label="y")
+    assert table.column("ratio").kind == "number"
+    assert table.column("ratio").missing == 1
+    assert np.nanmax(table.column("ratio").values) == 19 / 8
+    assert set(cells(table, "ok")) == {"TRUE", "FALSE"}
+    plain = table.column("when").values.tolist()
+    assert len(set(map(type, plain))) == 1
+
+
+def test_a_sheet_with_a_cell_in_its_last_corner_does_not_end_the_program(tmp_path):
+    path = write_workbook(tmp_path / "b.xlsx", {"S": cohort()})
+    book = openpyxl.load_workbook(path)
+    book["S"]["XFD1048576"].value = 1
+    book.save(path)
+    with pytest.raises(InputError, match=r"b\.xlsx cannot be read as an Excel workbook"):
+        read_table(path)
+
+
+def test_a_workbook_with_a_password_is_called_that(tmp_path):
+    # What Excel writes then: a compound file with the workbook's bytes in it, encrypted.
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + b"\x3e\0\x03\0\xfe\xff\x09\0\x06\0"
+    path = tmp_path / "b.xlsx"
+    path.write_bytes(header + bytes(478) + "EncryptedPackage".encode("utf-16-le") + bytes(4000))
+    with pytest.raises(InputError, match="protected by a password"):
+        read_table(path)
+
+
+# ------------------------------------------------------------------ ARFF and KEEL
+
+ODD_ARFF = """% about
+@relation 'my data'
+@attribute 'x y' numeric
+@attribute city {Bern, 'Z\\'rich, West', Genf}
+@attribute code {0,1}
+@attribute note string
+@attribute class {good,bad}
+
+@data
+1.5,'Z\\'rich, West',0,"hi, there",good
+?,Bern,1,x,bad
+
+% in between
+2,Genf,0,y,bad
+2,5
+{0 7, 4 bad}
+"""
+
+
+def test_an_arff_file_with_quotes_gaps_and_sparse_rows(tmp_path):
+    path = tmp_path / "odd.arff"
+    path.write_text(ODD_ARFF)
+    table = read_table(path)
+    assert table.format == "arff"
+    assert cells(table, "x y") == [1.5, None, 2.0, 7.0]
+    assert cells(table, "city") == ["Z'rich, West", "Bern", "Genf", "Bern"]
+    assert cells(table, "code") == ["0", "1", "0", "0"]
+    assert cells(table, "class") == ["good", "bad", "bad", "bad"]
+    assert table.label == "class"
+    assert "label" not in table.guessed
+    assert [(row.line, row.reason) for row in table.rejected] == [(15, "2 cells instead of 5")]
+
+
+def test_keel_says_which_column_is_to_be_learnt(tmp_path):
+    path = tmp_path / "iris.dat"
+    path.write_text(
+        "@relation iris\n@attribute length real [4.3, 7.9]\n@attribute kind {pos, neg}\n"
+        "@attribute n integer[0,9]\n@inputs length, n\n@outputs kind\n@data\n"
+        "4.5, pos, 1\n5.5, neg, 2\n<null>, neg, 3\n"
+    )
+    table = read_table(path)
+    assert (table.format, table.label) == ("keel", "kind")
+    assert cells(table, "length") == [4.5, 5.5, None]
+    assert not any("ending" in note for note in table.notes)
+    assert read_table(path, label=False).label is None
+    assert read_table(path, roles={"kind": "ignore"}).label != "kind"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("@relation a\n@attribute x numeric\n@attribute y {a,b}\n", "before its @data line"),
+        ("@relation a\n@attribute x relational\n@attribute y {a}\n@data\n", "line 2.*relational"),
+        ("@relation a\n@attribute x real\n@attribute x real\n@data\n1,2\n", "declared twice"),
+        ("@relation a\n@attribute x real\n@attribute y real\n@data\n", "no rows below @data"),
+        ("@relation a\n@attribute x\n@data\n", "line 2.*a name and a type"),
+        ("@relation a\n@attribute x real\n@attribute y real\n@data\n{7 1}\n", "line 5.*number '7'"),
+    ],
+)
+def test_what_is_wrong_in_an_arff_file_is_told_with_its_line(tmp_path, text, sentence):
+    path = tmp_path / "a.arff"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_table(path)
+
+
+# ------------------------------------------------------------------ svmlight
+
+
+def test_svmlight_is_a_table_of_what_occurs(tmp_path):
+    path = tmp_path / "s.svm"
+    path.write_text("# c\n+1 qid:1 1:0.5 7000000:2 # x\n-1 qid:1 3:1\n-1 qid:2 1:2 3:1\n+1 qid:2\n")
+    table = read_table(path)
+    assert [c.name for c in table.columns] == ["label", "qid", "f1", "f3", "f7000000"]
+    assert cells(table, "f1") == [0.5, 0.0, 2.0, 0.0]
+    assert (table.label, table.column("qid").role) == ("label", "group")
+    later = tmp_path / "later.svm"
+    later.write_text("1 1:4 9:1\n-1 1:1 2:2\n")
+    again = read_table(later, schema=table.schema)
+    assert cells(again, "f3") == [0.0, 0.0]
+    assert again.column("f9").role == "ignore"
+    assert "f3" in heading(later, table.schema)
+
+
+def test_an_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "s.svm"
+    path.write_text("".join(f"{k % 2} {k + 1}:1 {k + 2}:1\n" for k in range(200)))
+    monkeypatch.setattr("aucstudio.project.data.readers.svmlight._MOST_OF_MEMORY", 1e-9)
+    with pytest.raises(InputError, match=r"s\.svm has 200 rows of 201 features"):
+        read_table(path)
+
+
+# ------------------------------------------------------------------ databases, JSON, archives
+
+
+def test_a_table_of_a_database_is_named(tmp_path):
+    path = tmp_path / "d.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE meta (key)")
+        connection.execute('CREATE TABLE "my cases" (x, y)')
+        connection.execute("CREATE VIEW upper AS SELECT x + 1 AS x, y FROM [my cases]")
+        values = [(k, "ab"[k % 2]) for k in range(10)]
+        connection.executemany('INSERT INTO "my cases" VALUES (?, ?)', values)
+    connection.close()
+    before = path.read_bytes()
+    table = read_table(path)
+    assert table.dialect.sheet == "my cases"
+    assert cells(read_table(path, dialect={"sheet": "upper"}), "x") == [k + 1 for k in range(10)]
+    assert path.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["d.db"]
+    with pytest.raises(InputError, match=r"no table 'case'.*'my cases'"):
+        read_table(path, dialect={"sheet": "case"})
+
+
+def test_a_database_without_end_can_be_left(tmp_path):
+    path = tmp_path / "d.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE VIEW endless AS WITH RECURSIVE r(a, b) AS "
+            "(SELECT 1, 2 UNION ALL SELECT a + 1, b FROM r) SELECT a, b FROM r"
+        )
+    connection.close()
+    told = []
+
+    def stop(_share, _words):
+        told.append(1)
+        return len(told) > 20
+
+    with pytest.raises(Cancelled):
+        read_table(path, progress=stop)
+
+
+def test_a_member_of_an_archive_is_named(tmp_path):
+    path = tmp_path / "z.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "x,y\n1,a\n2,b\n")
+        archive.writestr("b.csv.gz", gzip.compress(CSV.read_bytes()))
+    assert read_table(path).rows == 2
+    table = read_table(path, dialect={"sheet": "b.csv.gz"})
+    assert (table.rows, table.dialect.sheet) == (60, "b.csv.gz")
+    assert "packed by gzip in zip" in table.notes
+
+
+def test_json_keys_may_differ_from_record_to_record(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"x": 1, "y": "a"}\n{"x": 2.5, "z": true}\n{"y": "b", "x": null}\n')
+    table = read_table(path, label="y")
+    assert cells(table, "x") == [1.0, 2.5, None]
+    assert table.column("z").missing == 2
+
+
+# ------------------------------------------------------------------ recognised by bytes
+
+
+def test_a_misleading_ending_is_told(tmp_path):
+    path = tmp_path / "data.csv"
+    make_xlsx(path)
+    table = read_table(path)
+    assert table.format == "excel"
+    assert "data.csv is an Excel workbook, whatever its ending says; read as such" in table.notes
+    text = tmp_path / "data.xls"
+    text.write_bytes(CSV.read_bytes().replace(b",", b"\t"))
+    table = read_table(text)
+    assert table.format == "csv"
+    assert any("data.xls is a text table" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"<html><table><tr><td>1</td></tr></table>", "a web page"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"ARROW1\0\0", "an Arrow or Feather file"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"x" * 257 + b"ustar\x0000", "a tar archive"),
+    ],
+)
+def test_files_of_other_programs_are_called_by_their_name(tmp_path, content, sentence):
+    path = tmp_path / "file.bin"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"is {sentence}.*save the table in it as CSV or Parquet"):
+        read_table(path)
+
+
+def test_a_file_that_does_not_begin_as_its_ending_promises(tmp_path):
+    path = tmp_path / "a.sas7bdat"
+    path.write_bytes(bytes(range(256)) * 4)
+    with pytest.raises(InputError, match=r"called \.sas7bdat and does not begin as a SAS table"):
+        read_table(path)
+
+
+def test_a_part_that_a_format_does_not_have_is_refused(tmp_path):
+    path = made(tmp_path, ".xlsx")
+    with pytest.raises(InputError, match="an Excel workbook, which has no delimiter: leave it out"):
+        read_table(path, dialect={"delimiter": ";"})
+    with pytest.raises(InputError, match="one table only; leave the sheet 'A' out"):
+        read_table(CSV, dialect={"sheet": "A"})
+    assert read_table(made(tmp_path, ".csv.gz"), dialect={"delimiter": ","}).rows == 60
+
+
+def test_the_dialog_offers_every_format():
+    offered = registry.dialog_filter()
+    assert offered.startswith("Tables (*.csv")
+    assert offered.endswith(";;All files (*)")
+    for form in registry.FORMATS:
+        assert all(f"*{ending}" in offered for ending in form.endings)
+
+
+# ------------------------------------------------------------------ bombs, damage, ends
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_what_unpacks_to_unbelievably_much_is_refused(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(compressed, "MOST_BYTES", 500_000)
+    path = tmp_path / f"bomb{ending}"
+    path.write_bytes(PACKERS[ending](bytes(1_500_000)))
+    with pytest.raises(InputError, match="or more, as no table does"):
+        read_table(path)
+
+
+def test_an_archive_that_swells_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(compressed, "MOST_BYTES", 3_000_000)
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"0,0\n" * 5_000_000)
+    with pytest.raises(InputError, match="as no table does"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst"])
+def test_a_packed_file_without_its_end(tmp_path, ending):
+    path = made(tmp_path, ending)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"cases\.csv\..*may be damaged"):
+        read_table(path)
+
+
+def damaged(content, chosen):
+    changed = bytearray(content)
+    start = chosen.randrange(len(content))
+    kind = chosen.randrange(4)
+    if kind == 0:
+        for _ in range(chosen.choice([1, 8])):
+            changed[chosen.randrange(len(changed))] ^= 1 << chosen.randrange(8)
+    elif kind == 1:
+        changed[start : start + 40] = chosen.randbytes(40)[: len(content) - start]
+    elif kind == 2:
+        changed[start:start] = chosen.randbytes(chosen.randint(1, 30))
+    else:
+        del changed[start:]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
+@pytest.mark.parametrize("ending", [*ALL, ".por"])
+def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path, ending, part):
+    path = made(tmp_path, ending)
+    content = path.read_bytes()
+    is_apart = registry.recognise(path)[0].apart
+    chosen = random.Random(f"{ending}{part}")
+    refused = []
+    for _ in range(3 if is_apart and not part else 30):
+        path.write_bytes(damaged(content, chosen))
+        try:
+            read_table(path)
+        except InputError as error:
+            refused.append(str(error))
+    # What is said names the file that was given, on one line, and nothing of ours.
+    assert all(str(path) in said for said in refused)
+    assert not any("\n" in said or "/plain" in said or "Traceback" in said for said in refused)
+
+
+def test_reading_apart_is_left_when_it_is_cancelled(tmp_path):
+    path = made(tmp_path, ".xlsx")
+    with pytest.raises(Cancelled):
+        read_table(path, progress=lambda _share, words: words == "reading excel")
+
+
+def test_a_library_that_dies_is_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "_SERVE", "import os; os.abort()")
+    with pytest.raises(InputError, match="it is damaged, or takes more memory"):
+        read_table(made(tmp_path, ".xlsx"))
+
+
+def test_no_reader_brings_pandas():
+    code = (
+        "import sys, pyreadstat, python_calamine, zstandard; "
+        f"pyreadstat.read_sav({str(FIXTURES / 'cases.sav')!r}, output_format='dict'); "
+        "print('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_formats_load_no_library_before_it_is_needed():
+    code = (
+        "import sys, aucstudio.project.data.readers.registry; print([name for name in "
+        "('duckdb', 'pyreadstat', 'python_calamine', 'zstandard', 'sklearn', 'scipy.sparse') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# ------------------------------------------------------------------ runs repeat
+
+
+def test_a_sheet_travels_into_experiments_projects_and_commands(tmp_path):
+    path = write_workbook(tmp_path / "b.xlsx", {"A": cohort(40), "B": cohort(60)})
+    table = read_table(path, dialect={"sheet": "B"}, label="died", positive="1")
+    data = DataReference.to_table(table)
+    assert DataReference.from_json(json.loads(json.dumps(data.as_json()))).open().rows == 60
+    experiment = plan_experiment(data, "auc-rls", {}, Validation(test_size=0.5))
+    assert "--sheet B" in command_line(experiment)
+    file = tmp_path / "study.toml"
+    file.write_text(write_study([experiment], tmp_path))
+    assert 'sheet = "B"' in file.read_text()
+    study = read_study(file)
+    assert study.table.rows == 60
+    assert study.experiments[0].data.identity() == data.identity()
+
+
+def test_tables_without_sheets_are_identified_as_before(table):
+    assert "sheet" not in DataReference.to_table(table).identity()["reading"]["dialect"]
+
+
+def test_a_test_file_is_the_same_sheet_of_another_workbook(tmp_path):
+    first = write_workbook(tmp_path / "a.xlsx", {"A": cohort(4), "B": cohort(60)})
+    second = write_workbook(tmp_path / "b.xlsx", {"A": cohort(4), "B": cohort(30)})
+    third = write_workbook(tmp_path / "c.xlsx", {"Other": cohort(20)})
+    schema = read_table(first, dialect={"sheet": "B"}).schema
+    assert read_table(second, schema=schema).rows == 30
+    assert read_table(third, schema=schema).rows == 20
+
+
+# ------------------------------------------------------------------ several files, pipes, pastes
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_several_files_are_one_table(tmp_path):
+    write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n3\n")
+    write(tmp_path / "c2.csv", "y;x;n\na;1.5;7\nb;2.5;many\n")
+    table = read_table(tmp_path / "c*.csv", label="y")
+    assert cells(table, "x") == [1.0, 2.0, 1.5, 2.5]
+    assert cells(table, "n") == ["1", "2", "7", "many"]
+    assert cells(table, "file") == ["c1.csv", "c1.csv", "c2.csv", "c2.csv"]
+    assert table.column("file").role == "ignore"
+    assert [(row.line, row.reason) for row in table.rejected] == [
+        (4, "c1.csv: 1 cell instead of 3")
+    ]
+    assert table.file_rows.tolist() == [1, 2, 4, 5]
+    both = read_tables([tmp_path / "c1.csv", tmp_path / "c2.csv"], label="y")
+    assert cells(both, "x") == cells(table, "x")
+    assert both.sha256 == table.sha256
+    data = DataReference.to_table(both)
+    assert cells(data.open(), "x") == cells(table, "x")
+
+
+def test_the_file_that_differs_is_named(tmp_path):
+    write(tmp_path / "c1.csv", "x,age,y\n1,1,a\n2,2,b\n")
+    write(tmp_path / "c2.csv", "x,Age,y\n1,1,a\n")
+    with pytest.raises(InputError, match=r"c2\.csv has no column 'age'.*c1\.csv has x, age, y"):
+        read_table(tmp_path / "c*.csv")
+    write(tmp_path / "c2.csv", "x;age;y\n1,5;1;a\n2,5;2;b\n")
+    write(tmp_path / "c1.csv", "x,age,y\n1.5,1,a\n2,2,b\n")
+    with pytest.raises(InputError, match=r"c2\.csv writes the decimal mark ',' in column 'x'"):
+        read_table(tmp_path / "c*.csv")
+    with pytest.raises(InputError, match=r"no file is like .*d\*\.csv"):
+        read_table(tmp_path / "d*.csv")
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path):
+    path = write(tmp_path / "c[1].csv", "x,y\n1,a\n2,b\n")
+    assert read_table(path).rows == 2
+
+
+def test_a_table_on_the_standard_input(tmp_path, capsys):
+    command = [sys.executable, "-m", "aucstudio", "inspect", "-", "--json"]
+    with (FIXTURES / "cases.xls").open("rb") as source:
+        done = subprocess.run(command, stdin=source, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["format"], found["rows"], found["label"]) == ("excel", 60, "y")
+
+
+def test_pasted_text_is_kept_under_the_name_of_its_content(tmp_path):
+    text = CSV.read_text(encoding="utf-8").replace(",", "\t")
+    table = read_text(text, label="y")
+    assert table.rows == 60
+    assert table.path.parent == tmp_path / "home" / "pasted"
+    assert keep_text(text) == table.path
+    assert keep_text(text + "\n") != table.path
+    assert DataReference.to_table(table).open().rows == 60
+    with pytest.raises(InputError, match="the clipboard holds no text"):
+        keep_text(" \n")
+
+
+def test_what_is_made_of_a_file_is_removed_with_its_folder(tmp_path):
+    path, folder = made(tmp_path, ".csv.gz"), tmp_path / "scratch"
+    folder.mkdir()
+    plain = make_plain(path, {}, folder, lambda *_: None, None)
+    assert plain.path.parent == folder
+    assert make_plain(CSV, {}, folder, lambda *_: None, None).path == CSV

@@ -1,0 +1,63 @@
+"""A column that names the rows: it stands beside their scores, and nothing is learnt from it."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from aucstudio import cli
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.model_file import load_model
+
+
+@pytest.fixture
+def patients(tmp_path):
+    random = np.random.default_rng(2)
+    path = tmp_path / "patients.csv"
+    rows = [f"{k:04d},{random.normal() + k % 2:.3f},{k % 2}" for k in range(80)]
+    path.write_text("\n".join(["who,x,y", *rows]))
+    return path
+
+
+@pytest.fixture
+def model(patients, tmp_path):
+    target = tmp_path / "m.aucmodel"
+    words = ["train", str(patients), "--method", "auc-rls", "--id", "who", "--quiet"]
+    assert cli.main([*words, "--save-model", str(target)]) == 0
+    return target
+
+
+def test_nothing_is_learnt_from_the_identifier(model):
+    loaded = load_model(model)
+    assert loaded.feature_columns == ("x",)
+    assert loaded.schema.identifier == "who"
+
+
+def test_scores_carry_the_identifier_as_it_is_spelled(model, patients, tmp_path):
+    out = tmp_path / "scores.csv"
+    assert cli.main(["score", str(model), str(patients), "-o", str(out), "--quiet"]) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["who"] for row in rows] == [f"{k:04d}" for k in range(80)]
+
+
+def test_a_table_without_it_is_scored_all_the_same(model, tmp_path):
+    table, out = tmp_path / "later.csv", tmp_path / "scores.csv"
+    table.write_text("x,z\n1,0\n2,0\n3,0\n")
+    assert cli.main(["score", str(model), str(table), "-o", str(out), "--quiet"]) == 0
+    assert [row["who"] for row in csv.DictReader(out.read_text().splitlines())] == ["", "", ""]
+
+
+def test_inspect_tells_the_role(patients, capsys):
+    assert cli.main(["inspect", str(patients), "--id", "who", "--json"]) == 0
+    columns = json.loads(capsys.readouterr().out)["columns"]
+    assert columns[0]["role"] == "id"
+    assert columns[0]["auc"] is None
+
+
+def test_one_column_names_the_rows(patients, capsys):
+    with pytest.raises(InputError, match="only one column can name the rows"):
+        read_table(patients, roles={"who": "id", "x": "id"})
+    assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
+    assert "given two roles" in capsys.readouterr().err

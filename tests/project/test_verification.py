@@ -1,0 +1,263 @@
+"""A stored run is verified from its project and its table alone, and what was found stays there."""
+
+import dataclasses
+import json
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.verified import HEADINGS, as_text, verdict, verified_table
+from aucstudio.project.runs import verification as verifying
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.runs.verification import Verification, verify_run
+from aucstudio.project.store.check import check_file
+from aucstudio.project.store.project.project_file import ProjectFile, write_project
+
+
+def silent(_stage, _share):
+    """Hear nothing."""
+
+
+@pytest.fixture
+def make(table):
+    def make(method="svm-auc", validation=None, tuning=None, **params):
+        data = DataReference.to_table(table)
+        plan = plan_experiment(data, method, params, validation or Validation(), tuning=tuning)
+        return execute(plan, table)
+
+    return make
+
+
+@pytest.fixture
+def project(tmp_path, make):
+    """A project of two runs, of which the first is verified."""
+    file = ProjectFile.create(tmp_path / "study.aucproj")
+    records = [file.add_run(make()), file.add_run(make("rankboost", n_rounds=20))]
+    file.keep_verification(verify_run(records[0], 0, silent))
+    return file
+
+
+def spoiled(record):
+    """Give the run with other weights in its model, but all that it told."""
+    split = record.splits[0]
+    scorer = LinearScorer(split.model.scorer.weights * 1.2)
+    model = dataclasses.replace(split.model, scorer=scorer)
+    return dataclasses.replace(record, splits=(dataclasses.replace(split, model=model),))
+
+
+# --- what is verified
+
+
+@pytest.mark.parametrize("method", ["auc-rls", "svm-pauc", "logistic", "gradient-boosting"])
+def test_a_run_agrees_from_its_table_alone(make, method):
+    found = verify_run(make(method), 0, silent)
+    assert found.agrees, found.found.faults
+    assert len(found.found.areas) == 4
+    assert found.versions["cvxopt"]
+
+
+def test_any_split_of_a_tuned_run_is_verified_with_its_own_settings(make):
+    folds = Validation(scheme="folds", folds=3)
+    record = make("auc-rls", folds, Tuning("auc"))
+    for k in range(3):
+        found = verify_run(record, k, silent)
+        assert (found.split, found.splits, found.agrees) == (k + 1, 3, True)
+    with pytest.raises(InputError, match="split 4 is none of them"):
+        verify_run(record, 3, silent)
+
+
+def test_a_run_tested_on_a_file_is_verified(make, table_file, tmp_path, table):
+    other = shutil.copy(table_file, tmp_path / "other.csv")
+    validation = Validation(scheme="file", test_file=str(other))
+    plan = plan_experiment(DataReference.to_table(table), "rank-svm", {}, validation)
+    from aucstudio.project.data.table import read_table
+
+    test = read_table(other, label=table.label, schema=table.schema)
+    record = execute(plan.tested_on(test), table, test)
+    assert record.error == ""
+    assert verify_run(record, 0, silent).agrees
+
+
+def test_leave_pair_out_is_verified(make):
+    assert verify_run(make("auc-rls", Validation(scheme="leave-pair-out")), 0, silent).agrees
+
+
+def test_a_spoiled_model_is_found_out(make):
+    found = verify_run(spoiled(make()), 0, silent)
+    assert not found.agrees
+    said = verdict(found)
+    assert "does not give the training scores" in said
+    assert "does not give the held-out scores" in said
+    assert "the fit reported" in said
+
+
+def test_a_table_that_is_gone_or_changed_is_told(make, table_file):
+    record = make()
+    with table_file.open("a") as file:
+        file.write("1,2,3,4,north,yes\n")
+    with pytest.raises(InputError, match="has changed since the runs were made"):
+        verify_run(record, 0, silent)
+    table_file.unlink()
+    with pytest.raises(InputError, match=r"study\.csv"):
+        verify_run(record, 0, silent)
+
+
+def test_rows_that_are_drawn_otherwise_are_told(make):
+    record = make()
+    split = record.splits[0]
+    other = dataclasses.replace(split, train_rows=split.train_rows[::-1])
+    with pytest.raises(InputError, match="does not give the rows that were kept"):
+        verify_run(dataclasses.replace(record, splits=(other,)), 0, silent)
+
+
+def test_what_does_not_fit_in_memory_is_refused(make, monkeypatch):
+    record = make()
+    monkeypatch.setattr(verifying, "machine_memory", lambda: 1_000)
+    with pytest.raises(InputError, match=r"verifying would take about .* of memory"):
+        verify_run(record, 0, silent)
+
+
+# --- what is kept
+
+
+def test_what_was_found_is_kept_beside_its_run(project):
+    listing = project.read()
+    first, second = listing.records
+    assert set(listing.verifications) == {first.id}
+    kept = listing.verifications[first.id]
+    assert kept == Verification.from_json(json.loads(json.dumps(kept.as_json())))
+    again = verify_run(second, 0, silent)
+    project.keep_verification(again)
+    assert project.read().verifications[second.id] == again
+    assert check_file(project.path).problems == ()
+
+
+def test_it_goes_along_where_the_project_is_saved_or_repaired(project, tmp_path):
+    listing = project.read()
+    kept = listing.verifications
+    saved = write_project(tmp_path / "other.aucproj", listing.records, {}, kept.values())
+    assert saved.read().verifications == kept
+    with sqlite3.connect(project.path) as database:
+        database.execute("UPDATE documents SET checksum = x'00' WHERE name = 'contents'")
+    database.close()
+    repaired = check_file(project.path, repair=True).repaired
+    assert ProjectFile(repaired.file).read().verifications == kept
+
+
+@pytest.mark.parametrize(
+    "change", ["document = x'7b7d'", "checksum = x'00'", "name = 'verification other'"]
+)
+def test_a_damaged_one_is_told_and_left_out(project, change):
+    with sqlite3.connect(project.path) as database:
+        database.execute(f"UPDATE documents SET {change} WHERE name LIKE 'verification %'")
+    database.close()
+    listing = project.read()
+    assert listing.verifications == {}
+    assert len(listing.records) == 2
+    (note,) = listing.notes
+    assert "verify it again" in note
+
+
+def test_a_program_that_knows_no_verifications_reads_and_writes_the_project(project, make):
+    # It reads two documents by their names, and writes those two.
+    with sqlite3.connect(project.path) as database:
+        names = {name for (name,) in database.execute("SELECT name FROM documents")}
+    database.close()
+    assert {name for name in names if not name.startswith("verification ")} <= {"contents", "plan"}
+    project.add_run(make("logistic"))
+    assert len(project.read().verifications) == 1
+
+
+# --- how it is told
+
+
+def test_the_table_has_a_line_for_each_thing(project):
+    (found,) = project.read().verifications.values()
+    lines = verified_table(found)
+    assert all(len(line) == len(HEADINGS) for line in lines)
+    assert [line[0] for line in lines][:3] == [
+        "Objective of this scorer, counted",
+        "Objective, solved again",
+        "Distance from the optimum, at most",
+    ]
+    assert "An independent solver (cvxopt on" in verdict(found)
+    assert as_text(found, "SVM-AUC").startswith(f"SVM-AUC ({found.run}). Verified in ")
+
+
+def test_the_optimum_is_called_so_only_where_it_is_near(project):
+    (found,) = project.read().verifications.values()
+    near = dataclasses.replace(found.found, solved=found.found.counted, bound=found.found.counted)
+    assert "the same objective: this is the optimum." in verdict(
+        dataclasses.replace(found, found=near)
+    )
+    part = dataclasses.replace(near, whole=False, bound=near.counted * 0.99)
+    assert "at most 1 % above the optimum" in verdict(dataclasses.replace(found, found=part))
+
+
+# --- the command
+
+
+def test_the_command_verifies_a_run_and_keeps_what_it_found(project, capsys):
+    second = project.read().records[1]
+    assert main(["verify", str(project.path), "RankBoost", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (run,) = document["runs"]
+    assert (document["agrees"], run["run"], run["agrees"]) == (True, second.id, True)
+    assert run["found"]["repeated"] == 0
+    assert "does not solve a convex problem" in run["verdict"]
+    assert second.id in project.read().verifications
+    assert main(["verify", str(project.path), second.id]) == 0
+    assert "What " in capsys.readouterr().out
+
+
+def test_the_command_verifies_all_runs(project, capsys):
+    assert main(["verify", str(project.path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
+
+
+def test_the_command_tells_of_a_difference_by_its_status(tmp_path, make, capsys):
+    file = ProjectFile.create(tmp_path / "bad.aucproj")
+    file.add_run(spoiled(make()))
+    assert main(["verify", str(file.path)]) == 1
+    assert "does not give the training scores" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["RankBost"], "has no finished run 'RankBost'"),
+        (["RankBoost", "--split", "2"], "split 2 is none of them"),
+    ],
+)
+def test_the_command_refuses_what_is_not_there(project, capsys, words, sentence):
+    assert main(["verify", str(project.path), *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_the_command_with_130(project, capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("aucstudio.verify_command.verify_run", interrupt)
+    before = project.read().verifications
+    assert main(["verify", str(project.path)]) == 130
+    assert project.read().verifications == before
+
+
+def test_scores_that_are_no_numbers_are_told_as_such(make):
+    record = make()
+    split = record.splits[0]
+    scores = np.full(len(split.train_scores), np.nan)
+    broken = dataclasses.replace(split, train_scores=scores)
+    found = verify_run(dataclasses.replace(record, splits=(broken,)), 0, silent)
+    assert not found.agrees
+    json.dumps(found.as_json(), allow_nan=False)
