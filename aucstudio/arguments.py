@@ -223,6 +223,18 @@ def _add_dialect_options(parser: argparse.ArgumentParser) -> None:
     marks.add_argument(
         "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
     )
+    marks.add_argument(
+        "--missing",
+        metavar="TEXT",
+        action="append",
+        help="a spelling of missing values beside the usual ones",
+    )
+    marks.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="refuse the file for the first row that cannot be read, instead of leaving it out",
+    )
 
 
 def read_roles(options: argparse.Namespace) -> dict[str, str]:
@@ -252,13 +264,29 @@ def read_label(options: argparse.Namespace) -> dict[str, Any]:
 
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
     """Collect what was said about how the text file is written."""
-    words = {"delimiter": {"tab": "\t", "\\t": "\t"}, "quote": {"none": ""}}
-    given = {}
-    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet"):
+    words = {
+        "delimiter": {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "},
+        "quote": {"none": ""},
+    }
+    given: dict[str, Any] = {}
+    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "strict"):
         value = getattr(options, part)
         if value is not None:
             given[part] = words.get(part, {}).get(value, value)
+    if "delimiter" in given:
+        given["delimiter"] = _control(given["delimiter"])
+    if options.missing:
+        given["missing"] = tuple(options.missing)
     return given
+
+
+def _control(mark: str) -> str:
+    r"""Read ``\x01`` or ``^A`` as the character that cannot be typed."""
+    if len(mark) == 4 and mark[:2] == "\\x" and set(mark[2:]) <= set("0123456789abcdefABCDEF"):
+        return chr(int(mark[2:], 16))
+    if len(mark) == 2 and mark[0] == "^" and "A" <= mark[1] <= "_":
+        return chr(ord(mark[1]) - 64)
+    return mark
 
 
 def _add_cluster_option(parser: argparse._ActionsContainer) -> None:

@@ -24,8 +24,10 @@ ENGINE_ROOMS = [
     "types",
     "quiet",
     "params",
+    "docstrings",
     "code_cache",
     "compiled",
+    "order",
     "linalg",
     "kernels",
     "scorers",
@@ -40,10 +42,13 @@ ENGINE_ROOMS = [
     "leave_pair_out",
     "restoring",
     "cost",
+    "memory",
     "base",
     "catalogue",
     "methods",
+    "verification",
     "__init__",
+    "verification",
 ]
 
 # What a room of the project layer may import stands to its left.
@@ -59,6 +64,7 @@ ROOMS = [
     "store",
     "work",
     "results",
+    "survey",
     "geometry",
     "explain",
     "examples",
@@ -131,6 +137,8 @@ def test_modules_of_the_engine_import_each_other_in_no_circle():
 def test_a_public_name_of_the_engine_means_one_class():
     homes = {}
     for path in (PACKAGE / "engine").rglob("*.py"):
+        if "verification" in path.parts:
+            continue  # the same problems by other routes, which share nothing on purpose
         for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(path)

@@ -355,7 +355,7 @@ def test_a_name_for_a_repair_that_was_not_asked_for_is_refused(run, tmp_path):
         (b"only\n1\n2\n", "bad.csv"),
         (b"x,label\n1,a\n2,a\n3,a\n", "label"),
         (b"x,label\n1,a\n2,b\n3,c\n4,a\n5,b\n6,c\n", "positive"),
-        (b"x,label\n1,a\ninf,b\n3,a\n4,b\n", "x"),
+        (b"x,z,label\n1,2,a\n3\n4,5,b\n6\n7\n", "line 3"),
     ],
 )
 def test_bad_tables_are_one_line_that_names_the_place(run, tmp_path, content, words):

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucstudio.engine import roc
 from aucstudio.engine.blocks import Parts, Passes, RowBlocks
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.docstrings import MethodText
 from aucstudio.engine.features.precomputed import (
     given_kernel,
     heard_on_columns,
@@ -150,7 +151,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: a key of :data:`aucstudio.engine.catalogue.AIMS`.
     shape : str
         Class attribute: what a scorer is made of, where it takes no kernel.
-    takes_gaps : bool
+    takes_missing : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
     leaves_pairs_out : bool
         Class attribute: whether :meth:`leave_pair_out` knows a closed form.
@@ -161,6 +162,17 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     solves : str
         Class attribute: the name of the problem whose objective this is, by which verification
         (:mod:`aucstudio.engine.verification`) solves it again; empty where no other way is known.
+    one_sided : bool
+        Class attribute: whether the classes play different parts, so that training for the other
+        one does not just reverse the ranking.
+    follows_order : bool
+        Class attribute: whether the order of the training rows decides with what comes out.
+    counts_rows : bool
+        Class attribute: whether every row twice is another problem, as where costs add up over
+        the rows.
+    wants_margin : bool
+        Class attribute: whether every pair shall differ by at least 1, or by the setting
+        ``margin``; a picture of the differences then shows that line.
     path_setting : str
         Class attribute: the setting along which :meth:`fit_path` shares work, if there is one.
     classes_ : ndarray of shape (2,)
@@ -170,7 +182,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     intercept_ : float
         Constant added to the scores; minus the threshold.
     objective_ : float
-    gap_ : float or None
+    dual_gap_ : float or None
+        Upper bound on ``objective_`` minus its optimum; ``gap_`` is its earlier name.
     converged_ : bool
         False if the callback stopped the fit, or an iteration limit did.
     train_scores_ : ndarray of shape (n_samples,)
@@ -192,12 +205,21 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     use_when: ClassVar[str]
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
-    takes_gaps: ClassVar[bool] = False
+    takes_missing: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
     memorises: ClassVar[bool] = False
     solves: ClassVar[str] = ""
+    one_sided: ClassVar[bool] = False
+    follows_order: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = False
+    wants_margin: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **details: Any) -> None:
+        super().__init_subclass__(**details)
+        if cls.__doc__:
+            cls.__doc__ = MethodText(cls.__doc__)  # type: ignore[assignment]
 
     def fit(
         self,
@@ -233,8 +255,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         InvalidSetting
             If a setting is out of its range.
         ValueError
-            If X holds infinite values, or NaN where the method does not take gaps, or y does not
-            hold exactly two classes.
+            If X holds infinite values, or NaN where the method takes no missing values, or y
+            does not hold exactly two classes.
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
@@ -365,9 +387,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ------
         fitted : a fitted copy for each value
         """
+        kept = self._shared()
         for value in values:
             changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes).fit(X, y, callback=callback)
+            yield clone(self).set_params(**changes)._train(X, y, callback, kept)
+
+    def _shared(self) -> Any:
+        """Make what the fits of a path are to keep; see :class:`Context`."""
+        return None
 
     @abstractmethod
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
@@ -376,7 +403,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _keep(self, done: Fit, scores: Array, positive: Mask, monitor: Monitor) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
-        self.gap_ = done.gap
+        self.dual_gap_ = done.gap
         self.support_pairs_ = done.support_pairs
         self.notes_ = done.notes
         self.converged_ = done.converged and not monitor.stopped
@@ -502,6 +529,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.train_scores_ = self.train_scores_ + moved
         return self
 
+    @property
+    def gap_(self) -> float | None:
+        """The earlier name of ``dual_gap_``."""
+        return self.dual_gap_
+
     def _is_given_kernel(self) -> bool:
         return getattr(self, "kernel", None) == "precomputed"
 
@@ -510,7 +542,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return {
             "dtype": np.float64,
             "accept_sparse": "csr" if self._takes_sparse() else False,
-            "ensure_all_finite": "allow-nan" if self.takes_gaps else True,
+            "ensure_all_finite": "allow-nan" if self.takes_missing else True,
         }
 
     def _takes_sparse(self) -> bool:
@@ -519,7 +551,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.takes_gaps
+        tags.input_tags.allow_nan = self.takes_missing
         tags.input_tags.pairwise = self._is_given_kernel()
         tags.input_tags.sparse = self._takes_sparse()
         tags.classifier_tags.multi_class = False

@@ -51,7 +51,7 @@ def describe(method: type[AUCClassifier]) -> dict[str, Any]:
         "summary": method.summary,
         "trains_for": method.trains_for,
         "scorer": shape_words(method),
-        "takes_missing": method.takes_gaps,
+        "takes_missing": method.takes_missing,
         "use_when": method.use_when,
         "parameters": [declared.as_json() for declared in declared_params(method).values()],
     }

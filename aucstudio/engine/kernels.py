@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from aucstudio.engine.linalg import chunks
-from aucstudio.engine.params import param
+from aucstudio.engine.params import multiple, param
 from aucstudio.engine.types import Array
 
 
@@ -91,16 +91,20 @@ def width(when: Mapping[str, tuple[Any, ...]]) -> Any:
     """Declare ``gamma``, the inverse width of a kernel, with when it means something."""
     return param(
         "scale",
-        "Inverse width of the kernel; 'scale' is 1 / (features × variance).",
+        "Inverse width of the kernel; 'scale' is 1 / (features × variance), 'scale/4' a quarter "
+        "of it.",
         label="Width",
         symbol="γ",
+        unit="1 / squared distance of rows",
         low=0.0,
         low_open=True,
         log=True,
         kind="float",
         words=("scale", "auto"),
+        multiples_of="scale",
         when=when,
-        grid=tuple(2.0**k for k in range(-10, 4, 2)),
+        # Around what suits the data's own scale, the smoothest first.
+        grid=(*(f"scale/{4**k}" for k in (4, 3, 2, 1)), "scale", "scale*4", "scale*16"),
     )
 
 
@@ -156,6 +160,7 @@ class KernelSettings:
         if self.kernel == "linear":
             gamma = 1.0
         if isinstance(gamma, str):
-            spread = variance() if gamma == "scale" else 1.0
-            gamma = 1.0 / (features * (spread if spread > 0 else 1.0))
+            word, factor = multiple(gamma)
+            spread = variance() if word == "scale" else 1.0
+            gamma = factor / (features * (spread if spread > 0 else 1.0))
         return Kernel(self.kernel, float(gamma), int(self.degree), float(self.coef0))

@@ -76,6 +76,7 @@ class Symmetric:
         self._square = np.ascontiguousarray(square)
         self._diagonal = self._square.diagonal().copy()
         self._of_factor = self._diagonal
+        self._is_factorised = False
 
     def __matmul__(self, v: Array) -> Array:
         """Multiply the matrix (without any shift) by a vector."""
@@ -94,7 +95,10 @@ class Symmetric:
         LinAlgError
             If that is not positive definite to rounding, or not finite.
         """
+        if self._is_factorised:
+            self.restore()
         np.fill_diagonal(self._square, self._diagonal + shift)
+        self._is_factorised = True
         _, info = scipy.linalg.lapack.dpotrf(self._square.T, lower=0, clean=0, overwrite_a=1)
         self._of_factor = self._square.diagonal().copy()
         if info or not np.isfinite(self._of_factor).all():
@@ -156,8 +160,12 @@ class Symmetric:
 
     def restore(self) -> None:
         """Let the lower triangle hold the matrix again."""
-        upper = np.triu(self._square, 1)
-        np.add(upper, upper.T, out=self._square)
+        for rows in chunks(len(self._square)):
+            above = slice(0, rows.start)
+            self._square[rows, above] = self._square[above, rows].T
+            corner = np.triu(self._square[rows, rows], 1)
+            self._square[rows, rows] = corner + corner.T
+        self._is_factorised = False
 
 
 def cholesky(S: Array) -> Symmetric:

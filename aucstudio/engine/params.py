@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
+import re
 import sys
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -16,6 +18,9 @@ from typing import Any, Literal
 Kind = Literal["float", "int", "bool", "choice", "range"]
 
 _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
+
+
+_MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
 
 
 class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
@@ -47,6 +52,8 @@ class Param:
         One sentence; what the setting does.
     label, symbol : str
         Name on the form, and the paper's symbol.
+    unit : str
+        What a number counts or measures, if it has a unit.
     low, high : float or None
         Bounds, inclusive unless ``low_open``.
     log : bool
@@ -57,6 +64,8 @@ class Param:
         Choices for those who call the engine, which no form or help offers.
     words : tuple of str
         Words accepted instead of a number, such as ``"scale"``.
+    multiples_of : str
+        The word of which multiples are accepted too: ``"scale*4"``, ``"scale/4"``.
     none : str
         If not empty, None is allowed and means this.
     when : mapping of parameter name to the values for which this setting means something
@@ -69,6 +78,7 @@ class Param:
     help: str
     label: str = ""
     symbol: str = ""
+    unit: str = ""
     low: float | None = None
     high: float | None = None
     low_open: bool = False
@@ -76,6 +86,7 @@ class Param:
     choices: Mapping[Any, str] = dataclasses.field(default_factory=dict)
     from_code: tuple[Any, ...] = ()
     words: tuple[str, ...] = ()
+    multiples_of: str = ""
     none: str = ""
     when: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     grid: tuple[Any, ...] = ()
@@ -89,6 +100,9 @@ class Param:
             return f"two numbers α < β within [{self.low:g}, {self.high:g}]"
         parts = [_NAMES[self.kind] + self._bounds()]
         parts += [repr(word) for word in self.words]
+        if self.multiples_of:
+            word = self.multiples_of
+            parts.append(f"a multiple of {word!r} such as '{word}/4'")
         if self.none:
             parts.append(f"none ({self.none})")
         return " or ".join(parts)
@@ -118,7 +132,7 @@ class Param:
         if value is None:
             return bool(self.none)
         if isinstance(value, str):
-            return value in self.words
+            return value in self.words or self._is_multiple(value)
         if self.kind == "bool":
             return isinstance(value, bool) or type(value).__name__ == "bool"
         if self.kind == "range":
@@ -127,6 +141,10 @@ class Param:
         if isinstance(value, bool) or not isinstance(value, wanted):
             return False
         return self._within(value)
+
+    def _is_multiple(self, text: str) -> bool:
+        word, factor = multiple(text)
+        return word == self.multiples_of != "" and 0 < factor < math.inf
 
     def _holds_range(self, value: Any) -> bool:
         try:
@@ -151,8 +169,9 @@ class Param:
     def _read(self, text: str) -> Any:
         if self.kind == "choice":
             return next((v for v in self.choices if _spell(v) == text.lower() or v == text), text)
-        if text in self.words:
-            return text
+        written = text.replace("×", "*").replace("÷", "/").replace(" ", "")
+        if written in self.words or self._is_multiple(written):
+            return written
         if self.none and text.lower() in ("none", "all", ""):
             return None
         try:
@@ -190,6 +209,7 @@ class Param:
             "default": list(self.default) if self.kind == "range" else self.default,
             "label": self.label,
             "symbol": self.symbol,
+            "unit": self.unit,
             "help": self.help,
             "low": self.low,
             "high": self.high,
@@ -197,10 +217,22 @@ class Param:
             "log": self.log,
             "choices": [{"value": v, "help": text} for v, text in self.choices.items()],
             "words": list(self.words),
+            "multiples_of": self.multiples_of or None,
             "none": self.none or None,
             "when": {name: list(values) for name, values in self.when.items()},
             "grid": list(self.grid),
         }
+
+
+def multiple(text: str) -> tuple[str, float]:
+    """Read ``scale*4`` or ``scale/4`` as a word and its factor; a word alone has the factor 1."""
+    found = _MULTIPLE.fullmatch(text)
+    if found is None:
+        return text, 1.0
+    number = float(found["number"])
+    if found["sign"] == "*":
+        return found["word"], number
+    return found["word"], 1.0 / number if number else math.inf
 
 
 def _spell(value: Any) -> str:

@@ -13,5 +13,6 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+RowNumbers: TypeAlias = NDArray[np.int32]
 Single: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = "Array | sparse.csr_array | sparse.csr_matrix"

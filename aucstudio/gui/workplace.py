@@ -22,6 +22,8 @@ from aucstudio.gui.panels.runs.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.state.session import Session
 
+DATA = "data_view"
+
 # Every page in the order of the tabs: name, title, and the class in its module under ``pages``.
 PAGES = (
     ("roc_view", "ROC", "roc.roc_view", "RocView"),
@@ -32,6 +34,7 @@ PAGES = (
     ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
     ("model_view", "Model", "model.model_view", "ModelView"),
     ("compare_view", "Compare", "compare.compare_view", "CompareView"),
+    (DATA, "Data", "data.data_view", "DataView"),
 )
 
 
@@ -54,8 +57,15 @@ class Workplace:
         self.method_panel = MethodPanel(session, verbs.run, verbs.tune)
         self.runs_panel = RunsPanel(session)
         self.deck = Deck([_stand_in(session, *page) for page in PAGES])
+        session.rows_asked.connect(self._show_rows)
+        session.back_asked.connect(self.deck.go_back)
         self.exports = Exports(window, session, self.deck, verbs)
         self.sides = Sides(self._setup_column(), middle, self.runs_panel)
+
+    def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
+        """Show rows of the table, or a part of it, in the page Data; Back leads back from there."""
+        page, left = self.deck.visit(DATA)
+        page.show_rows(rows, part, left)  # type: ignore[attr-defined]
 
     def _setup_column(self) -> QScrollArea:
         column = QWidget()

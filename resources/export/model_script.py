@@ -65,7 +65,9 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
         X[:, k] = (cells / unit - mean / unit) / (scale / unit)
     place = len(NUMBERS)
     for name, levels in CATEGORIES.items():
-        texts = np.array(spell(columns[name], decimal), dtype=np.str_)
+        known = SPELLED.get(name, {})
+        cells_as_text = spell(columns[name], decimal)
+        texts = np.array([known.get(text, text) for text in cells_as_text], dtype=np.str_)
         for level in levels:
             X[:, place] = texts == level
             place += 1
@@ -318,6 +320,7 @@ ABSENT: dict[str, tuple[float, ...]] = {}
 KEEP_GAPS = False
 # Name: its levels; any other text is none of them.
 CATEGORIES: dict[str, tuple[str, ...]] = {}
+SPELLED: dict[str, dict[str, str]] = {}
 MISSING = "(missing)"
 TEXT_GAPS = {""}
 NUMBER_GAPS = {""}

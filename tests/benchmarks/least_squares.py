@@ -13,8 +13,6 @@ import numpy as np
 from aucstudio.engine import AUCRLS
 from aucstudio.engine.base import Context
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._pair_hold_out import leave_pair_out_auc
-from aucstudio.engine.methods.least_squares._path import AUCRLSPath
 from aucstudio.engine.monitor import Monitor
 
 GRID = 2.0 ** np.arange(-20, 10)
@@ -63,12 +61,8 @@ def dual(rows):
         unit,
     )
 
-    def walk():
-        path = AUCRLSPath(K, y)
-        for lam in GRID:
-            path.coefficients(lam)
-
-    show(f"AUC-RLS, path of {len(GRID)} values", seconds(walk), "eigh", unit)
+    walk = seconds(lambda: list(method.fit_path(X, y, "regularization", GRID)))
+    show(f"AUC-RLS, path of {len(GRID)} values", walk, "eigh", unit)
 
 
 def leave_pair_out(rows):
@@ -77,8 +71,12 @@ def leave_pair_out(rows):
         K = GAUSSIAN(X, X)
         unit = seconds(lambda K=K: np.linalg.eigh(K))
         show(f"eigh, N = {rows:,}", unit, "eigh", unit)
-        for name, data, kernel in (("Gaussian", K, None), ("linear", X, Kernel())):
-            taken = seconds(lambda a=(data, y, GRID, kernel): leave_pair_out_auc(*a))
+        settings = {"kernel": "precomputed"}, {"kernel": "linear"}
+        for name, data, chosen in zip(("Gaussian", "linear"), (K, X), settings, strict=True):
+            method = AUCRLS(**chosen)
+            taken = seconds(
+                lambda a=(data, y), of=method: of.leave_pair_out(*a, regularizations=GRID)
+            )
             what = f"leave-pair-out, {len(GRID)} values, {name}, {share:.0%} positive"
             show(what, taken, "eigh", unit)
 

@@ -88,7 +88,7 @@ SCORING = {
 def run(task, folder):
     """Tune and train on one half, and give the line to store."""
     estimator = task.estimator()
-    (X, y), (X_test, y_test) = tables.halved(folder, task, keep_gaps=estimator.takes_gaps)
+    (X, y), (X_test, y_test) = tables.halved(folder, task, keep_gaps=estimator.takes_missing)
     scoring = SCORING[VARIANTS[task.variant][2]]
     search = tables.tuned(estimator, task.grid(), X, y, seed=task.half, scoring=scoring)
     scores = search.decision_function(X_test)

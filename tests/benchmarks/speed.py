@@ -113,7 +113,7 @@ def hinge():
         return lambda: [one_pass() for _ in range(count)]
 
     for C, count in ((1.0, 26), (100.0, 125)):
-        ours = METHODS["svm-auc"](C=C)
+        ours = METHODS["auc-svm"](C=C)
         yield Comparison(
             f"all-pairs hinge, 50,000 x 50, C = {C:g}",
             lambda ours=ours: ours.fit(X, y),

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 
@@ -111,7 +112,11 @@ def test_the_private_names_are_those_of_the_installed_library():
 @pytest.mark.parametrize(
     "name", ["_bin_mapper", "_bin_data", "_predictors", "nodes", "_check_early_stopping_loss"]
 )
-def test_a_library_without_a_private_name_is_refused(data, monkeypatch, name):
+def test_without_a_private_name_trees_are_grown_by_public_calls(data, monkeypatch, name):
+    X, y = gappy(data[0]), data[1]
+    settings = SMALL | {"max_iter": 5}
+    whole = GradientBoosting(**settings).fit(X, y)
+    assert whole.notes_ == ()
     made = histogram_library.LeveledBoosting
     if hasattr(made, name):
         monkeypatch.delattr(made, name)
@@ -124,8 +129,31 @@ def test_a_library_without_a_private_name_is_refused(data, monkeypatch, name):
             return ask(owner, wanted)
 
         monkeypatch.setattr(histogram_library, "_private", lacks)
-    with pytest.raises(RuntimeError, match=f"differs in {name}: install scikit-learn 1.9"):
-        GradientBoosting(**SMALL).fit(*data)
+    heard = []
+    public = GradientBoosting(**settings).fit(
+        X, y, callback=lambda step: heard.append(step.iteration) and False
+    )
+    (note,) = public.notes_
+    assert f"version {sklearn.__version__} differs in {name}." in note
+    assert [k for k in heard if k] == [1, 2, 3, 4, 5]
+    assert public.n_iter_ == whole.n_iter_
+    np.testing.assert_allclose(public.decision_function(X), public.train_scores_, rtol=1e-12)
+    assert public.objective_ == pytest.approx(whole.objective_, rel=0.02)
+    assert np.corrcoef(public.train_scores_, whole.train_scores_)[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("class_weight", WEIGHTS)
+def test_public_calls_grow_the_same_trees_where_nothing_ties(class_weight, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 3))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(400) > 0.8
+    labels = y.astype(int)
+    method = GradientBoosting(**SMALL, class_weight=class_weight)
+    whole = clone(method).fit(X, labels)
+    monkeypatch.delattr(histogram_library.LeveledBoosting, "_bin_data")
+    public = clone(method).fit(X, labels)
+    assert public.notes_
+    np.testing.assert_allclose(public.train_scores_, whole.train_scores_, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("class_weight", WEIGHTS)

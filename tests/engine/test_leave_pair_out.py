@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import AUCRLS, AUCSVM, InvalidSetting, Stopped
+from aucstudio.engine.features.precomputed import GivenKernel, row_numbers
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares._pair_hold_out import (
-    held_out_scores,
-    leave_pair_out_auc,
-    leave_pair_out_scores,
-)
-from aucstudio.engine.methods.least_squares._row_hold_out import (
-    rls_held_out_scores,
-    rls_leave_pair_out,
-)
+from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
+from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc, equal_error_threshold
@@ -88,6 +82,25 @@ def ordered_share(f, g):
     return np.mean((difference > tie) + 0.5 * (np.abs(difference) <= tie))
 
 
+def leave_pair_out_scores(X, positive, lam, kernel):
+    """Both scores of every pair of AUC-RLS trained without it; a linear kernel measures them from
+    the first row, so that the two scores of a pair share a constant with no meaning.
+    """
+    system = HoldOut(X, positive, [lam], kernel, Monitor())
+    chunks = [(f, g) for _, f, g in system.pair_scores(0)]
+    return np.vstack([f for f, _ in chunks]), np.vstack([g for _, g in chunks])
+
+
+def looked_up(K, positive, lam):
+    """The arguments for rows whose kernel values are known."""
+    return row_numbers(K), positive, lam, GivenKernel(matrix=K)
+
+
+def leave_pair_out_auc(X, positive, grid, kernel, monitor=None):
+    system = HoldOut(X, positive, grid, kernel, monitor or Monitor())
+    return np.array([system.outcomes(k).auc for k in range(len(system.regularizations))])
+
+
 # --- pairs -----------------------------------------------------------------------------------
 
 
@@ -104,12 +117,12 @@ def test_golden_leave_pair_out():
 @every_kernel
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 30.0])
 def test_pairs_equal_training_without_them(X, positive, kernel, lam):
-    K = kernel(X, X)
     expected = retrained_pairs(X, positive, lam, kernel)
-    np.testing.assert_allclose(leave_pair_out_scores(K, positive, lam), expected, atol=1e-10)
+    by_matrix = leave_pair_out_scores(*looked_up(kernel(X, X), positive, lam))
+    np.testing.assert_allclose(by_matrix, expected, atol=1e-10)
     f, g = leave_pair_out_scores(X, positive, lam, kernel)
     np.testing.assert_allclose(f - g, expected[0] - expected[1], atol=1e-10)
-    area = leave_pair_out_auc(K, positive, [lam])
+    area = leave_pair_out_auc(*looked_up(kernel(X, X), positive, [lam]))
     assert area == pytest.approx([ordered_share(*expected)], abs=1e-14)
 
 
@@ -176,49 +189,9 @@ def test_the_given_gram_matrix_is_left_alone():
     X, positive = overlapping()
     K = GAUSSIAN(X, X)
     before = K.copy()
-    leave_pair_out_auc(K, positive, [0.1])
-    rls_held_out_scores(K, positive, [np.array([0])], [0.1])
+    for method in (AUCRLS(kernel="precomputed"), RLS(kernel="precomputed")):
+        method.leave_pair_out(K, positive)
     np.testing.assert_array_equal(K, before)
-
-
-# --- blocks ----------------------------------------------------------------------------------
-
-
-@every_table
-@every_kernel
-def test_folds_equal_training_without_them(X, positive, kernel):
-    folds = [np.array([1]), np.array([0, 2, 5]), np.array([3, 4]), np.array([6, 7])]
-    grid = [1e-3, 0.3]
-    scores = held_out_scores(kernel(X, X), positive, folds, grid)
-    for fold in folds:
-        for lam, found in zip(grid, scores[:, fold], strict=True):
-            fitted, rows = retrained(AUCRLS, X, positive, fold, kernel, regularization=lam)
-            np.testing.assert_allclose(found, fitted.scorer_(rows), atol=1e-10)
-    assert np.isnan(np.delete(scores, np.concatenate(folds), axis=1)).all()
-
-
-def test_a_fold_of_one_pair_is_leave_pair_out():
-    X, positive = overlapping()
-    i, j = np.flatnonzero(positive)[2], np.flatnonzero(~positive)[4]
-    K = GAUSSIAN(X, X)
-    f, g = leave_pair_out_scores(K, positive, 0.2)
-    scores = held_out_scores(K, positive, [np.array([j, i])], [0.2])
-    np.testing.assert_allclose(scores[0, [i, j]], [f[2, 4], g[2, 4]], atol=1e-13)
-
-
-@every_table
-@every_kernel
-@pytest.mark.parametrize("fit_intercept", [False, True])
-def test_rls_folds_equal_training_without_them(X, positive, kernel, fit_intercept):
-    folds = [np.array([k]) for k in range(len(X))] if len(X) < 12 else [np.array([0, 2, 5, 1])]
-    grid = [1e-3, 0.3]
-    scores = rls_held_out_scores(X, positive, folds, grid, kernel, fit_intercept=fit_intercept)
-    for fold in folds:
-        for lam, found in zip(grid, scores[:, fold], strict=True):
-            more = {"regularization": lam, "fit_intercept": fit_intercept}
-            fitted, rows = retrained(RLS, X, positive, fold, kernel, **more)
-            expected = fitted.decision_function(rows) if fit_intercept else fitted.scorer_(rows)
-            np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 # --- what a method tells -------------------------------------------------------------------------
@@ -256,7 +229,7 @@ def test_few_features_need_no_gram_matrix():
     K = X @ X.T
     for lam in (1e-6, 0.1, 1e4):
         thin = leave_pair_out_scores(X, positive, lam, LINEAR)
-        full = leave_pair_out_scores(K, positive, lam)
+        full = leave_pair_out_scores(*looked_up(K, positive, lam))
         np.testing.assert_allclose(thin[0] - thin[1], full[0] - full[1], rtol=1e-8, atol=1e-11)
 
 
@@ -278,21 +251,19 @@ def test_only_closed_forms_leave_pairs_out():
     with pytest.raises(InvalidSetting, match="10,001"):
         AUCRLS(kernel="rbf").leave_pair_out(np.ones((10_001, 1)), np.arange(10_001) % 2)
     with pytest.raises(ValueError, match="one row to train"):
-        rls_leave_pair_out(X[:2], np.array([True, False]), [0.1], LINEAR)
+        rls_leave_pair_out(
+            X[:2], np.array([True, False]), [0.1], LINEAR, fit_intercept=False, monitor=Monitor()
+        )
 
 
 # --- refusals and stopping -------------------------------------------------------------------
 
 
 def test_each_class_needs_a_row_more_than_are_held_out():
-    X, positive = overlapping()
+    X, _ = overlapping()
     for labels in (np.arange(14) == 4, np.arange(14) != 4):
         with pytest.raises(ValueError, match="row more than are held out"):
             leave_pair_out_auc(X, labels, [0.1], LINEAR)
-    with pytest.raises(ValueError, match="row more than are held out"):
-        held_out_scores(X, positive, [np.flatnonzero(positive)], [0.1], LINEAR)
-    with pytest.raises(ValueError, match="at least one row"):
-        rls_held_out_scores(X, positive, [np.arange(14)], [0.1], LINEAR)
 
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
@@ -300,8 +271,6 @@ def test_the_regularisation_must_be_positive(lam):
     X, positive = overlapping()
     with pytest.raises(ValueError, match="positive number"):
         leave_pair_out_auc(X, positive, [0.1, lam], LINEAR)
-    with pytest.raises(ValueError, match="positive number"):
-        rls_held_out_scores(X, positive, [np.array([0])], [lam], LINEAR)
 
 
 def test_a_stop_is_seen_in_every_stage(monkeypatch):

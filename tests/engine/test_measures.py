@@ -1,7 +1,6 @@
 import math
 from fractions import Fraction
 from itertools import pairwise
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from scipy.stats import ks_2samp
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import (
     average_precision_score,
-    det_curve,
     precision_recall_curve,
     roc_auc_score,
 )
@@ -302,7 +300,6 @@ def test_ks_is_the_greatest_distance_of_the_classes(rows):
     assert found.value == pytest.approx(found.tpr - found.fpr, abs=1e-15)
     best = [float(fpr) for fpr, tpr in vertices(y, score) if tpr - fpr >= found.value - 1e-12]
     assert found.fpr == min(best)
-    assert roc.youden_threshold(roc.roc_curve(y, score)) == found.threshold
 
 
 @settings(deadline=None)
@@ -389,23 +386,6 @@ def test_precision_recall_area_of_the_worst_ranking():
 
 
 # --- other axes
-
-
-def test_det_points_are_clipped_normal_quantiles():
-    y, score = random_table(13, size=30, levels=2)
-    curve = roc.roc_curve(y, score)
-    fpr, fnr = roc.det_points(curve)
-    assert np.isfinite(fpr).all()
-    assert np.isfinite(fnr).all()
-    m, n, probit = y.sum(), (~y).sum(), NormalDist().inv_cdf
-    assert (fpr[0], fnr[0]) == pytest.approx((probit(0.5 / n), probit(1 - 0.5 / m)))
-    assert (fpr[-1], fnr[-1]) == pytest.approx((probit(1 - 0.5 / n), probit(0.5 / m)))
-    quantile = NormalDist().cdf
-    peer = set(zip(*(np.round(rate, 9) for rate in det_curve(y, score)[:2]), strict=True))
-    inside = (curve.fp > 0) & (curve.tp < m) & (curve.fp < n) & (curve.tp > 0)
-    found = {(round(quantile(x), 9), round(quantile(z), 9)) for x, z in zip(fpr, fnr, strict=True)}
-    assert inside.sum() > 3
-    assert len(found & peer) >= inside.sum()
 
 
 @settings(deadline=None)

@@ -1,3 +1,5 @@
+import contextlib
+
 import cvxopt
 import numpy as np
 import pytest
@@ -439,25 +441,33 @@ def test_support_pairs_come_strongest_first_and_capped(monkeypatch):
 # --- limits
 
 
-@pytest.mark.parametrize(
-    ("settings", "m", "n", "words"),
-    [
-        ({"kernel": "rbf"}, 3000, 2000, ["6,000,000 pairs", "0.4 GB", "neighbours", "linear"]),
-        ({"kernel": "poly"}, 5, 20_000, ["kernel matrix of 20,005 rows", "9.6 GB", "linear"]),
-    ],
-)
-def test_too_much_is_refused_before_any_work(settings, m, n, words):
-    X = np.arange(m + n, dtype=float)[:, None]
+@pytest.mark.parametrize("settings", [{"kernel": "rbf"}, {"kernel": "poly"}])
+def test_too_much_for_the_machine_is_refused_before_any_work(settings, monkeypatch):
+    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e9)
+    X, method = np.arange(5000, dtype=float)[:, None], AUCSVM(**settings)
+    needed = method.estimate(3000, 2000, 1).bytes
     with pytest.raises(InvalidSetting) as caught:
-        AUCSVM(**settings).fit(X, np.arange(m + n) < m, callback=lambda step: pytest.fail("work"))
+        method.fit(X, np.arange(5000) < 3000, callback=lambda step: pytest.fail("work"))
     assert caught.value.setting == "n_neighbors"
-    assert all(word in str(caught.value) for word in words)
+    words = f"6,000,000 pairs under a kernel would take about {needed / 1e9:.1f} GB of memory"
+    assert words in str(caught.value)
+    assert "this machine has 1.0 GB" in str(caught.value)
+    assert "nearest negatives" in str(caught.value)
+
+
+def test_what_fits_the_machine_is_not_refused(monkeypatch):
+    method, size = AUCSVM(kernel="rbf"), (3100, 2000, 10)
+    needed = method.estimate(*size).bytes
+    for memory, fits in ((needed / 0.79, True), (needed / 0.81, False)):
+        monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda memory=memory: memory)
+        with contextlib.nullcontext() if fits else pytest.raises(InvalidSetting):
+            method.check_size(*size)
 
 
 def test_too_many_neighbour_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(pair_svm, "MAX_DENSE_PAIRS", 20)
+    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e6)
     X, positive = sample()
-    with pytest.raises(InvalidSetting, match=r"fewer neighbours or with none") as caught:
+    with pytest.raises(InvalidSetting, match=r"fewer neighbours, or the linear") as caught:
         AUCSVM(n_neighbors=10).fit(X, positive)
     assert caught.value.setting == "n_neighbors"
 

@@ -145,6 +145,21 @@ def test_hinge_stays_a_subgradient_where_rounding_blurs_the_margin():
     assert 0.0 <= loss <= 1.0 + np.ptp(scores)
 
 
+@pytest.mark.parametrize("step", [None, 0.5, 0.1])
+@pytest.mark.parametrize("apart", [0.0, 2.0, 50.0])
+def test_many_rows_are_walked_through_to_the_same_sums(step, apart, monkeypatch):
+    rng = np.random.default_rng(4)
+    positive = rng.random(500) < 0.2
+    scores = rng.standard_normal(500) + apart * positive
+    scores = scores if step is None else np.round(scores / step) * step
+    risk = PairHinge(positive, 1.0)
+    loss, gradient = risk(scores)
+    monkeypatch.setattr(module, "MANY", 0)
+    walked, its_gradient = risk(scores)
+    assert walked == pytest.approx(loss, rel=1e-12, abs=1e-15)
+    np.testing.assert_array_equal(its_gradient, gradient)
+
+
 def test_hinge_of_separated_scores_is_zero():
     positive = mixed_labels(5, 6)
     loss, gradient = PairHinge(positive)(3.0 * positive)

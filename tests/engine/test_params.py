@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aucstudio.engine import METHODS
+from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.params import (
     InvalidSetting,
     Param,
@@ -228,3 +230,37 @@ def test_a_declaration_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         SETTINGS["cost"].low = -1.0
     assert isinstance(SETTINGS["cost"], Param)
+
+
+WIDTH = declared_params(METHODS["auc-rls"])["gamma"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "held"),
+    [("scale/4", "scale/4"), ("scale × 2.5", "scale*2.5"), (" scale ÷ 16 ", "scale/16")],
+)
+def test_a_multiple_of_a_word_is_read_and_written_back(typed, held):
+    assert WIDTH.parse(typed) == held
+    assert WIDTH.spell(held) == held
+    assert WIDTH.parse(WIDTH.spell(held)) == held
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["scale*", "scale/0", "scale*0", "scale*-1", "auto*4", "scale**2", "scale*1e5", "4*scale", "*4",
+     "scale*nan", "scale*٣", "scale/" + "9" * 400],
+)  # fmt: skip
+def test_what_is_no_multiple_is_refused(text):
+    with pytest.raises(InvalidSetting, match="a multiple of 'scale' such as 'scale/4'"):
+        WIDTH.parse(text)
+    with pytest.raises(InvalidSetting, match="gamma"):
+        WIDTH.check(text)
+
+
+def test_the_grid_of_widths_lies_around_the_scale_of_the_data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 7)) * 300.0
+    widths = [KernelSettings(kernel="rbf", gamma=g).settle_kernel(X).gamma for g in WIDTH.grid]
+    suits = 1.0 / (7 * X.var())
+    assert widths == pytest.approx([suits * 4.0**k for k in range(-4, 3)], rel=1e-12)
+    assert WIDTH.default in WIDTH.grid

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from aucstudio.engine import AUCRLS, InvalidSetting, Stopped
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
-from aucstudio.engine.methods.least_squares._path import AUCRLSPath
+from aucstudio.engine.methods.least_squares._training import LeastSquares
 from aucstudio.engine.methods.least_squares.rls import RLS
 from aucstudio.engine.monitor import Monitor
 
@@ -210,50 +211,46 @@ def test_a_stop_is_seen_in_every_stage(settings, monkeypatch):
             RLS(**settings).fit(X, y, callback=lambda step, at=stage: step.stage == at)
 
 
-# --- the path of AUC-RLS ---------------------------------------------------------------------
+# --- the path along the regularisation -------------------------------------------------------
 
 
-@pytest.mark.parametrize("lam", [2.0**-20, 1e-3, 0.1, 2.0**10])
-def test_the_path_equals_direct_solves(lam):
-    X, y = overlapping(50)
-    fitted = AUCRLS(kernel="rbf", gamma=0.3, regularization=lam).fit(X[:40], y[:40])
-    kernel = Kernel("rbf", 0.3)
-    path = AUCRLSPath(X[:40], y[:40] == 1, kernel)
-    np.testing.assert_allclose(path.coefficients(lam), fitted.scorer_.weights, rtol=1e-7)
-    scores = path.scores(kernel(X[40:], X[:40]), lam)
-    np.testing.assert_allclose(scores, fitted.scorer_(X[40:]), rtol=1e-8, atol=1e-12)
-    given = AUCRLSPath(kernel(X[:40], X[:40]), y[:40] == 1)
-    np.testing.assert_allclose(given.coefficients(lam), path.coefficients(lam), rtol=1e-7)
+def counted(monkeypatch, name):
+    """Count how often the equations of a method are made."""
+    made, whole = [], getattr(LeastSquares, name)
+
+    def count(self, *arguments):
+        made.append(self.regularization)
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(LeastSquares, name, count)
+    return made
 
 
 @either_shape
-@pytest.mark.parametrize("lam", [0.0, 0.1])
-def test_the_path_of_the_linear_kernel_gives_the_direction(features, lam):
-    X, y = overlapping(features=features)
-    X = np.round(X * 16) / 16
-    for shift in (0.0, 1e8):
-        weights = AUCRLSPath(X + shift, y == 1, Kernel()).coefficients(lam)
-        assert abs(weights.sum()) < 1e-10 * np.abs(weights).sum()
-        w = AUCRLS(regularization=lam).fit(X, y).coef_[0]
-        np.testing.assert_allclose(weights @ X, w, atol=1e-9)
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "gamma": 0.3}], ids=["w", "rbf"])
+@pytest.mark.parametrize("method", [AUCRLS(), RLS(), RLS(fit_intercept=True)])
+def test_a_path_is_as_many_fits_of_equations_made_once(method, settings, features, monkeypatch):
+    X, y = overlapping(50, features)
+    grid = [2.0**10, 0.1, 0.0, 1e-3]
+    made = counted(monkeypatch, "_system")
+    path = list(method.set_params(**settings).fit_path(X, y, "regularization", grid))
+    assert made == grid[:1]
+    for lam, fitted in zip(grid, path, strict=True):
+        alone = clone(method).set_params(regularization=lam).fit(X, y)
+        np.testing.assert_allclose(fitted.train_scores_, alone.train_scores_, rtol=1e-9, atol=1e-9)
+        assert fitted.objective_ == pytest.approx(alone.objective_, rel=1e-12, abs=1e-20)
+        assert fitted.converged_ == alone.converged_
+        assert fitted.regularization == lam
 
 
-def test_the_path_leaves_the_given_matrix_alone():
-    X, y = overlapping()
-    K = Kernel("rbf", 0.3)(X, X)
-    before = K.copy()
-    path = AUCRLSPath(K, y == 1)
-    first = path.coefficients(0.1)
-    path.coefficients(7.0)
-    np.testing.assert_array_equal(path.coefficients(0.1), first)
-    np.testing.assert_array_equal(K, before)
-
-
-def test_the_path_hears_a_stop(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
-    X, y = overlapping()
-    with pytest.raises(Stopped):
-        AUCRLSPath(X, y == 1, Kernel("rbf", 0.3), Monitor(lambda step: True))
+def test_a_path_along_the_kernel_makes_the_equations_anew(monkeypatch):
+    X, y = overlapping(30)
+    made = counted(monkeypatch, "_system")
+    path = AUCRLS(kernel="rbf").fit_path(X, y, "gamma", [0.1, 1.0])
+    for gamma, fitted in zip([0.1, 1.0], path, strict=True):
+        alone = AUCRLS(kernel="rbf", gamma=gamma).fit(X, y)
+        np.testing.assert_array_equal(fitted.train_scores_, alone.train_scores_)
+    assert len(made) == 4
 
 
 # --- moments taken from 0 --------------------------------------------------------------------

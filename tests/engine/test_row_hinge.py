@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.losses.row_hinge import RowHinge
+from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.methods.baselines import svm
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.hinge_qp import solve_hinge
@@ -38,7 +38,7 @@ def test_no_constant_is_better(kind, ties):
     for seed in range(20):
         X, positive = drawn(seed, rows=2 + 3 * seed)
         u = np.round(X[:, 0]) if ties else X[:, 0]
-        loss = RowHinge(positive, costs_of(positive, kind, seed))
+        loss = FreeConstantHinge(positive, costs_of(positive, kind, seed))
         value, _ = loss(u)
         others = min(loss.at(u, b) for b in np.concatenate([loss.y - u, np.linspace(-9, 9, 50)]))
         assert value == pytest.approx(others, rel=1e-12, abs=1e-12)
@@ -53,7 +53,7 @@ def test_the_subgradient_bounds_the_loss_everywhere_and_adds_up_to_nothing(kind,
         X, positive = drawn(seed, rows=2 + 3 * seed)
         u = np.round(X[:, 0]) if ties else X[:, 0]
         costs = costs_of(positive, kind, seed)
-        loss = RowHinge(positive, costs)
+        loss = FreeConstantHinge(positive, costs)
         value, gradient = loss(u)
         assert abs(gradient.sum()) < 1e-12 * costs.sum()
         assert np.all(np.abs(gradient) <= costs)
@@ -162,7 +162,8 @@ def test_stopped_it_keeps_the_best_iterate_it_showed():
 def test_every_step_bears_a_sound_certificate():
     X, positive = drawn(7, rows=200)
     steps = []
-    solve_hinge(X, RowHinge(positive, np.ones(200)), tol=1e-9, monitor=Monitor(steps.append))
+    loss = FreeConstantHinge(positive, np.ones(200))
+    solve_hinge(X, loss, tol=1e-9, monitor=Monitor(steps.append))
     told = [step for step in steps if step.gap is not None]
     best = told[-1].objective
     assert len(told) > 5

@@ -76,7 +76,8 @@ def _waiting_for_the_collector():
 
 
 def _is_of_qt(one):
-    if not isinstance(one, (QObject, QGraphicsItem)) or not shiboken6.isValid(one):
+    # By its type: a dead weak proxy in the garbage of others cannot be asked for its class.
+    if not issubclass(type(one), (QObject, QGraphicsItem)) or not shiboken6.isValid(one):
         return False
     while isinstance(one, QObject) and one.parent() is not None:
         one = one.parent()

@@ -84,6 +84,7 @@ def test_the_names_that_automation_relies_on(window):
         "scores_view",
         "model_view",
         "compare_view",
+        "data_view",
     ]
 
 
@@ -390,7 +391,7 @@ def test_leave_pair_out_is_for_methods_with_a_closed_form(window, qtbot, table_f
 
 
 def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.methods.pair_svm._training.MAX_DENSE_PAIRS", 100)
+    monkeypatch.setattr("aucstudio.engine.memory.machine_memory", lambda: 1e6)
     window.open_data(table_file)
     choose_method(window, "auc-svm")
     window.session.edit(
@@ -399,7 +400,8 @@ def test_what_would_not_fit_is_said_before_it_starts(window, table_file, monkeyp
     window.actions_.run.trigger()
     assert not window.session.busy
     assert window.session.records == {}
-    assert "pairs would take about" in window.method_panel.form._hints["n_neighbors"].text()
+    hint = window.method_panel.form._hints["n_neighbors"]
+    assert "pairs under a kernel would take about" in hint.text()
 
 
 @pytest.mark.slow

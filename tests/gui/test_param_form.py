@@ -104,6 +104,21 @@ def test_gamma_shows_its_sigma(form, qtbot):
     assert "σ = 1" in form.findChild(object, "hint_gamma").text()
 
 
+def test_a_width_relative_to_the_data_is_typed_and_stepped(form, qtbot):
+    form.set_method(METHODS["auc-rls"])
+    form.show()
+    form.setValue({"kernel": "rbf", "gamma": "scale/4"})
+    hint = form.findChild(object, "hint_gamma")
+    assert hint.text() == "0.25 / (features × variance)"
+    field = form.editors["gamma"]
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    assert form.value()["gamma"] == "scale"
+    assert hint.text() == "1 / (features × variance)"
+    for _ in range(9):
+        qtbot.keyClick(field, Qt.Key.Key_Up)
+    assert form.value()["gamma"] == "scale*16"
+
+
 def test_a_value_that_is_held_already_changes_neither_text_nor_cursor(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     field = form.editors["C"]

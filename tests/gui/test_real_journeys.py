@@ -20,6 +20,7 @@ PAGES = (
     "Scores",
     "Model",
     "Compare",
+    "Data",
 )
 METHODS = ("Least squares on pairs", "Log-odds as a weighted sum", "Linear ranking machine")
 

@@ -587,6 +587,14 @@ def test_standing_of_a_whole_search_is_the_search():
     assert standing.ranks.tolist() == [7, 6, 4, 1, 2, 3, 5]
 
 
+def test_widths_relative_to_the_data_stand_in_their_order():
+    grid = [{"gamma": value} for value in ("scale*4", "scale/256", "scale", "scale/4", "scale*16")]
+    (setting,) = searched_settings("auc-rls", grid)
+    assert list(setting.values) == ["scale/256", "scale/4", "scale", "scale*4", "scale*16"]
+    ticks = [(0.0, "÷256"), (1.0, "÷4"), (2.0, "scale"), (3.0, "×4"), (4.0, "×16")]
+    assert setting.ticks() == ticks
+
+
 def test_ticks_of_many_powers_are_decades():
     grid = [{"regularization": 2.0**k} for k in range(10, -21, -2)]
     (setting,) = searched_settings("auc-rls", grid)

@@ -72,6 +72,7 @@ def test_a_plain_table_has_nothing_to_ask_about():
 # ------------------------------------------------------------------ leaks
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
     st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12),
@@ -198,7 +199,7 @@ rows_of_cells = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(rows_of_cells)
 def test_rows_that_occur_again_are_those_that_a_count_finds(rows):
     same = [tuple("nan" if cell != cell else cell for cell in row) for row in rows]
@@ -251,7 +252,7 @@ def test_rows_to_test_on_that_are_trained_on_are_counted():
     assert "the very file" in shared(table_of(**train), table_of(**train)).sentence
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(rows_of_cells, rows_of_cells)
 def test_rows_of_two_tables_that_agree_are_those_that_a_loop_finds(ours, theirs):
     def columns(rows):

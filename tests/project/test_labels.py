@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucstudio import cli
@@ -64,6 +64,7 @@ def answer_of(path):
 values = st.lists(st.sampled_from(["a", "A", "b", "c", "b or c", None]), min_size=1, max_size=30)
 
 
+@settings(deadline=None)
 @given(values, st.sampled_from([(), (("a", "A"),)]), st.sampled_from([(), ("b", "c"), ("a", "c")]))
 def test_a_rule_counts_and_marks_what_a_loop_over_the_rows_finds(cells, same, together):
     rule = LabelRule(same).joining(together, cells) if together else LabelRule(same)
@@ -79,6 +80,7 @@ def test_a_rule_counts_and_marks_what_a_loop_over_the_rows_finds(cells, same, to
         assert rule.marks(column, name).sum() == count
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([">=", ">", "<=", "<"]),
     st.floats(-5, 5).map(lambda v: round(v, 1)),

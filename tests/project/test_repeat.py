@@ -96,7 +96,14 @@ ROLES = st.dictionaries(
     roles=ROLES,
     band=st.tuples(st.floats(0, 0.4), st.floats(0.5, 1)),
     tune=st.none() | st.sampled_from(["auc", "pauc"]),
-    dialect=st.sampled_from([{}, {"decimal": ","}, {"skip": 0, "quote": '"', "delimiter": ";"}]),
+    dialect=st.sampled_from(
+        [
+            {},
+            {"decimal": ","},
+            {"skip": 0, "quote": '"', "delimiter": ";"},
+            {"missing": ("-9",), "strict": True},
+        ]
+    ),
     positive=st.sampled_from(["yes", "no"]),
 )
 def test_a_command_makes_the_experiment_again(

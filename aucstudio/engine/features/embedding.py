@@ -17,7 +17,7 @@ from aucstudio.engine.linalg import chunks
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.types import Array, Single
 
-Progress = Callable[[float], None]
+Tell = Callable[[float], None]
 
 _SAME = 1e-13  # of the largest feature: a spread as small as this is rounding
 
@@ -59,7 +59,7 @@ class Embedding:
         """Number of features of a row."""
         return len(self.near) if self.nystrom is None else self.nystrom.landmarks.shape[1]
 
-    def __call__(self, X: Array, progress: Progress) -> Single:
+    def __call__(self, X: Array, progress: Tell) -> Single:
         """Compute F for the rows of X, shape (len(X) + 1, r); ``progress`` hears of chunks."""
         F = _filled(X, self.nystrom, self.near, self.unit, progress)
         for rows in chunks(len(X)):
@@ -73,7 +73,7 @@ class Embedding:
         return LinearScorer(weights) if self.nystrom is None else self.nystrom.scorer(weights)
 
 
-def embed(X: Array, nystrom: NystromMap | None, progress: Progress) -> tuple[Embedding, Single]:
+def embed(X: Array, nystrom: NystromMap | None, progress: Tell) -> tuple[Embedding, Single]:
     """Make the embedding that suits the rows of X, and F for them."""
     unit = 1.0
     if nystrom is None:
@@ -135,7 +135,7 @@ def _silent(_: float) -> None:
 
 
 def _filled(
-    X: Array, nystrom: NystromMap | None, near: Array, unit: float, progress: Progress
+    X: Array, nystrom: NystromMap | None, near: Array, unit: float, progress: Tell
 ) -> Single:
     F = np.zeros((len(X) + 1, len(near)), dtype=np.float32)
     for rows in chunks(len(X)):
@@ -145,7 +145,7 @@ def _filled(
     return F
 
 
-def _divide(F: Single, spread: float, progress: Progress) -> None:
+def _divide(F: Single, spread: float, progress: Tell) -> None:
     for rows in chunks(len(F) - 1):
         if spread:
             F[rows] /= np.float32(spread)

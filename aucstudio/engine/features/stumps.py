@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.order import by_digits
-from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.types import Array, Index, Mask, RowNumbers
 
-Rows = NDArray[np.int32]
 Found = tuple[float, int, int, bool, float]
 """What |r| must exceed from here on; feature, number of rows below, q and r of the best so far."""
 
@@ -54,7 +53,7 @@ class Stump:
     feature: int
     threshold: float
     gaps_above: bool
-    above: Rows
+    above: RowNumbers
     r: float
 
 
@@ -146,7 +145,7 @@ def _midway(below: float, above: float) -> float:
 
 @kernel
 def _lay_out(
-    order: Rows,
+    order: RowNumbers,
     rising: Array,
     is_last: Mask,
     block: NDArray[np.uint8],
@@ -238,7 +237,7 @@ def _add_up(
 
 @kernel
 def _walk(
-    order: Rows,
+    order: RowNumbers,
     is_last: Mask,
     bounds: NDArray[np.int64],
     is_pure: Mask,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.partial import LEAST, ONE_ROW, few_words
-from aucstudio.engine.inference.resampling import Progress, Rows, resamples
+from aucstudio.engine.inference.resampling import Progress, resamples
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -22,7 +22,7 @@ from aucstudio.engine.inference.results import (
     silent,
 )
 from aucstudio.engine.inference.staircases import deciding
-from aucstudio.engine.types import Array
+from aucstudio.engine.types import Array, RowNumbers
 
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
 
@@ -153,7 +153,7 @@ def _bootstrap(
 
 def _resampled_area(
     s: roc.Scores, t: roc.Scores, alpha: float, beta: float
-) -> Callable[[Rows, Rows], Array]:
+) -> Callable[[RowNumbers, RowNumbers], Array]:
     """Make the function from drawn rows of both classes to normalised trapezoid areas."""
     order = np.argsort(t)
     place = np.empty(len(t), dtype=np.int32)
@@ -161,7 +161,7 @@ def _resampled_area(
     ranks = roc.look_up(t[order], s)
     band = float(alpha), float(beta)  # whole numbers would be compiled for anew
 
-    def area(positives: Rows, negatives: Rows) -> Array:
+    def area(positives: RowNumbers, negatives: RowNumbers) -> Array:
         drawn: Array = _areas(positives, negatives, place, *ranks, *band)
         return drawn
 
@@ -170,9 +170,9 @@ def _resampled_area(
 
 @kernel
 def _areas(
-    positives: Rows,
-    negatives: Rows,
-    place: Rows,
+    positives: RowNumbers,
+    negatives: RowNumbers,
+    place: RowNumbers,
     below: NDArray[np.intp],
     at_most: NDArray[np.intp],
     alpha: float,

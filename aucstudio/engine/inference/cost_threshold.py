@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.inference.resampling import Rows, resamples
+from aucstudio.engine.inference.resampling import resamples
 from aucstudio.engine.inference.results import Interval, check_level
 from aucstudio.engine.roc.thresholds import check_costs
-from aucstudio.engine.types import Array, Index
+from aucstudio.engine.types import Array, Index, RowNumbers
 
 
 def cost_threshold_interval(
@@ -72,8 +72,8 @@ def cost_threshold_interval(
 
 @kernel
 def _cheapest(
-    positives: Rows,
-    negatives: Rows,
+    positives: RowNumbers,
+    negatives: RowNumbers,
     place_s: Index,
     place_t: Index,
     gain: float,

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.types import RowNumbers
 
 Progress = Callable[[float], object]
-Rows = NDArray[np.int32]
 
 _ROWS_PER_PORTION = 200_000
 
 
 def resamples(
     m: int, n: int, draws: int, seed: int, progress: Progress | None
-) -> Iterator[tuple[slice, Rows, Rows]]:
+) -> Iterator[tuple[slice, RowNumbers, RowNumbers]]:
     """Draw the rows of each class anew, ``draws`` times, in portions that fit the cache.
 
     Parameters

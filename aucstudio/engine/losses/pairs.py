@@ -17,6 +17,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from aucstudio.engine.compiled import kernel
+from aucstudio.engine.order import MANY, ascending
 from aucstudio.engine.types import Array, Index, Mask
 
 ALL = slice(None)
@@ -198,20 +200,13 @@ class PairHinge:
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
-        s, t = scores[self._positives], scores[self._negatives]
         # Both sides sorted: the search then walks through memory instead of jumping.
-        rising, order = np.argsort(s), np.argsort(t)
-        s, t = s[rising], t[order]
-        # Negative of rank k violates positive i exactly if k >= first[i]. Both counts come
-        # from this one search: a second one could round a margin of exactly 1 the other way.
-        first = np.searchsorted(t, s - self._margin, side="right")
-        per_positive = (len(t) - first).astype(np.float64)
-        steps = np.diff(first, prepend=0, append=len(t))
-        per_negative = np.repeat(np.arange(len(s) + 1, dtype=np.float64), steps)
-        loss = per_positive @ (self._margin - s) + per_negative @ t
+        rising, s = ascending(scores[self._positives])
+        order, t = ascending(scores[self._negatives])
         gradient = np.empty(len(scores))
-        gradient[self._positives[rising]] = -per_positive
-        gradient[self._negatives[order]] = per_negative
+        positives, negatives = self._positives[rising], self._negatives[order]
+        add_up = _add_up if len(scores) < MANY else _walk_both
+        loss = add_up(s, t, positives, negatives, self._margin, gradient)
         count = len(s) * len(t)
         gradient /= count
         return max(float(loss) / count, 0.0), gradient
@@ -235,6 +230,48 @@ class PairHinge:
         order = np.argsort(margins, kind="stable")[:most]
         order = order[margins[order] < self._margin]
         return i[order], j[order]
+
+
+def _add_up(
+    s: Array, t: Array, positives: Index, negatives: Index, margin: float, gradient: Array
+) -> float:
+    """Give the sum of the hinge of all pairs of sorted scores, and fill in its gradient.
+
+    Negative of rank k violates positive i exactly if k >= first[i]. Both counts come from this one
+    search: a second one could round a margin of exactly 1 the other way.
+    """
+    first = np.searchsorted(t, s - margin, side="right")
+    per_positive = (len(t) - first).astype(np.float64)
+    steps = np.diff(first, prepend=0, append=len(t))
+    per_negative = np.repeat(np.arange(len(s) + 1, dtype=np.float64), steps)
+    gradient[positives], gradient[negatives] = -per_positive, per_negative
+    return float(per_positive @ (margin - s) + per_negative @ t)
+
+
+@kernel
+def _walk_both(
+    s: Array, t: Array, positives: Index, negatives: Index, margin: float, gradient: Array
+) -> float:
+    """Do what :func:`_add_up` does in one walk through both, for many rows."""
+    m, n, k, loss = len(s), len(t), 0, 0.0
+    for i in range(m):
+        bound = s[i] - margin
+        while k < n and t[k] <= bound:
+            gradient[negatives[k]] = i
+            loss += i * t[k]
+            k += 1
+        gradient[positives[i]] = k - n
+        loss += (n - k) * (margin - s[i])
+    for rest in range(k, n):
+        gradient[negatives[rest]] = m
+        loss += m * t[rest]
+    return loss
+
+
+def square_loss(positive: Mask, scores: Array) -> float:
+    """Give mean_ij (1 - M_ij)^2 by means and variances of the classes."""
+    s, t = scores[positive], scores[~positive]
+    return float((1.0 - (s.mean() - t.mean())) ** 2 + s.var() + t.var())
 
 
 def _lowest(values: Array, count: int) -> Index:

@@ -11,7 +11,7 @@ import numpy as np
 from aucstudio.engine.types import Array, Mask
 
 
-class RowHinge:
+class FreeConstantHinge:
     """Summed hinge, min_b sum_i c_i (1 - y_i (u_i + b))_+: exact, O(N) where costs are equal.
 
     With a rising b positives cease to be short at k_i and negatives begin to be: the slope in b
@@ -62,3 +62,11 @@ class RowHinge:
         gradient = self.costs * np.where(self.y > 0, left - 1.0, left)
         loss = float(gradient @ -kinks)
         return max(loss, 0.0), gradient
+
+
+def mean_hinge(positive: Mask, balanced: bool, scores: Array) -> float:
+    """Give the mean over the rows of (1 - y_i f_i)_+, or the mean of the means of the classes."""
+    loss = np.maximum(1.0 - np.where(positive, scores, -scores), 0.0)
+    if balanced:
+        return 0.5 * float(loss[positive].mean() + loss[~positive].mean())
+    return float(loss.mean())

@@ -27,6 +27,7 @@ def tolerance(default: float, help: str) -> Any:  # noqa: A002
     return param(
         default,
         help,
+        unit="shares of the objective",
         label="Tolerance",
         symbol="ε",
         low=0.0,
@@ -41,6 +42,7 @@ def counted_range() -> Any:
     return param(
         (0.0, 0.1),
         "The false positive rates between which the area counts.",
+        unit="shares of the negatives",
         label="FPR range",
         symbol="[α, β]",
         kind="range",

@@ -18,7 +18,6 @@ from aucstudio.engine.roc.area import (
 )
 from aucstudio.engine.roc.axes import (
     cost_curve,
-    det_points,
     gain,
     lift,
 )
@@ -86,7 +85,6 @@ from aucstudio.engine.roc.thresholds import (
     equal_error_threshold,
     fpr_threshold,
     minmax_threshold,
-    youden_threshold,
 )
 
 __all__ = [
@@ -119,7 +117,6 @@ __all__ = [
     "cost_threshold",
     "describe",
     "describe_of",
-    "det_points",
     "equal_error_rate",
     "equal_error_rate_of",
     "equal_error_threshold",
@@ -157,5 +154,4 @@ __all__ = [
     "two_way_partial_auc_of",
     "vertical_average",
     "weighted_relative_accuracy",
-    "youden_threshold",
 ]

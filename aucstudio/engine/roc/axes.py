@@ -1,24 +1,12 @@
-"""The ROC curve on other axes: detection error trade-off, cost curve, gain and lift."""
+"""The ROC curve on other axes: cost curve, gain and lift."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy
 
 from aucstudio.engine.roc.curve import Curve
 from aucstudio.engine.roc.geometry import hull
 from aucstudio.engine.types import Array
-
-
-def det_points(curve: Curve) -> tuple[Array, Array]:
-    """Give the detection error trade-off curve: normal quantiles of FPR and of 1 - TPR.
-
-    Rates are kept half a row away from 0 and 1, where the quantiles would be infinite.
-    """
-    m, n = curve.positives, curve.negatives
-    fpr = np.clip(curve.fpr, 0.5 / n, 1 - 0.5 / n)
-    fnr = np.clip((m - curve.tp) / m, 0.5 / m, 1 - 0.5 / m)
-    return scipy.special.ndtri(fpr), scipy.special.ndtri(fnr)
 
 
 def cost_curve(curve: Curve) -> tuple[Array, Array]:

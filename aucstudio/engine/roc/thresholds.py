@@ -93,15 +93,6 @@ def check_costs(prior: float, cost_fp: float, cost_fn: float) -> None:
         )
 
 
-def youden_threshold(curve: Curve) -> float:
-    """Find t such that predicting positive where score > t makes TPR - FPR greatest.
-
-    Of equally good vertices the one with the lowest FPR is taken. With all its vertices in the
-    curve, t lies midway between two neighbouring scores.
-    """
-    return cut_at(curve, youden_vertex(curve))
-
-
 def youden_vertex(curve: Curve) -> int:
     """Find the vertex with the greatest TPR - FPR; of several the one with the lowest FPR."""
     return int((curve.tp * curve.negatives - curve.fp * curve.positives).argmax())

@@ -50,7 +50,7 @@ def minimise(
 ) -> Direction:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
-    One iteration costs one product X w and one product X'c (c of two columns); the rest happens
+    One iteration costs one product X w and at most two products X'c; the rest happens
     in the scores (the line search calls ``risk`` a few times) and in the cuts (a QP with as many
     variables). The search goes from the best point to the optimum of the model, and a cut is
     taken just beyond the lowest point of that line, where P rises again: it excludes the model's
@@ -192,9 +192,8 @@ class _State:
 
     def _cut(self, *touched: tuple[float, Array, Array]) -> None:
         """Add the planes that touch R at some scores, given (value, subgradient, scores)."""
-        slopes = self._X.T @ np.column_stack([gradient for _, gradient, _ in touched])
-        for (value, gradient, scores), slope in zip(touched, slopes.T, strict=True):
-            self._cuts.add(slope, value - float(gradient @ scores))
+        for value, gradient, scores in touched:  # one by one: twice as fast as two columns at once
+            self._cuts.add(self._X.T @ gradient, value - float(gradient @ scores))
 
 
 def _lower(below: Point, above: Point) -> Point:

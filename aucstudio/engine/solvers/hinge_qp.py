@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from aucstudio.engine.linalg import Symmetric
-from aucstudio.engine.losses.row_hinge import RowHinge
+from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, run
@@ -31,7 +31,7 @@ _CHUNKS_PER_LOOK = 64
 
 def solve_hinge(
     F: Array,
-    loss: RowHinge,
+    loss: FreeConstantHinge,
     *,
     tol: float,
     monitor: Monitor,
@@ -43,7 +43,7 @@ def solve_hinge(
     Parameters
     ----------
     F : ndarray of shape (N, r)
-    loss : RowHinge
+    loss : FreeConstantHinge
     tol : float
         Stop at gap <= tol * objective.
     monitor : Monitor
@@ -64,7 +64,7 @@ def solve_hinge(
 class _InteriorPoint:
     """The iterate, the best of those seen, and one Newton step."""
 
-    def __init__(self, F: Array, loss: RowHinge, tol: float, monitor: Monitor) -> None:
+    def __init__(self, F: Array, loss: FreeConstantHinge, tol: float, monitor: Monitor) -> None:
         self._F, self._loss, self._tol = F, loss, tol
         self._pause = functools.partial(monitor.stage, "Newton step")
         a = 0.5 * self._balanced(loss.costs)

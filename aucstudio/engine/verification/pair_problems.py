@@ -130,11 +130,11 @@ class PairProblem(Problem):
         return p[i], n[j], -c * (of_s @ Z[p] - of_t @ Z[n]), c * height
 
 
-class PairHinge(PairProblem):
+class ExplicitPairHinge(PairProblem):
     """``1/2 |w|^2 + C mean (rho - M)_+``."""
 
 
-class SpreadPairHinge(PairHinge):
+class SpreadPairHinge(ExplicitPairHinge):
     """The same with the variances of the classes' scores in the penalty."""
 
     @property
@@ -159,7 +159,7 @@ class PairSquares(PairProblem):
     rounding = 1e-5
 
 
-class StochasticHinge(PairHinge):
+class StochasticHinge(ExplicitPairHinge):
     """``lambda / 2 |w|^2 + mean (1 - M)_+``, on features in single precision; or that of rows."""
 
     rounding = 1e-3

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.verification.counting import Tell
 from aucstudio.engine.verification.programme import Optimum, Programme, solve
-from aucstudio.engine.verification.space import Space
+from aucstudio.engine.verification.space import RemadeSpace
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -108,10 +108,10 @@ class Problem:
         self.C = float(self.params.get("C", 1.0))
 
     @cached_property
-    def space(self) -> Space:
+    def space(self) -> RemadeSpace:
         """Where the scorer lives."""
         trained = self.trained
-        return Space(trained.X, trained.params, trained.scorer, self.centred)
+        return RemadeSpace(trained.X, trained.params, trained.scorer, self.centred)
 
     @property
     def is_convex(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aucstudio.engine.verification.pair_problems import (
-    PairHinge,
+    ExplicitPairHinge,
     PairLeastSquares,
     PairSquares,
     SpreadPairHinge,
@@ -13,11 +13,11 @@ from aucstudio.engine.verification.pair_problems import (
 from aucstudio.engine.verification.problem import Problem
 from aucstudio.engine.verification.range_problems import StructuralRange, TightRange
 from aucstudio.engine.verification.row_problems import (
+    ExplicitRowHinge,
+    ExplicitTwoMargins,
     LogLoss,
-    RowHinge,
     RowLeastSquares,
     RowSquares,
-    TwoMargins,
 )
 from aucstudio.engine.verification.scored_problems import (
     AreaLost,
@@ -30,14 +30,14 @@ from aucstudio.engine.verification.scored_problems import (
 
 PROBLEMS: dict[str, type[Problem]] = {
     "": Unstated,
-    "pair hinge": PairHinge,
+    "pair hinge": ExplicitPairHinge,
     "pair hinge with class spread": SpreadPairHinge,
     "squared pair hinge": PairSquares,
     "pair least squares": PairLeastSquares,
     "structural partial AUC": StructuralRange,
     "tight partial AUC": TightRange,
-    "two margins": TwoMargins,
-    "row hinge": RowHinge,
+    "two margins": ExplicitTwoMargins,
+    "row hinge": ExplicitRowHinge,
     "squared row hinge": RowSquares,
     "row least squares": RowLeastSquares,
     "log-loss": LogLoss,

@@ -64,7 +64,7 @@ class RowProblem(Problem):
         return Solved(f"cvxopt on the {len(Z):,} rows", objective, found.bound, again + b)
 
 
-class RowHinge(RowProblem):
+class ExplicitRowHinge(RowProblem):
     """The ordinary SVM, which libsvm solves to a thousandth."""
 
 
@@ -162,7 +162,7 @@ class RowLeastSquares(Problem):
         return Solved(route, objective, objective, again + b)
 
 
-class TwoMargins(Problem):
+class ExplicitTwoMargins(Problem):
     """``1/2 |w|^2 - mu rho + C1 sum (1 - f)_+ + C2 sum (rho - f)_+ + C3 sum (1 + f)_+``."""
 
     @property

@@ -29,7 +29,7 @@ class UnverifiableError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Space:
+class RemadeSpace:
     """Features of the training rows, and what a scorer weighs in them.
 
     Attributes

@@ -24,6 +24,7 @@ from aucstudio.gui.common.plotting import dress_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.wrapping import WrappingRow
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.survey.scored import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
 
@@ -42,6 +43,8 @@ class View(QWidget):
     controls, body : QHBoxLayout
     sentence : Sentence
         What the picture shows: one computed sentence, and more on demand.
+    shows_threshold : bool
+        Class attribute: whether the picture is of the threshold, and of rows that it gets wrong.
     picture_verbs : sequence of QAction
         What the window does with the picture and its numbers; offered in a plot's menu.
     """
@@ -53,6 +56,8 @@ class View(QWidget):
         "band_changed": "mark_stale",
         "live_changed": "follow_live",
     }
+
+    shows_threshold: ClassVar = False
 
     def __init__(self, session: Session, name: str, title: str) -> None:
         super().__init__()
@@ -89,9 +94,41 @@ class View(QWidget):
 
     def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
         """Open the menu of a plot at a place of the screen."""
-        menu = plot_menu(plot, self.picture_verbs, self.axis_choices())
+        menu = self.menu_of(plot)
         menu.popup(place)
         return menu
+
+    def menu_of(self, plot: Plot) -> QMenu:
+        """Make the menu of a plot."""
+        menu = plot_menu(plot, self.picture_verbs, self.axis_choices())
+        for words, rows, part in self.rows_in_data():
+            action = menu.addAction(words)
+            action.setObjectName(f"plot_data_{part.replace(' ', '_') or 'row'}_action")
+            action.triggered.connect(partial(self._to_data, rows, part))
+        return menu
+
+    def rows_in_data(self) -> Sequence[tuple[str, tuple[int, ...], str]]:
+        """List what the menu of a plot offers to show in the page Data.
+
+        Returns
+        -------
+        offered : sequence of (str, tuple of int, str)
+            Words; and rows or a part of the table, as ``Session.show_rows`` takes them.
+        """
+        focus, table = self.session.focus, self.session.table
+        offered: list[tuple[str, tuple[int, ...], str]] = []
+        if table is not None and focus.row is not None and focus.row < table.rows:
+            offered.append((f"Show row {focus.row + 1:,} in Data", (focus.row,), ""))
+        if table is not None and focus.pair is not None and max(focus.pair) < table.rows:
+            offered.append(("Show the pair in Data", focus.pair, ""))
+        run = self.session.run(self.session.selected)
+        if self.shows_threshold and table is not None and run is not None and run.record.splits:
+            offered.append(("Show false positives in Data", (), FALSE_ALARM))
+            offered.append(("Show missed positives in Data", (), MISSED))
+        return offered
+
+    def _to_data(self, rows: tuple[int, ...], part: str, _on: bool = False) -> None:
+        self.session.show_rows(rows, part)
 
     def footnote(self) -> str:
         """Say what marks in the picture mean, where that does not stand in it."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractItemView,
     QCheckBox,
     QComboBox,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QLabel,
+    QLineEdit,
     QMessageBox,
     QPushButton,
     QSizePolicy,
@@ -199,6 +201,21 @@ def hint_label(name: str) -> QLabel:
     made = label("", "muted", name=name)
     made.setAlignment(Qt.AlignmentFlag.AlignCenter)
     made.setWordWrap(True)
+    return made
+
+
+def clearable(field: QLineEdit) -> QLineEdit:
+    """Give a field the button that clears it, with a name of its own."""
+    field.setClearButtonEnabled(True)
+    for button in field.findChildren(QAbstractButton):
+        named(button, f"{field.objectName()}_clear_button", "Clear")
+    return field
+
+
+def data_button(name: str) -> QPushButton:
+    """Make the button that shows in the page Data what is pointed at."""
+    made = named(QPushButton("Show in Data"), name, "Show in the page Data")
+    plain_tooltip(made, "Among all rows of the table; Alt+Left leads back")
     return made
 
 

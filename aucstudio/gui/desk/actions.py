@@ -91,6 +91,7 @@ class Actions(QObject):
         self.quit = self._make("quit", "&Quit", "Ctrl+Q")
         self.next_page = self._make("next_page", "Ne&xt page", "Ctrl+PgDown")
         self.previous_page = self._make("previous_page", "Previous pa&ge", "Ctrl+PgUp")
+        self.back = self._make("back", "Bac&k", "Alt+Left")
         self.tear_off = self._make("tear_off", "&Tear off", "Ctrl+Shift+T")
         self.show_beside = self._make("show_beside", "Show &beside", "Ctrl+Shift+B")
         self.show_below = self._make("show_below", "Show belo&w", "Ctrl+Shift+W")
@@ -101,9 +102,8 @@ class Actions(QObject):
             side.setCheckable(True)
             side.setChecked(True)
         self.arrangements = [self._arrangement(name) for name in ARRANGEMENTS]
-        turning = self.next_page, self.previous_page
-        for verb in (*turning, *filter(None, self._deck_actions()), *self._leaving()):
-            verb.setEnabled(False)  # until there is a study
+        for verb in self._of_study():
+            verb.setEnabled(False)  # until there is one
         for name, drawn in _ICONS.items():
             set_icon(getattr(self, name), drawn)
         self._fill_menus(window)
@@ -115,6 +115,11 @@ class Actions(QObject):
             action.setShortcut(QKeySequence(shortcut))
         self._window.addAction(action)
         return action
+
+    def _of_study(self) -> list[QAction]:
+        """List what can be done with a study alone."""
+        turning = self.next_page, self.previous_page, self.back
+        return [*turning, *filter(None, self._deck_actions()), *self._leaving()]
 
     def _leaving(self) -> list[QAction]:
         """List what writes a file or fills the clipboard from a study."""
@@ -187,7 +192,7 @@ class Actions(QObject):
         return [undo, redo]
 
     def _fill_view_menu(self, menu: QMenu) -> None:
-        turning = self.next_page, self.previous_page, None
+        turning = self.next_page, self.previous_page, self.back, None
         _add(menu, *turning, *self._deck_actions(), None, self.show_setup, self.show_runs, None)
         group = QActionGroup(self)
         for k, choice in enumerate(("system", "light", "dark")):

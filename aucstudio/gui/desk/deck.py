@@ -58,6 +58,7 @@ class Deck(QWidget):
         self._active = self.pages[0].objectName()
         self._study = "AUC Studio"
         self._picture_verbs: Sequence[QAction] = ()
+        self._left: list[str] = []  # pages that were left for another one, the last one last
         self._soon = delayed(self, 300, self.layout_changed.emit)
         self._lay_out()
         for page in self.pages:
@@ -159,6 +160,20 @@ class Deck(QWidget):
             window.activateWindow()
         self._make_active(view)
 
+    def visit(self, name: str) -> tuple[View, str]:
+        """Bring a page to the front for a while; give it, and the title of the one that is left."""
+        left, view = self._front(), self.made(self._named(name))
+        if left.objectName() != name:
+            self._left = [one for one in self._left if one != left.objectName()]
+            self._left.append(left.objectName())
+        self.show_view(view)
+        return view, left.title if self._left else ""
+
+    def go_back(self) -> None:
+        """Bring the page to the front that was left last."""
+        if self._left:
+            self.show_view(self._named(self._left.pop()))
+
     def turn(self, view: Page, pages: int) -> None:
         """Go so many pages on in the tile of a view; after the last one comes the first."""
         tile = self.tile_of(view)
@@ -238,6 +253,7 @@ class Deck(QWidget):
         self._verbs = verbs
         verbs.next_page.triggered.connect(lambda: self.turn(self._front(), 1))
         verbs.previous_page.triggered.connect(lambda: self.turn(self._front(), -1))
+        verbs.back.triggered.connect(self.go_back)
         verbs.tear_off.triggered.connect(lambda: self.tear_off(self._front()))
         verbs.show_beside.triggered.connect(lambda: self.step(self._front(), _ACROSS))
         verbs.show_below.triggered.connect(lambda: self.step(self._front(), _DOWN))
@@ -260,6 +276,7 @@ class Deck(QWidget):
         tile = self.tile_of(self._front())
         for action in (verbs.next_page, verbs.previous_page):
             action.setEnabled(shown and tile is not None and tile.count() > 1)
+        verbs.back.setEnabled(shown and bool(self._left))
         scattered = any(self.place(view) != 0 for view in self.pages)
         verbs.all_in_one.setEnabled(shown and scattered)
         for action in verbs.arrangements:

@@ -198,7 +198,7 @@ class MethodChooser(QDialog):
                 method.title,
                 method.trains_for,
                 shape_words(method),
-                "taken" if method.takes_gaps else "filled in",
+                "taken" if method.takes_missing else "filled in",
                 "–" if outlook is None else outlook.words,
             ],
         )

@@ -134,7 +134,7 @@ class DataPanel(Card):
     def _tell_facts(self, table: Table) -> None:
         """Tell what there is, and whether the scheme chosen can do with it, before it is tried."""
         plan = self.session.plan
-        tell(self.facts, _facts(table, METHODS[plan.method].takes_gaps))
+        tell(self.facts, _facts(table, METHODS[plan.method].takes_missing))
         tell(self.caution, *_caution(table, plan.validation))
 
     def _fill_label(self, table: Table) -> None:

@@ -42,6 +42,8 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [(words, {"absent": absent}, f"{words}: {name}")]
     if finding.kind == "spelling" and name == table.label:
         return [("Merge spellings", {"merge": True}, "Merge spellings")]
+    if finding.kind == "spelling":
+        return [("Merge spellings", {"same": {name: True}}, f"Merge spellings of {name}")]
     return []
 
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
-from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, label, named, tell
@@ -149,6 +149,9 @@ class TextEditor(QLineEdit):
 
 def _stepped(declared: Param, value: Any, direction: int) -> Any:
     """Step a number: in powers (1, 2, 5, 10 …) where people think in powers."""
+    if isinstance(value, str) and value in declared.grid:
+        place = declared.grid.index(value) + direction
+        return declared.grid[min(max(place, 0), len(declared.grid) - 1)]
     if isinstance(value, (str, tuple)) or value is None:
         raise InvalidSetting(declared.name, "has no next value")
     if declared.kind == "int":
@@ -310,8 +313,9 @@ class ParamForm(QWidget):
         value = self.editors[name].value()
         if name == "gamma" and isinstance(value, float) and self._kernel() == "rbf":
             return f"σ = {1.0 / math.sqrt(2.0 * value):.3g} in units of the scaled features"
-        if name == "gamma" and value == "scale":
-            return "1 / (features × variance)"
+        if name == "gamma" and isinstance(value, str):
+            word, factor = multiple(value)
+            return f"{factor:.4g} / (features{' × variance' * (word == 'scale')})"
         if self.link is not None and name == RANGE and not self.link.isChecked():
             return f"A range of its own; runs are judged in {band_words(self._band)}"
         return ""

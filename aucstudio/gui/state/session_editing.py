@@ -144,6 +144,18 @@ class SessionEditing(SessionReading):
             self.study.focus = focus
             self.focus_changed.emit()
 
+    def show_rows(self, rows: Iterable[int] = (), part: str = "") -> None:
+        """Show rows of the table in the page Data.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Their numbers; of a single one all others stay in sight.
+        part : str
+            Or what the chosen run made of them; see :mod:`aucstudio.project.survey.scored`.
+        """
+        self.rows_asked.emit(tuple(rows), part)
+
     # ------------------------------------------------------------- keeping the plan
 
     def save_plan(self) -> None:

@@ -26,10 +26,10 @@ from aucstudio.project.data.columns import (
     ColumnInfo,
     recast,
     spell_number,
-    with_absent,
+    treated,
 )
 from aucstudio.project.data.groups import Groups, find_groups
-from aucstudio.project.data.label_choice import rule_after
+from aucstudio.project.data.label_choice import merged, rule_after
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
     LabelRule,
@@ -130,6 +130,7 @@ class AnyTable(TableInfo):
                 missing[column.name],
                 column.guessed,
                 column.absent,
+                column.same,
                 (self.rule or None) if column.name == self.label else None,
             )
             for column in self.columns
@@ -182,6 +183,7 @@ class AnyTable(TableInfo):
         merge: MergeChoice = None,
         rule: LabelRule | None = None,
         absent: Mapping[str, Sequence[float]] | None = None,
+        same: Mapping[str, bool | Sequence[Sequence[str]]] | None = None,
     ) -> Self:
         """Change roles without reading the file again.
 
@@ -202,6 +204,8 @@ class AnyTable(TableInfo):
             How values become classes; without it the present one is kept while its column is.
         absent : mapping of column name to numbers, optional
             Numbers that stand for a missing value, in the place of those of these columns before.
+        same : mapping of column name to bool or sequence of sequences of str, optional
+            Levels of categories that are one; with True those that differ in spelling alone.
 
         Raises
         ------
@@ -219,8 +223,13 @@ class AnyTable(TableInfo):
             name: check_absent(self.path, self.column(name), numbers)
             for name, numbers in (absent or {}).items()
         }
+        joined = {
+            name: merged(self.path, column, functools.partial(self.values, column), groups)
+            for name, groups in (same or {}).items()
+            for column in [self.column(name)]
+        }
         columns = tuple(
-            with_absent(self._with_role(column, given, chosen), missing.get(column.name))
+            treated(self._with_role(column, given, chosen), missing, joined)
             for column in self.columns
         )
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
@@ -243,6 +252,11 @@ class AnyTable(TableInfo):
     def absent(self) -> dict[str, tuple[float, ...]]:
         """By column, the numbers that stand for a missing value."""
         return {column.name: column.absent for column in self.columns if column.absent}
+
+    @property
+    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """By column, the levels that are one."""
+        return {column.name: column.same for column in self.columns if column.same}
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}
@@ -324,8 +338,8 @@ class AnyTable(TableInfo):
             if role == "label":
                 columns.append(column)
             else:
-                absent = schema.absent.get(column.name, ())
-                columns.append(dataclasses.replace(column, role=role, why="", absent=absent))
+                column = treated(column, schema.absent, schema.same)
+                columns.append(dataclasses.replace(column, role=role, why=""))
         return dataclasses.replace(self, columns=tuple(columns))
 
     def to_score(

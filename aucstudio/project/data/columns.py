@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +42,8 @@ class ColumnInfo:
         Whether nobody gave it its role.
     absent : tuple of float
         Numbers that stand for a missing value; preprocessing sees to it, the cells stay.
+    same : tuple of tuples of str
+        Levels that are one, called as the first of them; likewise.
     """
 
     name: str
@@ -53,6 +55,12 @@ class ColumnInfo:
     number: NumberFormat | None = None
     guessed: bool = True
     absent: tuple[float, ...] = ()
+    same: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def is_date(self) -> bool:
+        """Whether its numbers stand for days, or for times of day."""
+        return self.number is not None and bool(self.number.layout)
 
 
 Info = TypeVar("Info", bound=ColumnInfo)
@@ -146,9 +154,17 @@ def recast(column: Info, **changes: Any) -> Info:
     return made
 
 
-def with_absent(column: Info, absent: tuple[float, ...] | None) -> Info:
-    """Give a column with other numbers that stand for a missing value; None keeps them."""
-    return column if absent in (None, column.absent) else recast(column, absent=absent)
+def treated(
+    column: Info,
+    absent: Mapping[str, tuple[float, ...]],
+    same: Mapping[str, tuple[tuple[str, ...], ...]],
+) -> Info:
+    """Give a column with what is said of it: numbers that are missing, levels that are one."""
+    numbers = absent.get(column.name, column.absent)
+    levels = same.get(column.name, column.same)
+    if (numbers, levels) == (column.absent, column.same):
+        return column
+    return recast(column, absent=numbers, same=levels)
 
 
 def _number(text: str) -> float:

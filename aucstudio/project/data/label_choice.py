@@ -43,7 +43,7 @@ def rule_after(
         if positive is None:
             positive = rule.values_of(kept) if kept is not None and rule.threshold is None else None
             kept = None
-        rule = LabelRule(_merged(path, column, values, merge))
+        rule = LabelRule(merged(path, column, values, merge))
     if positive is None:
         return rule, kept
     wanted = [positive] if isinstance(positive, str) else list(positive)
@@ -75,9 +75,21 @@ def _classes(
     return joined, joined.name
 
 
-def _merged(
+def merged(
     path: Path, column: ColumnInfo, values: Values, merge: bool | Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], ...]:
+    """Give the values of a column that are one, the one they are called by first.
+
+    Parameters
+    ----------
+    merge : bool or sequence of sequences of str
+        With True those that differ in spelling alone, the commonest first.
+
+    Raises
+    ------
+    InputError
+        If a value is to be in two groups.
+    """
     if merge is True:
         return tuple(map(tuple, usual_spellings(values() or {})))
     groups = [] if merge is False else [tuple(dict.fromkeys(group)) for group in merge]

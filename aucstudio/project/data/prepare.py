@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
 from aucstudio.project.data.scales import learn_number, unit_of
+from aucstudio.project.data.schema import bare
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
 
@@ -52,6 +53,8 @@ class Preparation:
         Whether gaps in numbers stay NaN, for a method that knows what to do with them.
     absent : mapping of str to tuple of float
         By number column, numbers that stand for a missing value.
+    same : mapping of str to tuple of tuples of str
+        By category column, levels that are one, called as the first of them.
     """
 
     numbers: tuple[str, ...]
@@ -64,6 +67,7 @@ class Preparation:
     lows: Array = dataclasses.field(default_factory=lambda: np.empty(0))
     highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
     absent: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
+    same: Mapping[str, tuple[tuple[str, ...], ...]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # An earlier program knew no limits.
@@ -118,9 +122,19 @@ class Preparation:
             X[:, k] = cells
         place = len(self.numbers)
         for name, levels in zip(self.categories, self.levels, strict=True):
-            X[:, place : place + len(levels)] = _encoded(by_name[name], rows, levels)
+            X[:, place : place + len(levels)] = _encoded(
+                by_name[name], rows, self.places(name, levels), len(levels)
+            )
             place += len(levels)
         return X
+
+    def places(self, name: str, levels: Sequence[str]) -> dict[str, int]:
+        """Give which level each text of a category is."""
+        places = {level: place for place, level in enumerate(levels)}
+        for usual, *others in self.same.get(name, ()):
+            if usual in places:
+                places.update(dict.fromkeys(others, places[usual]))
+        return places
 
     def _matched(self, table: Table) -> dict[str, Column]:
         by_name = {column.name: column for column in table.columns}
@@ -155,6 +169,7 @@ class Preparation:
             "levels": [list(levels) for levels in self.levels],
             "keep_gaps": self.keep_gaps,
             **({"absent": {n: list(c) for n, c in self.absent.items()}} if self.absent else {}),
+            **({"same": {n: bare(groups) for n, groups in self.same.items()}} if self.same else {}),
         }
 
     @classmethod
@@ -180,6 +195,7 @@ class Preparation:
             bool(settings.get("keep_gaps", False)),
             **limits,
             absent={name: tuple(cells) for name, cells in settings.get("absent", {}).items()},
+            same={n: tuple(map(tuple, groups)) for n, groups in settings.get("same", {}).items()},
         )
 
 
@@ -213,12 +229,18 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         lows,
         highs,
         absent_of(numbers),
+        same_of(categories),
     )
 
 
 def absent_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[float, ...]]:
     """Give by column the numbers that stand for a missing value."""
     return {column.name: column.absent for column in columns if column.absent}
+
+
+def same_of(columns: Iterable[ColumnInfo]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Give by column the levels that are one."""
+    return {column.name: column.same for column in columns if column.same}
 
 
 def no_features(table: AnyTable) -> InputError:
@@ -235,7 +257,9 @@ def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
     counted: collections.Counter[str] = collections.Counter()
     for cells in _texts(column, rows):
         counted.update(cells)
-    return counted
+    for usual, *others in column.same:
+        counted[usual] += sum(counted.pop(level, 0) for level in others)
+    return +counted
 
 
 def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
@@ -244,15 +268,14 @@ def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
     return tuple(ranked[:MAX_LEVELS])
 
 
-def _encoded(column: Column, rows: Rows | None, levels: tuple[str, ...]) -> Array:
+def _encoded(column: Column, rows: Rows | None, places: Mapping[str, int], levels: int) -> Array:
     """Make a column of 0 and 1 for each level."""
-    places = {level: place for place, level in enumerate(levels)}
     codes = [
         np.fromiter((places.get(cell, -1) for cell in cells), dtype=np.intp, count=len(cells))
         for cells in _texts(column, rows)
     ]
     found = np.concatenate(codes) if codes else np.empty(0, dtype=np.intp)
-    encoded = np.zeros((len(found), len(levels)))
+    encoded = np.zeros((len(found), levels))
     (known,) = np.nonzero(found >= 0)
     encoded[known, found[known]] = 1.0
     return encoded

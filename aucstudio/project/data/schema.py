@@ -40,6 +40,8 @@ class ColumnSchema:
         Whether nobody gave it its role.
     absent : tuple of float
         Numbers that stand for a missing value.
+    same : tuple of tuples of str
+        Levels that are one, called as the first of them.
     rule : LabelRule or None
         Of the label, how its values become classes, where each is not one as it is.
     """
@@ -52,6 +54,7 @@ class ColumnSchema:
     missing: int = 0
     guessed: bool = True
     absent: tuple[float, ...] = ()
+    same: tuple[tuple[str, ...], ...] = ()
     rule: LabelRule | None = None
 
 
@@ -101,6 +104,11 @@ class Schema:
         return {column.name: column.absent for column in self.columns if column.absent}
 
     @property
+    def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """By column, the levels that are one."""
+        return {column.name: column.same for column in self.columns if column.same}
+
+    @property
     def label(self) -> str | None:
         """Name of the label column; None if there is none."""
         return next((column.name for column in self.columns if column.role == "label"), None)
@@ -122,9 +130,7 @@ class Schema:
 
     def reading(self) -> dict[str, Any]:
         """Give what decides the cells that are read from the bytes of the file, as plain data."""
-        dialect = None if self.dialect is None else dataclasses.asdict(self.dialect)
-        if dialect is not None and not dialect["sheet"]:
-            del dialect["sheet"]  # as in programs that knew no sheets
+        dialect = None if self.dialect is None else self.dialect.as_json()
         numbers = {c.name: bare(c.number) for c in self.columns if c.kind == "number"}
         return {"format": self.format, "dialect": dialect, "numbers": numbers}
 

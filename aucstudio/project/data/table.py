@@ -178,7 +178,7 @@ def read_table(
     """
     path, tell = Path(path), teller(progress)
     with scratch.folder() as folder:
-        plain, found = _read(path, parts_of(dialect), folder, tell, schema)
+        plain, found = _read(path, parts_of(dialect), folder, tell, schema, numbers_in(roles))
     bare = without_label(plain, found)
     if need_label and (schema is None or not schema.is_complete):
         columns = tuple(guess_role(column) for column in bare.columns)
@@ -207,11 +207,13 @@ def _read(
     folder: Path,
     tell: Callable[[float, str], None],
     schema: Schema | None,
+    numbers: frozenset[str],
 ) -> tuple[Plain, Delimited]:
     paths = several(path)
     if paths:
         return read_together(paths, path.absolute(), given, folder, tell, schema)
     plain = make_plain(path, given, folder, tell, schema)
+    plain = dataclasses.replace(plain, numbers=numbers)
     return plain, read_columns(plain, tell, schema)
 
 
@@ -221,6 +223,11 @@ def parts_of(dialect: DialectChoice) -> dict[str, Any]:
         dialect.check()
         return {f.name: getattr(dialect, f.name) for f in dataclasses.fields(dialect)}
     return dict(dialect or {})
+
+
+def numbers_in(roles: Mapping[str, str] | None) -> frozenset[str]:
+    """Name the columns that a person says are of numbers."""
+    return frozenset(name for name, role in dict(roles or {}).items() if role == "number")
 
 
 def with_said(

@@ -163,7 +163,7 @@ class TableInfo(abc.ABC):
                 {
                     "name": c.name,
                     "role": c.role,
-                    "kind": c.kind,
+                    "kind": "date" if c.is_date else c.kind,
                     "guessed": "label" in self.guessed if c.role == "label" else c.guessed,
                     "reason": c.why,
                     "missing": c.missing,

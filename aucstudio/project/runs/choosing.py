@@ -8,10 +8,11 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost
+from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.estimate import largest_memory, machine_memory, training_size
+from aucstudio.project.runs.estimate import machine_memory, training_size
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import bytes_words, cost_words, rough_words
 

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import psutil
-
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, memory
 from aucstudio.engine.cost import NUMBER, Cost
+from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.data.prepare import MAX_LEVELS
 from aucstudio.project.data.split import Validation
@@ -19,7 +18,6 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.tuning import Candidate, candidates, settings_words
 from aucstudio.project.words import bytes_words
 
-_MOST_OF_MEMORY = 0.8
 # Of control groups, version 2 and 1, as a container sees its own.
 _LIMIT_FILES = (
     Path("/sys/fs/cgroup/memory.max"),
@@ -35,13 +33,13 @@ def check_size(experiment: Experiment, table: Table) -> None:
     InvalidSetting
         With what it would take and what to use instead.
     """
-    (cost, candidate), memory = largest_fit(experiment, table), machine_memory()
-    if cost.bytes > largest_memory(memory):
+    (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
+    if cost.bytes > largest_memory(whole):
         which = f" of the search ({settings_words(candidate)})" if candidate else ""
         raise InvalidSetting(
             cost.setting,
             f"one fit{which} would take about {bytes_words(cost.bytes)} of memory, and this "
-            f"machine has {bytes_words(memory)}: {cost.advice}",
+            f"machine has {bytes_words(whole)}: {cost.advice}",
         )
 
 
@@ -63,11 +61,11 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
     together = sorted(fits, reverse=True)[:processes]
     taken = sum(together) + len(together) * NUMBER * table.rows * len(table.columns)
-    memory = machine_memory()
-    if taken > largest_memory(memory):
+    whole = machine_memory()
+    if taken > largest_memory(whole):
         raise InputError(
             f"{len(together)} runs at once would take about {bytes_words(taken)} of memory, and "
-            f"this machine has {bytes_words(memory)}: run fewer at once",
+            f"this machine has {bytes_words(whole)}: run fewer at once",
             setting="jobs",
         )
 
@@ -118,17 +116,12 @@ def training_size(validation: Validation, table: Table, positive: str) -> tuple[
     return max(1, round(share * positives)), max(1, round(share * negatives)), features
 
 
-def largest_memory(memory: float) -> float:
-    """Give the bytes that runs may take of a machine's memory."""
-    return _MOST_OF_MEMORY * memory
-
-
 def machine_memory() -> float:
     """Give the bytes of memory that the machine has, or as many of them as a container may use.
 
     All of it, not what is free: much of what is taken at a moment is a cache that gives way.
     """
-    return float(min([psutil.virtual_memory().total, *_container_limits()]))
+    return float(min([memory.machine_memory(), *_container_limits()]))
 
 
 def _container_limits() -> Iterator[int]:

@@ -150,7 +150,7 @@ class _Run:
         splits = draw_splits(table.is_positive(), validation, table.groups)
         shared = shared_notes(table, test_table)
         self.notes = (*group_notes(validation, table, test_table, splits), *shared)
-        keep_gaps = METHODS[self.experiment.method].takes_gaps
+        keep_gaps = METHODS[self.experiment.method].takes_missing
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
@@ -335,7 +335,7 @@ def _result(
         curve=watch.curve(),
         fit_seconds=seconds,
         objective=float(method.objective_),
-        gap=None if method.gap_ is None else float(method.gap_),
+        gap=None if method.dual_gap_ is None else float(method.dual_gap_),
         n_iter=getattr(method, "n_iter_", None),
         converged=bool(method.converged_),
         support_pairs=support.astype(np.int64),
@@ -365,7 +365,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     """
     table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
-    keep_gaps = METHODS[experiment.method].takes_gaps
+    keep_gaps = METHODS[experiment.method].takes_missing
     preparation = learn(table, rows, keep_gaps=keep_gaps)
 
     def told(step: Step | None, found: Search | None = None) -> bool:

@@ -94,19 +94,16 @@ class DataReference:
     def seen(self, table: SomeTable) -> SomeTable:
         """Give the table with the roles that are referred to."""
         roles = tuple((column.name, column.role) for column in table.columns)
-        ours, theirs = self.schema.absent, table.absent
-        if (self.roles, self.positive, self.rule, ours) == (
-            roles,
-            table.positive,
-            table.rule,
-            theirs,
-        ):
+        schema = self.schema
+        as_told = (self.roles, self.positive, self.rule, schema.absent, schema.same)
+        if as_told == (roles, table.positive, table.rule, table.absent, table.same):
             return table
         return table.with_roles(
             label=self.label,
             positive=self.positive,
             rule=self.rule,
-            absent={**dict.fromkeys(theirs, ()), **ours},
+            absent={**dict.fromkeys(table.absent, ()), **schema.absent},
+            same={**dict.fromkeys(table.same, ()), **schema.same},
             roles={name: role for name, role in self.roles if role != "label"},
         )
 
@@ -124,6 +121,8 @@ class DataReference:
             document["classes"] = bare(self.rule)
         if self.schema.absent:
             document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
+        if self.schema.same:
+            document["same"] = {name: bare(groups) for name, groups in self.schema.same.items()}
         return document
 
     def as_json(self) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _WORDS = {
     "array": "a list",
     "object": "a table",
 }
+# What the values of tables with keys of their own may be.
+_ALLOWED: dict[str | int, Any] = {"roles": str, "missing": list, "spellings": bool | list}
 _LONGEST = 60
 _LARGEST = sys.float_info.max
 
@@ -43,6 +45,10 @@ class DialectPart(_Part):
     header: bool | UnsetType = UNSET
     skip: int | UnsetType = UNSET
     sheet: str | UnsetType = UNSET
+    missing: list[str] | UnsetType = UNSET
+    strict: bool | UnsetType = UNSET
+    comment: str | UnsetType = UNSET
+    escape: str | UnsetType = UNSET
 
 
 class TunePart(_Part):
@@ -61,6 +67,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
     positive: str | int | float | list[str | int | float] | None = None
     merge: bool | list[list[str | int | float]] | None = None
     missing: dict[str, list[int | float]] = {}
+    spellings: dict[str, bool | list[list[str]]] = {}
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 
@@ -150,8 +157,11 @@ def _steps(place: str, document: Any) -> list[str | int]:
     steps: list[str | int] = []
     for key, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", place):
         if index == "...":
-            allowed = str if steps[-1] == "roles" else bool | int | float | str | list
-            steps.append(next(name for name, v in document.items() if not isinstance(v, allowed)))
+            allowed = _ALLOWED.get(steps[-1], bool | int | float | str | list)
+            wrong = [name for name, v in document.items() if not isinstance(v, allowed)]
+            if not wrong:  # it lies deeper, in one of the lists
+                break
+            steps.append(wrong[0])
         else:
             steps.append(key or int(index))
         document = document[steps[-1]]

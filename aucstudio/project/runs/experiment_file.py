@@ -12,6 +12,7 @@ label = "diagnosis"        # guessed if left out, as is the positive class
 positive = "M"             # or several: ["M", "?"]; or a threshold: ">= 5"
 merge = [["M", "m"]]       # optional: values that are one class, or true for spellings
 missing = { age = [-999] } # optional: numbers that stand for a missing value
+spellings = { city = [["Bern", "bern"]] }  # optional: levels that are one, or true
 roles = { id = "ignore" }
 
 [validation]
@@ -41,7 +42,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
-from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -168,8 +169,8 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
         roles=data.roles,
         dialect=data.dialect.given(),
     )
-    if data.missing:
-        table = table.with_roles(absent=data.missing)
+    if data.missing or data.spellings:
+        table = table.with_roles(absent=data.missing, same=data.spellings)
     validation = _validation(path, document.validation.given())
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
@@ -303,18 +304,21 @@ def write_study(
 def _frame(experiment: Experiment) -> tuple[object, ...]:
     data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
     schema = experiment.data.schema
-    reading = schema.rule, schema.absent, experiment.data.schema.dialect
+    reading = schema.rule, schema.absent, schema.same, experiment.data.schema.dialect
     return data, reading, experiment.validation, experiment.band
 
 
 def _missing_part(schema: Schema) -> dict[str, Any]:
     absent = {name: list(numbers) for name, numbers in schema.absent.items()}
-    return {"missing": absent} if absent else {}
+    same = {name: bare(groups) for name, groups in schema.same.items()}
+    return {**({"missing": absent} if absent else {}), **({"spellings": same} if same else {})}
 
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:
     parts = [part for part in schema.chosen if part in DialectPart.__struct_fields__]
-    return {"dialect": {part: getattr(schema.dialect, part) for part in parts}} if parts else {}
+    values = {part: getattr(schema.dialect, part) for part in parts}
+    listed = {part: list(v) if isinstance(v, tuple) else v for part, v in values.items()}
+    return {"dialect": listed} if parts else {}
 
 
 def _relative(target: str, folder: str | Path | None) -> str:

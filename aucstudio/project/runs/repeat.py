@@ -13,7 +13,7 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.runs.tuning import Tuning
 
-_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet"}
+_DIALECT = {"delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "strict"}
 _MARKS = {"\t": "tab", "": "none"}
 _FILE = "experiment.toml"
 
@@ -35,7 +35,7 @@ def _fits_a_command(experiment: Experiment) -> bool:
     return (
         set(experiment.data.schema.chosen) <= _DIALECT
         and not experiment.data.rule.same
-        and not experiment.data.schema.absent
+        and not (experiment.data.schema.absent or experiment.data.schema.same)
         and (tuning is None or tuning == Tuning(tuning.metric, seed=seed))
         and not any("\n" in word or "\0" in word for word in _words(experiment))
         and _settings_are_read_back(experiment)
@@ -82,7 +82,12 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
             yield _option(column.role, column.name)
     for part in data.schema.chosen:
         value = getattr(data.schema.dialect, part)
-        yield _option(part, _MARKS.get(value, str(value)))
+        if isinstance(value, tuple):
+            yield from (_option(part, text) for text in value)
+        elif isinstance(value, bool):
+            yield [f"--{part}"] if value else []
+        else:
+            yield _option(part, _MARKS.get(value, str(value)))
 
 
 def _validation_words(experiment: Experiment) -> Iterable[str]:

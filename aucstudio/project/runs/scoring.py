@@ -304,7 +304,10 @@ def _is_new(count: int, rows: int, schema: Schema, name: str) -> bool:
 
 def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
     preparation = model.preparation
-    known = dict(zip(preparation.categories, map(set, preparation.levels), strict=True))
+    known = {
+        name: set(preparation.places(name, levels))
+        for name, levels in zip(preparation.categories, preparation.levels, strict=True)
+    }
     if table.label is not None:
         known[table.label] = {model.positive, model.negative}
     found = {}

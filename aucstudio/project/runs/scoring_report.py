@@ -83,6 +83,8 @@ class ScoringReport:
         document["columns"] = {name: list(document.pop(name)) for name in names}
         for met in document["unseen"].values():
             met["values"] = list(met["values"])
+        for strange in document["unreadable"].values():
+            strange.pop("spellings")
         document["far"] = list(document["far"])
         document["left_out"] = list(document["left_out"])
         if self.auc is not None:

@@ -216,7 +216,7 @@ class Judge:
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._fold_of != fold, self._fold_of == fold
-            keep_gaps = self._method.takes_gaps
+            keep_gaps = self._method.takes_missing
             learnt = learn_preparation(self._table, self._rows[train], keep_gaps=keep_gaps)
             trained, held = (
                 (learnt.apply(self._table, self._rows[part]), self._positive[part])
@@ -242,7 +242,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_gaps)
+        prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_missing)
         X = prepared.apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]

@@ -11,6 +11,7 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER
+from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.counting import Tell
 from aucstudio.engine.verification.problem import Trained
@@ -20,7 +21,7 @@ from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.estimate import largest_memory, machine_memory
+from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.words import bytes_words
 
@@ -161,7 +162,7 @@ def _material(
 ) -> tuple[Trained, HeldOut]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn_preparation(table, result.train_rows, keep_gaps=method.takes_gaps)
+    preparation = learn_preparation(table, result.train_rows, keep_gaps=method.takes_missing)
     X = preparation.apply(table, result.train_rows)
     trained = Trained(
         experiment.method,

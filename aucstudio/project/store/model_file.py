@@ -59,6 +59,7 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     levels: tuple[tuple[str, ...], ...]
     keep_gaps: bool = False
     absent: dict[str, tuple[float, ...]] = {}
+    same: dict[str, tuple[tuple[str, ...], ...]] = {}
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):

@@ -30,7 +30,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
     family: ClassVar[str] = "baselines"
     trains_for: ClassVar[str] = "probabilities"
     shape: ClassVar[str] = "trees"
-    takes_gaps: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
 
     n_trees: int = param(

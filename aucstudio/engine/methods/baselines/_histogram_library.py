@@ -1,25 +1,45 @@
 """scikit-learn's histogram boosting, watched tree by tree: the one place that uses private names.
 
-Made for scikit-learn 1.9. What another version lacks is said by name, and no result is given.
+Made for scikit-learn 1.9. Where another version lacks a name, trees are grown one by one through
+public calls instead, which takes longer; the name that is lacking is said.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 MADE_FOR = "1.9"
 MOST_LEVELS = 255
+
+_NODE = np.dtype(
+    [
+        ("is_leaf", "u1"),
+        ("value", "f8"),
+        ("feature_idx", "i8"),
+        ("num_threshold", "f8"),
+        ("left", "i8"),
+        ("right", "i8"),
+        ("missing_go_to_left", "u1"),
+    ]
+)
 
 Levels = NDArray[np.uint8]
 Scores = NDArray[np.float64]
 Nodes = NDArray[Any]
 Hear = Callable[[Scores, list[Nodes]], None]
+
+
+class DiffersError(RuntimeError):
+    """The installed library lacks a private name."""
 
 
 class LeveledBoosting(HistGradientBoostingClassifier):
@@ -77,8 +97,69 @@ def _private(owner: Any, name: str) -> Any:
         raise _mismatch(name) from None
 
 
-def _mismatch(name: str) -> RuntimeError:
-    return RuntimeError(
-        f"gradient boosting was made for scikit-learn {MADE_FOR}; version {sklearn.__version__} "
-        f"differs in {name}: install scikit-learn {MADE_FOR}"
+def _mismatch(name: str) -> DiffersError:
+    return DiffersError(
+        f"Gradient boosting was made for scikit-learn {MADE_FOR}; version {sklearn.__version__} "
+        f"differs in {name}. Its trees were grown one by one instead, which takes longer: with "
+        f"scikit-learn {MADE_FOR} it is quicker."
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeByTree:
+    """The same boosting through public calls: each tree is a regression on Newton's steps.
+
+    A tree that splits by the squared error of -g / h, weighted by h, splits where the library's
+    does, g and h being the derivatives of the loss of a row. Only l2 is left out of the choice of
+    splits; the values of the leaves have it.
+    """
+
+    learning_rate: float
+    max_iter: int
+    max_leaf_nodes: int
+    min_samples_leaf: int
+    l2_regularization: float
+
+    def fit(self, levels: Levels, positive: NDArray[np.bool_], costs: Scores, hear: Hear) -> None:
+        """Grow all trees; arguments and reports are those of :class:`LeveledBoosting`."""
+        rows = np.where(levels == MOST_LEVELS, np.nan, levels)
+        share = float(np.average(positive, weights=costs))
+        scores = np.full(len(levels), np.log(share) - np.log1p(-share))
+        trees: list[Nodes] = []
+        hear(scores, trees)
+        for _ in range(self.max_iter):
+            chance = expit(scores)
+            slope, bend = costs * (chance - positive), costs * chance * (1.0 - chance)
+            bend = np.maximum(bend, np.finfo(np.float64).tiny)
+            tree = DecisionTreeRegressor(
+                max_leaf_nodes=self.max_leaf_nodes,
+                min_samples_leaf=self.min_samples_leaf,
+                random_state=0,
+            ).fit(rows, -slope / bend, sample_weight=bend)
+            leaves = tree.apply(rows)
+            count = tree.tree_.node_count
+            sums = [np.bincount(leaves, weights=part, minlength=count) for part in (slope, bend)]
+            at_leaf = np.bincount(leaves, minlength=count) > 0
+            values = np.zeros(count)
+            values[at_leaf] = -sums[0][at_leaf] / (sums[1][at_leaf] + self.l2_regularization)
+            values *= self.learning_rate
+            scores = scores + values[leaves]
+            trees.append(_nodes(tree.tree_, values))
+            hear(scores, trees)
+
+
+def _nodes(tree: Any, values: Scores) -> Nodes:
+    """Write a public tree as the library's own nodes, as far as they are read."""
+    leaf = tree.children_left < 0
+    nodes = np.zeros(tree.node_count, dtype=_NODE)
+    nodes["is_leaf"], nodes["value"] = leaf, values
+    for name, found in (
+        ("feature_idx", tree.feature),
+        # Splits lie midway between two levels; one of gaps from all others lies above them.
+        ("num_threshold", np.floor(np.minimum(tree.threshold, MOST_LEVELS))),
+        ("left", tree.children_left),
+        ("right", tree.children_right),
+        ("missing_go_to_left", tree.missing_go_to_left),
+    ):
+        nodes[name] = np.where(leaf, 0, found)
+    return nodes

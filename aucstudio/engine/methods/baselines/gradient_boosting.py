@@ -16,9 +16,11 @@ from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
+    DiffersError,
     LeveledBoosting,
     Levels,
     Nodes,
+    TreeByTree,
 )
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
@@ -43,7 +45,7 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     Rows may have gaps (NaN). Each split sends them to the side where they lower the loss most, or,
     if none of its training rows has one, to the side with more rows.
 
-    There is no optimum to approach, hence no certificate: ``gap_`` is None, and the number of
+    There is no optimum to approach, hence no certificate: ``dual_gap_`` is None, and the number of
     trees decides. ``decision_function`` gives log-odds. The same settings and rows give the same
     trees in every run.
 
@@ -67,7 +69,8 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
     use_when: ClassVar[str] = (
         "The yardstick for bent and mixed features and for missing values; wants some hundred rows."
     )
-    takes_gaps: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
 
     learning_rate: float = param(
@@ -82,13 +85,29 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         grid=(0.01, 0.03, 0.1, 0.3),
     )
     max_iter: int = param(
-        100, "Number of trees.", label="Trees", low=1, log=True, grid=(30, 100, 300, 1000)
+        100,
+        "Number of trees.",
+        label="Trees",
+        unit="trees",
+        low=1,
+        log=True,
+        grid=(30, 100, 300, 1000),
     )
     max_leaf_nodes: int = param(
-        31, "Most leaves a tree may have.", label="Leaves", low=2, grid=(3, 7, 15, 31, 63)
+        31,
+        "Most leaves a tree may have.",
+        label="Leaves",
+        unit="leaves",
+        low=2,
+        grid=(3, 7, 15, 31, 63),
     )
     min_samples_leaf: int = param(
-        10, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(50, 20, 10, 5)
+        10,
+        "Fewest training rows in a leaf.",
+        label="Rows in a leaf",
+        unit="rows",
+        low=1,
+        grid=(50, 20, 10, 5),
     )
     l2_regularization: float = param(
         0.0,
@@ -115,19 +134,29 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
         monitor = context.monitor
         weights = self.weigh(self.classes_, positive)
         cuts, levels = _bin(X, monitor)
-        watcher = _Watcher(positive, weights[positive.astype(int)], cuts, monitor, self.max_iter)
+        costs, notes = weights[positive.astype(int)], []
+        watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
         library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
         with contextlib.suppress(_Halted):
-            # The levels are what it trains on; of the rows it wants to see the shape.
-            library.fit(np.broadcast_to(0.0, X.shape), positive)
+            try:
+                # The levels are what it trains on; of the rows it wants to see the shape.
+                library.fit(np.broadcast_to(0.0, X.shape), positive)
+            except DiffersError as lack:
+                notes.append(str(lack))
+                self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
         return Fit(
             watcher.scorer(),
             watcher.objective,
             watcher.iteration,
             intercept=0.0,
             scores=watcher.scores,
+            notes=tuple(notes),
         )
+
+    def _tree_by_tree(self) -> TreeByTree:
+        names = (field.name for field in dataclasses.fields(TreeByTree))
+        return TreeByTree(**{name: getattr(self, name) for name in names})
 
     def _library(self, weights: Array) -> LeveledBoosting:
         # After each tree the library asks whether to stop early, which is how it is watched.

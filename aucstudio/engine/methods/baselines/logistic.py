@@ -53,11 +53,13 @@ class Logistic(BaselineSettings, AUCClassifier):
     use_when: ClassVar[str] = (
         "The first yardstick on any table: quick, linear, and often hard to beat."
     )
+    counts_rows: ClassVar[bool] = True
 
     max_iter: int = param(
         1000,
         "Iterations after which the solver gives up.",
         label="Iterations",
+        unit="iterations",
         low=1,
     )
 

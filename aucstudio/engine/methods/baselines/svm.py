@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
 from aucstudio.engine.kernels import Kernel, KernelSettings
-from aucstudio.engine.losses.row_hinge import RowHinge
+from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.quiet import without_convergence_warnings
@@ -68,6 +68,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
     in_words: ClassVar[str] = "Support vector machine"
     trains_for: ClassVar[str] = "accuracy"
     use_when: ClassVar[str] = "The usual yardstick: what training for the AUC has to beat."
+    counts_rows: ClassVar[bool] = True
 
     def heeds_stop(self) -> bool:
         """Tell whether no library has to be waited for; see the base class."""
@@ -114,7 +115,7 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
 
     def _fit_linear(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
         costs = self.C * self.weigh(self.classes_, positive)[positive.astype(int)]
-        loss, centre = RowHinge(positive, costs), centre_of(X)
+        loss, centre = FreeConstantHinge(positive, costs), centre_of(X)
         # b absorbs any shift of the rows.
         rows = X - centre if centre.any() else X
         if sparse.issparse(X) or X.shape[1] > min(X.shape[0], _MOST_FEATURES):

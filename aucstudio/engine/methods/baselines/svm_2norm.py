@@ -52,6 +52,7 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
     use_when: ClassVar[str] = (
         "A second yardstick, said to rank well although it trains for accuracy."
     )
+    counts_rows: ClassVar[bool] = True
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""

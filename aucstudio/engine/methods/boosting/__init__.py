@@ -1,1 +1,3 @@
 """Sums of weak learners."""
+
+ORDER = ("pauc_boost", "rankboost")

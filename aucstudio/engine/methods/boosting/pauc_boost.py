@@ -49,9 +49,9 @@ class PAUCBoost(AUCClassifier):
     The 8 steps of which most is expected are judged by the objective itself, thresholds anew;
     the best is taken if the objective falls, else they are halved, and then the next 8 have
     their turn. The first round, where all rows are tied, judges +1 and -1 times every learner. So
-    the objective falls with every round; it is not convex, and there is no certificate: ``gap_``
-    is None. Boosting by marker, the objective and its splines are those of the paper; steps and
-    acceptance follow it in details as we understand them.
+    the objective falls with every round; it is not convex, and there is no certificate:
+    ``dual_gap_`` is None. Boosting by marker, the objective and its splines are those of the
+    paper; steps and acceptance follow it in details as we understand them.
 
     A value that is not known adds 0 to F, the mean of every weak learner. Where no learner is
     better than chance in the range, it is widened to [0, 2 beta], again and again up to [0, 1];
@@ -84,7 +84,8 @@ class PAUCBoost(AUCClassifier):
         "When single features bend (too low and too high are both bad) and a range of false- "
         "positive rates counts; shows one curve per feature."
     )
-    takes_gaps: ClassVar[bool] = True
+    one_sided: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
     smoothness: float = param(
@@ -99,6 +100,7 @@ class PAUCBoost(AUCClassifier):
     n_rounds: int = param(
         100,
         "Number of rounds, each of which changes the curve of one feature.",
+        unit="rounds",
         label="Rounds",
         low=1,
         high=1000,
@@ -108,6 +110,7 @@ class PAUCBoost(AUCClassifier):
     n_knots: int = param(
         10,
         "Knots of each curve; 2 leaves a straight line.",
+        unit="knots for each feature",
         label="Knots",
         low=2,
         high=10,

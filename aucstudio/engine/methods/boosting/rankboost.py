@@ -39,8 +39,8 @@ class RankBoost(AUCClassifier):
     ``h(x) = 1(x_k > theta)``, one learner a round; the paper's loss is the sum over the pairs,
     m n times as large. Each round takes the learner of the largest ``|r|`` among all thresholds
     of all features. The objective falls in every round, and the training AUC is at least
-    ``1 - objective_ = 1 - prod_t Z_t``. There is no certificate: ``gap_`` is None, and the number
-    of rounds decides, unless one learner separates the classes or nothing falls any more.
+    ``1 - objective_ = 1 - prod_t Z_t``. There is no certificate: ``dual_gap_`` is None, and the
+    number of rounds decides, unless one learner separates the classes or nothing falls any more.
 
     ``|alpha|`` is at most ``ln(2 m n) / 2``, which a learner without a mistake would exceed. A gap
     (NaN) counts as above or below every threshold of its feature, whichever gives the larger
@@ -70,11 +70,12 @@ class RankBoost(AUCClassifier):
         "Features on odd scales, outliers or missing values: it asks only whether a feature "
         "exceeds a threshold."
     )
-    takes_gaps: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
 
     n_rounds: int = param(
         200,
         "Number of threshold learners.",
+        unit="rounds",
         label="Rounds",
         symbol="T",
         low=1,

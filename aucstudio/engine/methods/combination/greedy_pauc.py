@@ -48,8 +48,8 @@ class GreedyPAUC(AUCClassifier):
     starts from the best feature and merges one of the others into it each time: K^2 / 2 searches.
 
     The best column met is the result, so that no feature, nor its negative, has a larger pAUC;
-    merging ends early where pAUC is 1. The search is greedy: ``gap_`` is None. ``n_iter_`` counts
-    the first look at the features and the merges.
+    merging ends early where pAUC is 1. The search is greedy: ``dual_gap_`` is None. ``n_iter_``
+    counts the first look at the features and the merges.
 
     The outline is that of the papers' abstracts; selection strategies differ between papers of the
     same group. The details (angles, standardising, ties) are a recollection not checked against
@@ -77,6 +77,7 @@ class GreedyPAUC(AUCClassifier):
     use_when: ClassVar[str] = (
         "Few features, each of which ranks by itself: weights that are easy to explain."
     )
+    one_sided: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
     strategy: str = param(

@@ -1,1 +1,3 @@
 """Regularised least squares, on pairs and on labels."""
+
+ORDER = ("auc_rls", "rls")

@@ -1,4 +1,4 @@
-"""Scores of held-out pairs and folds without retraining, exact, for AUC-RLS.
+"""Scores of held-out pairs without retraining, exact, for AUC-RLS.
 
 Symbols: m, n numbers of positives and negatives left for training; D = 1/m on the positives,
 1/n on the negatives; K Gram matrix, positives first; P = lambda (D^1/2 K D^1/2 + lambda)^-1;
@@ -14,7 +14,7 @@ is nearly D^-1, so that E = Q - D^-1 is what is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import TIE, PairsHeldOut, count_outcomes, pair_chunks
 from aucstudio.engine.methods.least_squares._systems import (
     eigensystem,
-    ordered_gram,
+    gram,
     positive_values,
 )
 from aucstudio.engine.monitor import Monitor
@@ -32,32 +32,20 @@ from aucstudio.engine.types import Array, Index, Mask
 _EPS = float(np.finfo(float).eps)
 
 
-def leave_pair_out_auc(
-    data: Array,
-    positive: Mask,
-    regularizations: ArrayLike,
-    kernel: Kernel | None = None,
-    monitor: Monitor | None = None,
-) -> Array:
-    """Estimate the AUC of AUC-RLS: the share of pairs in order when trained without them.
+class HoldOut:
+    """AUC-RLS with one positive and one negative held out, whichever they are.
 
-    Equal to training once without each pair of a positive and a negative, in O(N^3) at most
-    for each value of the regularisation; the eigendecomposition is done once.
+    Equal to training once without each pair, in O(N^3) at most for each value of the
+    regularisation; the eigendecomposition, which cannot be interrupted, is done once.
 
     Parameters
     ----------
-    data : ndarray
-        Rows of shape (n_samples, n_features) if ``kernel`` is given, else their Gram matrix.
+    X : ndarray of shape (n_samples, n_features)
     positive : ndarray of shape (n_samples,)
     regularizations : array-like of shape (n_values,)
         Positive values, against the mean loss over the pairs left.
-    kernel : Kernel, optional
-    monitor : Monitor, optional
-        Heard between all steps; the one long step is the eigendecomposition.
-
-    Returns
-    -------
-    ndarray of shape (n_values,)
+    kernel : Kernel
+    monitor : Monitor
 
     Raises
     ------
@@ -71,115 +59,33 @@ def leave_pair_out_auc(
     Pahikkala, Airola, Boberg, Salakoski (2008), Exact and efficient leave-pair-out
     cross-validation for ranking RLS; rederived for pairs between the classes only.
     """
-    system = HoldOut(data, positive, (1, 1), regularizations, kernel, monitor)
-    return np.array([system.pair_auc(k) for k in range(len(system.regularizations))])
-
-
-def leave_pair_out_scores(
-    data: Array,
-    positive: Mask,
-    regularization: float,
-    kernel: Kernel | None = None,
-    monitor: Monitor | None = None,
-) -> tuple[Array, Array]:
-    """Give both scores of every pair of AUC-RLS trained without it.
-
-    A linear kernel on rows measures them from the first row, so that the two scores of a pair
-    share a constant with no meaning.
-
-    Returns
-    -------
-    f, g : ndarray of shape (n_positives, n_negatives)
-        Scores of the positive and of the negative, in the order of the rows.
-    """
-    system = HoldOut(data, positive, (1, 1), [regularization], kernel, monitor)
-    chunks = [(f, g) for _, f, g in system.pair_scores(0)]
-    return np.vstack([f for f, _ in chunks]), np.vstack([g for _, g in chunks])
-
-
-def held_out_scores(
-    data: Array,
-    positive: Mask,
-    folds: Sequence[Index],
-    regularizations: ArrayLike,
-    kernel: Kernel | None = None,
-    monitor: Monitor | None = None,
-) -> Array:
-    """Score each fold by AUC-RLS trained on all rows outside of it.
-
-    One eigendecomposition for each distinct count of positives and negatives in a fold. Scores
-    of different folds are on different scales: compare rows within a fold only.
-
-    Parameters
-    ----------
-    data, positive, regularizations, kernel, monitor
-        As for :func:`leave_pair_out_auc`.
-    folds : sequence of index arrays
-        Rows of each fold; both classes must have rows outside of it.
-
-    Returns
-    -------
-    ndarray of shape (n_values, n_samples)
-        NaN for rows in no fold.
-
-    Raises
-    ------
-    ValueError
-        If a fold leaves no row of a class.
-    """
-    values = np.atleast_1d(np.asarray(regularizations, float))
-    scores = np.full((len(values), len(positive)), np.nan)
-    by_counts: dict[tuple[int, int], list[Index]] = {}
-    for fold in folds:
-        held = int(np.count_nonzero(positive[fold]))
-        by_counts.setdefault((held, len(fold) - held), []).append(fold)
-    for counts, alike in by_counts.items():
-        system = HoldOut(data, positive, counts, values, kernel, monitor)
-        for fold in alike:
-            for k in range(len(values)):
-                scores[k, fold] = system.block_scores(fold, k)
-    return scores
-
-
-class HoldOut:
-    """AUC-RLS with so many positives and negatives held out, whichever they are.
-
-    Parameters
-    ----------
-    data, positive, regularizations, kernel, monitor
-        As for :func:`leave_pair_out_auc`.
-    held : tuple of int
-        Numbers of positives and of negatives held out.
-    """
 
     def __init__(
         self,
-        data: Array,
+        X: Array,
         positive: Mask,
-        held: tuple[int, int],
         regularizations: ArrayLike,
-        kernel: Kernel | None = None,
-        monitor: Monitor | None = None,
+        kernel: Kernel,
+        monitor: Monitor,
     ) -> None:
         self.regularizations = positive_values(regularizations)
-        self._monitor = monitor or Monitor()
+        self._monitor = monitor
         order = np.argsort(~positive, kind="stable")
         self._place = np.argsort(order)
         self._positives = int(np.count_nonzero(positive))
-        self._left = (self._positives - held[0], len(positive) - self._positives - held[1])
+        self._left = (self._positives - 1, len(positive) - self._positives - 1)
         if min(self._left) < 1:
             raise ValueError(
-                "Each class needs a row more than are held out: there are "
-                f"{self._positives} positives and {len(positive) - self._positives} negatives, "
-                f"and {held[0]} and {held[1]} are held out."
+                "Each class needs a row more than are held out, one: there are "
+                f"{self._positives} positives and {len(positive) - self._positives} negatives."
             )
         self._d = np.where(np.arange(len(positive)) < self._positives, *(1 / k for k in self._left))
         self._few: Mask | slice = slice(None)
-        self._thin = kernel is not None and kernel.is_linear and 2 * data.shape[1] < len(data)
+        self._thin = kernel.is_linear and 2 * X.shape[1] < len(X)
         if self._thin:
-            self._decompose_rows(data[order] - data[order[0]])
+            self._decompose_rows(X[order] - X[order[0]])
         else:
-            self._decompose(ordered_gram(data, order, kernel, self._monitor))
+            self._decompose(gram(kernel, X, order, X[0], monitor))
         self._sum_up()
 
     def _decompose_rows(self, Z: Array) -> None:
@@ -235,28 +141,6 @@ class HoldOut:
         products /= np.sqrt(self._d[second])
         return products
 
-    def block_scores(self, rows: Index, which: int) -> Array:
-        """Score held-out rows, as many of each class as was said, at one of the lambdas."""
-        lam, U = self.regularizations[which], self._place[rows]
-        apart = float(self._is_apart(lam))
-        E = self._mutual(lam, U, U)
-        np.fill_diagonal(E, self._diagonal[which, U])
-        ends = np.zeros((len(U), 2))
-        ends[np.arange(len(U)), (self._positives <= U).astype(int)] = self._d[U]
-        T = self._sums[which, U].T @ ends
-        T = self._totals[which] - T - T.T + ends.T @ E @ ends + apart * np.eye(2)
-        sides = self._sums[which, U] - E @ ends
-        W = np.linalg.solve(E + np.diag(apart / self._d[U]), sides)
-        S = T - sides.T @ W
-        z = 2 * np.array([S[0, 1] + S[1, 1], -(S[0, 1] + S[0, 0])])
-        z /= S.sum() + S[0, 1] ** 2 - S[0, 0] * S[1, 1]
-        scores: Array = -(W @ z) / self._d[U]
-        return scores
-
-    def pair_auc(self, which: int) -> float:
-        """Compute the leave-pair-out AUC at one of the lambdas."""
-        return self.outcomes(which).auc
-
     def outcomes(self, which: int) -> PairsHeldOut:
         """Count for each row, at one of the lambdas, the pairs that came out right."""
         top, m = float(self._g[-1]), self._positives
@@ -271,7 +155,7 @@ class HoldOut:
             yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
 
     def _pairs(self, which: int, rows: slice, c: Array) -> tuple[Array, Array]:
-        """Do what :meth:`block_scores` does for all pairs of some positives at once.
+        """Score all pairs of some positives at once.
 
         ``c`` holds Q between the two rows of a pair; i stands for the positive, j for the
         negative. W is kept times the determinant of Q_UU.

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucstudio.engine.base import Fit
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.linalg import Symmetric, chunks
 from aucstudio.engine.methods.least_squares._class_moments import add_products
@@ -22,15 +23,22 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer, trimmed
 from aucstudio.engine.types import Array, Index, Mask
 
-Solution = tuple[Scorer, float, float | None]
-
 _EPS = float(np.finfo(float).eps)
+_RELATIVE_GAP = 1e-6
 
 
-def solve_direction(
-    square: Array, pull: Array, constant: float, lam: float, monitor: Monitor
-) -> Solution:
-    """Minimise ``constant - 2 pull.w + w'(square)w + lam |w|^2`` over the direction w.
+class System(Protocol):
+    """A loss on given rows, to be minimised at one regularisation after another."""
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        """Minimise it.
+
+        The gap is None if ``lam`` is 0, or so small that no certificate could be computed.
+        """
+
+
+class DirectionSystem:
+    """``constant - 2 pull.w + w'(square)w + lam |w|^2``, minimised over the direction w.
 
     The gradient is -2 r with r the residual of the normal equations, and the objective curves
     by at least 2 lam, so it exceeds its minimum by at most |2 r|^2 / (4 lam).
@@ -40,26 +48,23 @@ def solve_direction(
     square : ndarray of shape (n_features, n_features)
         Positive semidefinite; overwritten.
     pull : ndarray of shape (n_features,)
-    constant, lam : float
-    monitor : Monitor
-
-    Returns
-    -------
-    scorer : Scorer
-    objective : float
-    gap : float or None
-        Upper bound on the objective minus its minimum; None if ``lam`` is 0, or so small
-        that no certificate could be computed.
+    constant : float
     """
-    noise = len(pull) * _EPS * float(np.trace(square))
-    system = Symmetric(square)
-    monitor.stage("factorisation")
-    w = system.solve(lam, pull, noise)
-    monitor.stage("solving")
-    fitted = system @ w
-    residual = pull - fitted - lam * w
-    objective = constant - 2 * (pull @ w) + w @ fitted + lam * (w @ w)
-    return LinearScorer(w), float(objective), _over(float(residual @ residual), lam, noise)
+
+    def __init__(self, square: Array, pull: Array, constant: float) -> None:
+        self._pull, self._constant = pull, constant
+        self._noise = len(pull) * _EPS * float(np.trace(square))
+        self._system = Symmetric(square)
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        monitor.stage("factorisation")
+        w = self._system.solve(lam, self._pull, self._noise)
+        monitor.stage("solving")
+        fitted = self._system @ w
+        residual = self._pull - fitted - lam * w
+        objective = self._constant - 2 * (self._pull @ w) + w @ fitted + lam * (w @ w)
+        squared = float(residual @ residual)
+        return _fit(LinearScorer(w), float(objective), squared, lam, self._noise)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,10 +130,8 @@ def _mix(rows: Array, m: int) -> None:
     neg /= np.sqrt(n)
 
 
-def solve_rows(
-    kernel: Kernel, X: Array, mixing: Mixing, target: Array, lam: float, monitor: Monitor
-) -> Solution:
-    """Minimise ``|t - B c|^2 + lam c'Bc`` over the mixed weights of the rows, with B = R K R.
+class RowsSystem:
+    """``|t - B c|^2 + lam c'Bc`` with B = R K R, minimised over the mixed weights of the rows.
 
     It is minimal where (B + lam) c = t; with r the residual of that, the squared gradient in
     the direction is 4 r'Br.
@@ -140,33 +143,35 @@ def solve_rows(
     mixing : Mixing
     target : ndarray of shape (n_samples,)
         In the order of ``mixing``.
-    lam : float
     monitor : Monitor
-
-    Returns
-    -------
-    scorer : Scorer
-    objective : float
-    gap : float or None
-        As for :func:`solve_direction`.
     """
-    origin = mixing.origin(X)
-    K = gram(kernel, X, mixing.order, origin, monitor)
-    noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
-    mixing.both_sides(K, monitor)
-    system = Symmetric(K)
-    monitor.stage("factorisation")
-    c = system.solve(lam, target, noise)
-    monitor.stage("solving")
-    fitted = system @ c
-    objective = np.sum((target - fitted) ** 2) + lam * (c @ fitted)
-    residual = target - fitted - lam * c
-    gap = _over(float(residual @ (system @ residual)), lam, noise)
-    return _expansion(kernel, X, origin, mixing.weights(c), monitor), float(objective), gap
+
+    def __init__(
+        self, kernel: Kernel, X: Array, mixing: Mixing, target: Array, monitor: Monitor
+    ) -> None:
+        self._kernel, self._X, self._mixing, self._target = kernel, X, mixing, target
+        self._origin = mixing.origin(X)
+        K = gram(kernel, X, mixing.order, self._origin, monitor)
+        self._noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
+        mixing.both_sides(K, monitor)
+        self._system = Symmetric(K)
+
+    def solve(self, lam: float, monitor: Monitor) -> Fit:
+        monitor.stage("factorisation")
+        c = self._system.solve(lam, self._target, self._noise)
+        monitor.stage("solving")
+        fitted = self._system @ c
+        objective = np.sum((self._target - fitted) ** 2) + lam * (c @ fitted)
+        residual = self._target - fitted - lam * c
+        squared = float(residual @ (self._system @ residual))
+        weights = self._mixing.weights(c)
+        scorer = _expansion(self._kernel, self._X, self._origin, weights, monitor)
+        return _fit(scorer, float(objective), squared, lam, self._noise)
 
 
-def _over(squared: float, lam: float, noise: float) -> float | None:
-    return max(squared, 0.0) / lam if lam > noise * _EPS else None
+def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: float) -> Fit:
+    gap = max(squared, 0.0) / lam if lam > noise * _EPS else None
+    return Fit(scorer, objective, gap=gap, needed=_RELATIVE_GAP * objective)
 
 
 def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:
@@ -198,14 +203,6 @@ def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor:
         monitor.stage("direction", cols.start / X.shape[1])
         w[cols] = weights @ (X[:, cols] - origin[cols])
     return LinearScorer(w)
-
-
-def ordered_gram(data: Array, order: Index, kernel: Kernel | None, monitor: Monitor) -> Array:
-    """Compute the Gram matrix of the rows, or copy the one given, with its rows in order."""
-    if kernel is None:
-        given: Array = data[np.ix_(order, order)]
-        return given
-    return gram(kernel, data, order, data[0], monitor)
 
 
 def eigensystem(K: Array, noise: float) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ sqrt(n), plus rho rho' / |rho|; lambda the regularisation against the mean loss.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ from aucstudio.engine.cost import (
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.methods.least_squares._class_moments import add_products
 from aucstudio.engine.methods.least_squares._systems import (
-    Solution,
+    System,
 )
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
@@ -38,7 +39,6 @@ from aucstudio.engine.types import Array, Mask
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
-RELATIVE_GAP = 1e-6
 
 
 def regularization(loss: str) -> Any:
@@ -53,21 +53,40 @@ def regularization(loss: str) -> Any:
     )
 
 
+@dataclasses.dataclass
+class _Kept:
+    """What fits that differ in the regularisation alone have in common."""
+
+    settings: object = None
+    system: System | None = None
+
+
 class LeastSquares(KernelSettings, AUCClassifier):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
     leaves_pairs_out: ClassVar[bool] = True
+    path_setting: ClassVar[str] = "regularization"
     regularization: float
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        kernel, monitor = self.settle_kernel(X, context.given), context.monitor
+        kept, monitor = context.kept or _Kept(), context.monitor
+        settings = {**self.get_params(deep=False), "regularization": None}
+        if kept.system is None or settings != kept.settings:
+            kept.settings, kept.system = settings, None  # the old one makes room for the new one
+            kept.system = self._system(X, positive, context)
+        done = kept.system.solve(float(self.regularization), monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        constant = self._constant(done.scorer, X, positive, monitor)
+        return dataclasses.replace(done, intercept=constant)
+
+    def _shared(self) -> _Kept:
+        return _Kept()
+
+    def _system(self, X: Array, positive: Mask, context: Context) -> System:
+        kernel = self.settle_kernel(X, context.given)
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
-            scorer, objective, gap = self._primal(X, positive, monitor)
-        else:
-            scorer, objective, gap = self._dual(kernel, X, positive, monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        constant = self._constant(scorer, X, positive, monitor)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective, intercept=constant)
+            return self._primal(X, positive, context.monitor)
+        return self._dual(kernel, X, positive, context.monitor)
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
@@ -88,12 +107,12 @@ class LeastSquares(KernelSettings, AUCClassifier):
         return cost_of(N, memory, work, NO_KERNEL)
 
     @abstractmethod
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
-        """Solve for the direction itself."""
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
+        """Give the equations of the direction itself."""
 
     @abstractmethod
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
-        """Solve for the weights of the rows."""
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
+        """Give the equations of the weights of the rows."""
 
     def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:
         """Give the constant that the method chooses, if it does."""

@@ -15,13 +15,12 @@ from aucstudio.engine.methods.least_squares._block_moments import block_moments
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._systems import (
-    Solution,
+    DirectionSystem,
+    RowsSystem,
+    System,
     pair_mixing,
-    solve_direction,
-    solve_rows,
 )
 from aucstudio.engine.methods.least_squares._training import (
-    RELATIVE_GAP,
     LeastSquares,
     add_square,
     counts,
@@ -46,7 +45,7 @@ class AUCRLS(LeastSquares):
     far from 0.
 
     With ``regularization`` 0 the solution of least norm is taken; it rests on one
-    eigendecomposition, which cannot be interrupted, and has no certificate (``gap_`` is None).
+    eigendecomposition, which cannot be interrupted, and has no certificate (``dual_gap_`` is None).
 
     References
     ----------
@@ -75,16 +74,16 @@ class AUCRLS(LeastSquares):
 
     regularization: float = regularization("pair loss")
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
         m, n = counts(positive)
         _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
         return self._from_moments(means, square, monitor)
 
-    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> Solution:
+    def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> System:
         delta = means[1] - means[0]
         add_square(square, delta[:, None], monitor)
-        return solve_direction(square, 2 * delta, 4.0, float(self.regularization), monitor)
+        return DirectionSystem(square, 2 * delta, 4.0)
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:
         monitor = context.monitor
@@ -92,18 +91,19 @@ class AUCRLS(LeastSquares):
             raise InvalidSetting("kernel", "rows that come in blocks need the linear kernel")
         m, n = counts(rows.positive)
         _, means, square = block_moments(rows, (1 / n, 1 / m))
-        scorer, objective, gap = self._from_moments(means, square, monitor)
-        monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
-        return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
+        system = self._from_moments(means, square, monitor)
+        done = system.solve(float(self.regularization), monitor)
+        monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
+        return done
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
         mixing, target = pair_mixing(positive)
-        return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)
+        return RowsSystem(kernel, X, mixing, target, monitor)
 
     def _leave_pair_out(
         self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
     ) -> list[PairsHeldOut]:
         kernel = self._kernel_for_hold_out(X, regularizations, context.given)
-        system = HoldOut(X, positive, (1, 1), regularizations, kernel, context.monitor)
+        system = HoldOut(X, positive, regularizations, kernel, context.monitor)
         return [system.outcomes(k) for k in range(len(system.regularizations))]

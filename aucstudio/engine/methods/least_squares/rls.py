@@ -15,10 +15,10 @@ from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._class_moments import class_moments
 from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares._systems import (
+    DirectionSystem,
     Mixing,
-    Solution,
-    solve_direction,
-    solve_rows,
+    RowsSystem,
+    System,
 )
 from aucstudio.engine.methods.least_squares._training import (
     LeastSquares,
@@ -73,7 +73,7 @@ class RLS(LeastSquares):
         symbol="b",
     )
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""
         m, n = counts(positive)
         p, q = m / (m + n), n / (m + n)
@@ -86,16 +86,16 @@ class RLS(LeastSquares):
             pull, constant = pull + (p - q) * mean, 1.0
             products = np.column_stack([products, mean])
         add_square(square, products, monitor)
-        return solve_direction(square, pull, constant, float(self.regularization), monitor)
+        return DirectionSystem(square, pull, constant)
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> Solution:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
         """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""
         N = X.shape[0]
         mix = functools.partial(_scale, centred=self.fit_intercept)
         mixing = Mixing(np.arange(N), mix, 1 / N, self.fit_intercept)
         target = np.where(positive, 1.0, -1.0)
         mix(target[None, :])
-        return solve_rows(kernel, X, mixing, target, float(self.regularization), monitor)
+        return RowsSystem(kernel, X, mixing, target, monitor)
 
     def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:
         if not self.fit_intercept:

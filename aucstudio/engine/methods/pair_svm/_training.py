@@ -21,6 +21,7 @@ from aucstudio.engine.cost import (
     NEIGHBOURS,
     NO_KERNEL,
     NUMBER,
+    Advice,
     Cost,
     Work,
     cost_of,
@@ -31,6 +32,7 @@ from aucstudio.engine.features.maps import centred
 from aucstudio.engine.features.spaces import Expansion, Vectors, exact
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.pairs import AllPairs, PairHinge, PairList, Pairs, neighbour_pairs
+from aucstudio.engine.memory import refuse_beyond_memory
 from aucstudio.engine.methods.settings import cost, tolerance
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
@@ -41,11 +43,14 @@ from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_des
 from aucstudio.engine.types import Array, Index, Mask, Rows
 
 MAX_DENSE_PAIRS = 5_000_000
-MAX_KERNEL_ROWS = 20_000
 MIN_DESCENT_ROWS = 500
 MAX_SUPPORT_PAIRS = 5_000
 CUTTING_PLANE_TOL = 1e-4
 
+_FEWER_NEIGHBOURS: Advice = (
+    "n_neighbors",
+    "use fewer neighbours, or the linear kernel with none: all pairs, however many, are possible",
+)
 _BYTES_PER_PAIR = 72  # eight numbers and the part of temporaries
 _USUAL_CUTS, _USUAL_STEPS, _VISITS = 5, 14, 5  # of solvers, for estimates of time
 _SUPPORT_SHARE = 1e-3  # an interior point leaves every multiplier above 0
@@ -61,6 +66,7 @@ class PairSVM(KernelSettings, AUCClassifier):
 
     family: ClassVar[str] = "pair SVMs"
     solves: ClassVar[str] = "pair hinge"
+    wants_margin: ClassVar[bool] = True
 
     C: float = cost(
         10.0, "Weight of the mean pair loss against the size of the weights.", powers=range(-2, 5)
@@ -69,6 +75,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         None,
         "Pair each positive near the border with its k nearest negatives only.",
         kind="int",
+        unit="negatives for each positive",
         label="Pairs",
         symbol="k",
         low=1,
@@ -102,7 +109,8 @@ class PairSVM(KernelSettings, AUCClassifier):
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse all pairs under a kernel beyond memory; see the base class."""
         if self.n_neighbors is None and self.kernel != "linear":
-            self._check_size(positives * negatives, positives + negatives)
+            cost = self.estimate(positives, negatives, features)
+            refuse_beyond_memory(cost, f"{positives * negatives:,} pairs under a kernel")
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Say what a fit takes; see the base class."""
@@ -115,15 +123,20 @@ class PairSVM(KernelSettings, AUCClassifier):
             work, advice = Work(numbers=8 * pairs, products=pairs * d), NO_KERNEL
             pairs = 0.75 * positives * min(self.n_neighbors, negatives)
             used = int(0.75 * positives + min(0.75 * negatives, pairs))
+        taken = self._cost_of_pairs(N, d, used, pairs, advice)
+        return dataclasses.replace(taken, seconds=(taken.seconds or 0.0) + work.seconds)
+
+    def _cost_of_pairs(self, N: int, d: int, used: int, pairs: float, advice: Advice) -> Cost:
+        """Say what a fit to so many pairs of so many rows takes."""
         if self.kernel != "linear" or d > used:
             matrices = self._kernel_numbers(used, N)
-            work += kernel_matrix(used, d) + Work(products=(matrices - used**2) * used, steps=300)
+            work = kernel_matrix(used, d) + Work(products=(matrices - used**2) * used, steps=300)
             work += Work(numbers=min(_VISITS * pairs * used, 0.3 * used**3))
             memory = matrices + 512 * used + 2.0 * used * d + (2.0 * used * d if d > used else 0)
             return cost_of(N, NUMBER * (memory + 6 * pairs), work, advice)
-        step = Work(products=2 * pairs * d + used * d**2, numbers=60 * pairs, steps=20)
+        work = Work(products=2 * pairs * d + used * d**2, numbers=60 * pairs, steps=20)
         memory = NUMBER * ((2.0 + self._copies()) * N * d + 3.0 * d**2) + _BYTES_PER_PAIR * pairs
-        return cost_of(N, memory, work + step.times(_USUAL_STEPS), advice)
+        return cost_of(N, memory, work.times(_USUAL_STEPS), advice)
 
     def _copies(self) -> float:
         """Give the number of copies of the table that the linear kernel makes, centring aside."""
@@ -154,7 +167,8 @@ class PairSVM(KernelSettings, AUCClassifier):
             )
         report = functools.partial(context.monitor.stage, "nearest neighbours")
         rows, pairs = neighbour_pairs(X, positive, k, report).compact()
-        self._check_size(pairs.count, len(rows))
+        cost = self._cost_of_pairs(len(X), X.shape[1], len(rows), pairs.count, _FEWER_NEIGHBOURS)
+        refuse_beyond_memory(cost, f"{pairs.count:,} pairs of neighbours")
         return self._fit_pairs(X, positive, rows, pairs, context)
 
     def _fit_pairs(
@@ -201,23 +215,6 @@ class PairSVM(KernelSettings, AUCClassifier):
             # The pairs inside the margin are the ones at their bound.
             support_pairs=risk.hardest(space.scores(done.weights), MAX_SUPPORT_PAIRS),
             notes=(f"All {count:,} pairs, by cutting planes: relative gap at most {tol:g}.",),
-        )
-
-    def _check_size(self, count: int, n_rows: int) -> None:
-        """Refuse what would not fit the memory of an ordinary machine."""
-        if count > MAX_DENSE_PAIRS:
-            size, what = count * _BYTES_PER_PAIR, f"{count:,} pairs"
-        elif self.kernel != "linear" and n_rows > MAX_KERNEL_ROWS:
-            size, what = 3 * 8 * n_rows**2, f"a kernel matrix of {n_rows:,} rows"
-        else:
-            return
-        advice = "use fewer neighbours" if self.n_neighbors else "pair with, say, 10 neighbours"
-        if self.kernel == "linear":
-            advice += " or with none: all pairs, however many, are possible here"
-        else:
-            advice += " or use the linear kernel, which takes all pairs, however many"
-        raise InvalidSetting(
-            "n_neighbors", f"{what} would take about {size / 1e9:.1f} GB; {advice}"
         )
 
 

@@ -20,18 +20,8 @@ class AUCSVM(PairSVM):
 
     The dual is solved by an interior point or, for pairs of neighbours under a kernel and for all
     pairs of many rows, by coordinate descent; neither forms the pair Gram matrix. With the linear
-    kernel and more than 5,000,000 pairs, cutting planes solve the same problem.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    C : float
-        Weight of the mean pair loss.
-    n_neighbors : int or None
-        Pairs; None means all.
-    tol : float
-        Relative duality gap to reach; cutting planes stop at 1e-4 at the finest.
+    kernel and more than 5,000,000 pairs, cutting planes solve the same problem, to 1e-4 of the
+    objective at the finest.
 
     Attributes
     ----------

@@ -20,15 +20,6 @@ class ROCSVM(PairSVM):
     The margin is redundant with C: (margin, C) gives ``margin`` times the scores of
     (1, C / margin), so that only C / margin changes a ranking, and margin 1 is AUC-SVM.
 
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    C, n_neighbors, tol
-        As in :class:`AUCSVM`.
-    margin : float
-        rho, the score difference from which a pair costs nothing.
-
     References
     ----------
     Rakotomamonjy (2004), Optimizing area under ROC curve with SVMs; eqs. 3 and 5.
@@ -48,6 +39,7 @@ class ROCSVM(PairSVM):
     margin: float = param(
         1.0,
         "Score difference from which a pair costs nothing; redundant with C: only C / ρ matters.",
+        unit="units of the score",
         label="Margin",
         symbol="ρ",
         low=0.0,

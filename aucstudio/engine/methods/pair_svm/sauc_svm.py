@@ -18,9 +18,10 @@ import numpy as np
 from aucstudio.engine.base import Context
 from aucstudio.engine.features.spaces import Expansion, Vectors
 from aucstudio.engine.linalg import COPY, cholesky, chunks, gram, product
-from aucstudio.engine.methods.pair_svm._training import MAX_KERNEL_ROWS, PairSVM
+from aucstudio.engine.memory import refuse_beyond_memory
+from aucstudio.engine.methods.pair_svm._training import PairSVM
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.params import InvalidSetting, param
+from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index, Mask, Rows
 
@@ -36,15 +37,6 @@ class SAUCSVM(PairSVM):
 
     It is the AUC-SVM of the kernel K (I + structure R K)^-1, which is what is solved, on a factor
     of it; the scorer is stored in terms of the ordinary kernel. With ``structure`` 0 it is AUC-SVM.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    C, n_neighbors, tol
-        As in :class:`~aucstudio.engine.methods.pair_svm.auc_svm.AUCSVM`.
-    structure : float
-        lambda, at least 0.
 
     References
     ----------
@@ -79,14 +71,9 @@ class SAUCSVM(PairSVM):
 
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; neighbours use few rows, the covariance all."""
-        rows = positives + negatives
-        if self.structure > 0 and self.kernel != "linear" and rows > MAX_KERNEL_ROWS:
-            size = 3 * 8 * rows**2 / 1e9
-            raise InvalidSetting(
-                "kernel",
-                f"the covariance of {rows:,} rows under this kernel would take about "
-                f"{size:.1f} GB; use the linear kernel, or structure 0 with neighbours",
-            )
+        if self.structure > 0 and self.kernel != "linear":
+            what = f"the covariance of {positives + negatives:,} rows under this kernel"
+            refuse_beyond_memory(self.estimate(positives, negatives, features), what)
         super().check_size(positives, negatives, features)
 
     def _copies(self) -> float:

@@ -10,11 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
-
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+from typing import ClassVar
 
 from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.blocks import Passes
@@ -22,7 +18,7 @@ from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.features.spaces import Space
 from aucstudio.engine.methods.settings import tolerance
 from aucstudio.engine.methods.structural._training import SAME_MEAN
-from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
 from aucstudio.engine.solvers.rank_newton import minimise
 from aucstudio.engine.types import Array, Mask, Rows
@@ -49,6 +45,7 @@ class PairNewton(AUCClassifier):
     family: ClassVar[str] = "RankSVM"
     solves: ClassVar[str] = "squared pair hinge"
     path_setting: ClassVar[str] = "C"
+    wants_margin: ClassVar[bool] = True
 
     C: float
     tol: float = tolerance(1e-5, "Stop when the objective is this near to its optimum, relatively.")
@@ -97,23 +94,8 @@ class PairNewton(AUCClassifier):
             notes=(SAME_MEAN,) if nothing else (),
         )
 
-    def fit_path(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        name: str,
-        values: Sequence[Any],
-        *,
-        callback: Callback | None = None,
-    ) -> Iterator[Self]:
-        """Fit a copy for each value of one setting, in their order, each from the one before.
-
-        Along C, features or kernel matrix are made once.
-        """
-        bench = _Bench()
-        for value in values:
-            changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes)._train(X, y, callback, bench)
+    def _shared(self) -> _Bench:
+        return _Bench()
 
 
 def newton(rows: int, features: int, bytes_of_number: int) -> tuple[float, Work]:

@@ -29,15 +29,6 @@ class KernelRankSVM(KernelSettings, PairNewton):
     Newton's method runs in the kernel's space, on the weights beta: every step of its conjugate
     gradients is one product with K. For up to 10,000 rows; NBAUC is the approximation for more.
 
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    C : float
-        Weight of the mean pair loss.
-    tol : float
-        Relative gap to reach.
-
     Raises
     ------
     InvalidSetting

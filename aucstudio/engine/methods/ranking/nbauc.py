@@ -38,24 +38,12 @@ class NBAUC(GaussianFeatures):
     landmarks U and k(U, U) = V S V'. The paper sums over the pairs: C_paper = C / (m n).
 
     Landmarks are centres of clusters of the rows; from as many landmarks as rows on, the rows
-    themselves, and the method is kernel RankSVM. The paper's width, 1 / b with b the mean squared
+    themselves, and the method is kernel RankSVM. Time grows with the square of their number v,
+    memory with v N. The paper's width, 1 / b with b the mean squared
     distance of the rows to their mean, is ``"scale"`` where features are standardised. Features
     are kept in single precision, which moves ``objective_`` by some millionths, unless ``tol``
     is below 1e-6. Of rows that come in blocks no features are kept: they are made anew in every
     pass, of which there is one more than with RankSVM.
-
-    Parameters
-    ----------
-    n_landmarks : int
-        v; time grows with its square, memory with v N.
-    gamma : float, "scale" or "auto"
-        Of exp(-gamma |x - z|^2).
-    C : float
-        Weight of the mean pair loss.
-    tol : float
-        Relative gap to reach.
-    random_state : int
-        Seed of the clustering.
 
     Raises
     ------
@@ -87,6 +75,7 @@ class NBAUC(GaussianFeatures):
     n_landmarks: int = param(
         400,
         "Cluster centres that stand for all rows in the kernel.",
+        unit="rows",
         label="Landmarks",
         symbol="v",
         low=1,

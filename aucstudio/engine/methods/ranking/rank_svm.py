@@ -21,7 +21,7 @@ from aucstudio.engine.features.spaces import BlockVectors, Space, Vectors
 from aucstudio.engine.methods.ranking._newton import PairNewton, newton
 from aucstudio.engine.methods.settings import cost
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.cutting_plane import Rows
+from aucstudio.engine.types import Rows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -32,17 +32,10 @@ class RankSVM(PairNewton):
     positive and a negative, f(x) = <w, x>. Papers sum over the pairs: C_paper = C / (m n), and
     C_paper = 2 C / (m n) where they write C / 2 before the sum.
 
-    No pair is formed: O(N log N + N d) for a step within an iteration. ``gap_`` bounds how far
+    No pair is formed: O(N log N + N d) for a step within an iteration. ``dual_gap_`` bounds how far
     ``objective_`` is from the optimum. Where the classes have the same mean, w = 0 is the
     optimum for every C; ``notes_`` says so. Rows may come in blocks: two passes over them for a
     step within an iteration, one more for the iteration, and one to begin with.
-
-    Parameters
-    ----------
-    C : float
-        Weight of the mean pair loss.
-    tol : float
-        Relative gap to reach.
 
     References
     ----------

@@ -29,19 +29,11 @@ class RFAUC(GaussianFeatures):
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))^2`` over all pairs of a
     positive and a negative, f(x) = <w, phi(x)>, phi(x) = (cos omega_l.x, sin omega_l.x) sqrt(2/D)
-    with D / 2 random frequencies omega_l. The paper sums over the pairs: C_paper = C / (m n).
+    with D / 2 random frequencies omega_l (an odd D is
+    rounded up). The paper sums over the pairs: C_paper = C / (m n).
 
     The error of the kernel falls as 1 / sqrt(D), whatever the rows are; landmarks, which see the
     rows, usually need fewer features. Precision as in :class:`NBAUC`.
-
-    Parameters
-    ----------
-    n_components : int
-        D; an odd one is rounded up.
-    gamma, C, tol
-        As in :class:`NBAUC`.
-    random_state : int
-        Seed of the frequencies.
 
     Raises
     ------
@@ -71,6 +63,7 @@ class RFAUC(GaussianFeatures):
     n_components: int = param(
         400,
         "Random features that stand in for the kernel.",
+        unit="features",
         label="Features",
         symbol="D",
         low=1,

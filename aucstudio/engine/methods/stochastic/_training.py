@@ -69,6 +69,8 @@ class StochasticClassifier(AUCClassifier):
     """
 
     family: ClassVar[str] = "stochastic"
+    follows_order: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
 
     kernel: str = param(
         "rbf",
@@ -84,6 +86,7 @@ class StochasticClassifier(AUCClassifier):
     n_landmarks: int = param(
         400,
         "Centres of clusters of the rows that stand for all rows in the kernel.",
+        unit="rows",
         label="Landmarks",
         symbol="v",
         low=1,
@@ -95,6 +98,7 @@ class StochasticClassifier(AUCClassifier):
     n_epochs: int = param(
         10,
         "How often training goes through as many rows or pairs as there are rows.",
+        unit="passes over the rows",
         label="Epochs",
         symbol="T / N",
         low=1,

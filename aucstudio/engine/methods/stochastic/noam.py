@@ -27,7 +27,7 @@ class NOAM(StochasticClassifier):
     therefore does not multiply a mean loss: smaller is smoother.
 
     The scorer is the mean of the iterates, or the last one, at the end of the epoch where the
-    objective was least. There is no certificate: ``gap_`` is None.
+    objective was least. There is no certificate: ``dual_gap_`` is None.
 
     References
     ----------
@@ -55,6 +55,7 @@ class NOAM(StochasticClassifier):
     n_epochs: int = param(
         1,
         "How often training goes through all rows.",
+        unit="passes over the rows",
         label="Epochs",
         low=1,
         log=True,
@@ -73,6 +74,7 @@ class NOAM(StochasticClassifier):
     buffer_size: int = param(
         100,
         "Rows of each class that are kept to make pairs with.",
+        unit="rows of each class",
         label="Buffer",
         symbol="|B|",
         low=1,

@@ -36,7 +36,7 @@ class NSAUC(HingeDescent):
     are 1 / (regularization (t + t0)) long; t0 is found by trying first steps on 1,000 pairs. The
     scorer is the mean of the iterates, each with a weight in proportion to t, at the end of
     the epoch where the objective was least; the objective is computed exactly, over all pairs.
-    There is no certificate: ``gap_`` is None, and the number of epochs decides.
+    There is no certificate: ``dual_gap_`` is None, and the number of epochs decides.
 
     Rows may come in blocks, which are visited in random order: two passes an epoch and two to
     begin with. Up to 10,000 rows of each class, drawn once, then stay in memory as partners, and
@@ -63,6 +63,7 @@ class NSAUC(HingeDescent):
         "Very many rows and curved borders; the result depends a little on the seed."
     )
     adds_up: ClassVar[bool] = True
+    wants_margin: ClassVar[bool] = True
     averaged: ClassVar[bool] = True
 
     def _fit_blocks(self, rows: Passes, context: Context) -> Fit:

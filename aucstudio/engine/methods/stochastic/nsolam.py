@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import ClassVar
 
 import numpy as np
 
+from aucstudio.engine.losses.pairs import square_loss
 from aucstudio.engine.methods.stochastic._training import Measure, StochasticClassifier
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.online import Saddle
 from aucstudio.engine.solvers.stochastic import Features, Learner
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Mask
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -25,7 +25,7 @@ class NSOLAM(StochasticClassifier):
     features scaled such that the longest row has length 1, as the paper takes it; ``radius``
     refers to the features as they are. The scorer is the mean of the iterates, each weighted by
     its step, at the end of the epoch where the objective was least. There is no certificate:
-    ``gap_`` is None.
+    ``dual_gap_`` is None.
 
     References
     ----------
@@ -77,10 +77,4 @@ class NSOLAM(StochasticClassifier):
         return Saddle(F.shape[1], float(positive.mean()), self.zeta, radius, kappa)
 
     def _measure(self, positive: Mask, scale: float) -> Measure:
-        return functools.partial(_square_loss, positive)
-
-
-def _square_loss(positive: Mask, w: Array, scores: Array) -> float:
-    """Give mean_ij (1 - M_ij)^2 by means and variances of the classes."""
-    s, t = scores[positive], scores[~positive]
-    return float((1.0 - (s.mean() - t.mean())) ** 2 + s.var() + t.var())
+        return lambda w, scores: square_loss(positive, scores)

@@ -7,8 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import ClassVar
 
-import numpy as np
-
+from aucstudio.engine.losses.row_hinge import mean_hinge
 from aucstudio.engine.methods.stochastic._hinge_descent import HingeDescent
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.stochastic import (
@@ -30,7 +29,7 @@ class NSVMSGD2(HingeDescent):
     mean phi))_+``; with ``"balanced-rows"`` it is the mean of the mean losses of the classes. The
     published lambda is ``regularization``; there is no constant.
 
-    There is no certificate: ``gap_`` is None, and the number of epochs decides.
+    There is no certificate: ``dual_gap_`` is None, and the number of epochs decides.
 
     References
     ----------
@@ -72,12 +71,4 @@ class NSVMSGD2(HingeDescent):
     def _loss(self, positive: Mask) -> Callable[[Array], float]:
         if self.loss == "pairs":
             return super()._loss(positive)
-        return functools.partial(row_hinge, positive, self.loss == "balanced-rows")
-
-
-def row_hinge(positive: Mask, balanced: bool, scores: Array) -> float:
-    """Give the mean over the rows of (1 - y_i f_i)_+, or the mean of the means of the classes."""
-    loss = np.maximum(1.0 - np.where(positive, scores, -scores), 0.0)
-    if balanced:
-        return 0.5 * float(loss[positive].mean() + loss[~positive].mean())
-    return float(loss.mean())
+        return functools.partial(mean_hinge, positive, self.loss == "balanced-rows")

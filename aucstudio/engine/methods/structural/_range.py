@@ -30,6 +30,7 @@ class RangeSVM(StructuralSVM):
     """
 
     family: ClassVar[str] = "partial AUC"
+    one_sided: ClassVar[bool] = True
 
     fpr_range: tuple[float, float] = counted_range()
 

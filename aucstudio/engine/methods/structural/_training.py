@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Hashable
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucstudio.engine.base import AUCClassifier, Context, Fit
@@ -65,12 +64,14 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     """
 
     path_setting: ClassVar[str] = "C"
+    wants_margin: ClassVar[bool] = True
     usual_cuts: ClassVar[int] = 50
 
     n_landmarks: int | None = param(
         None,
         "Rows that stand for all others in the kernel.",
         kind="int",
+        unit="rows",
         label="Landmarks",
         symbol="v",
         low=1,
@@ -139,23 +140,8 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         check_is_fitted(start, "warm_")
         return self._train(X, y, callback, Workbench(start.warm_))
 
-    def fit_path(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        name: str,
-        values: Sequence[Any],
-        *,
-        callback: Callback | None = None,
-    ) -> Iterator[Self]:
-        """Fit a copy for each value of one setting, in their order, each from the one before.
-
-        Features are made once as long as the kernel stays, cuts are shared by all fits of a risk.
-        """
-        bench = Workbench()
-        for value in values:
-            changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes)._train(X, y, callback, bench)
+    def _shared(self) -> Workbench:
+        return Workbench()
 
 
 class Search:

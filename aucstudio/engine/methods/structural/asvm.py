@@ -91,6 +91,8 @@ class ASVM(KernelSettings, AUCClassifier):
         "When false alarms are dear and one low false-positive rate is the target. It follows "
         "the paper in style, not in every detail."
     )
+    one_sided: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
 
     C: float = cost(
         1.0, "Weight of one positive's loss against the size of the weights.", powers=range(-2, 3)
@@ -128,6 +130,7 @@ class ASVM(KernelSettings, AUCClassifier):
     fpr: float = param(
         0.1,
         "False positive rate, on the training rows, that the threshold allows.",
+        unit="shares of the negatives",
         label="FPR target",
         symbol="β",
         low=0.0,

@@ -21,20 +21,8 @@ class SVMAUC(StructuralSVM):
     papers that sum over pairs write C / (m n). Joachims' program moves scores by 1/4 to both
     sides, margin 1/2 in all, which is 4 C here.
 
-    ``gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
+    ``dual_gap_`` bounds how far ``objective_`` is from the optimum. Where the classes have the same
     mean, w = 0 is the optimum for every C; ``notes_`` says so.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    n_landmarks : int or None
-        Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
-        approximation up to 3,000 rows.
-    C : float
-        Weight of the mean pair loss.
-    tol : float
-        Relative gap to reach.
 
     References
     ----------

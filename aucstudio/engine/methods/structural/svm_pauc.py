@@ -25,21 +25,7 @@ class SVMpAUC(RangeSVM):
     range w = 0, which ranks nothing, can therefore be optimal whatever C is. In that case, and
     where C is so small that w = 0 meets the tolerance, the range is widened to [0, 2 beta], again
     and again up to [0, 1] until w is not 0; ``fpr_range_used_`` and ``notes_`` say so, and
-    ``objective_`` and ``gap_`` are those of the range used.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        See :class:`~aucstudio.engine.kernels.KernelSettings`.
-    n_landmarks : int or None
-        Landmarks of the Nystrom approximation of a kernel that is not linear; None means no
-        approximation up to 3,000 rows.
-    C : float
-        Weight of the partial-AUC loss.
-    tol : float
-        Relative gap to reach.
-    fpr_range : tuple of two floats
-        alpha and beta.
+    ``objective_`` and ``dual_gap_`` are those of the range used.
 
     Attributes
     ----------

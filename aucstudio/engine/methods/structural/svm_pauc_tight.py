@@ -37,26 +37,13 @@ class SVMpAUCTight(RangeSVM):
     - "dc": the sum above with the g of [alpha, beta], over m n (beta - alpha). It is not convex:
       the difference of two convex surrogates, which is made smaller in rounds from the solution of
       "convex"; each replaces the subtracted one by a tangent. ``objective_`` decreases from round
-      to round; ``gap_`` is None, for the point it ends at need not be the lowest.
+      to round; ``dual_gap_`` is None, for the point it ends at need not be the lowest.
 
     ``C`` is the C of the papers. The same C means more here than for SVM-pAUC: tune each.
 
     For a narrow range w = 0 can be optimal whatever C is: exactly where the mean of the positives
     is a mean of negatives in which none has more than the weight 1 / (n beta). The range is then
     widened as for SVM-pAUC, and "dc" starts from the solution of the widened range.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0, n_landmarks
-        As in :class:`~aucstudio.engine.methods.structural.svm_pauc.SVMpAUC`.
-    C : float
-        Weight of the partial-AUC loss.
-    tol : float
-        Relative gap to reach; for "dc" in each round, and the decrease that ends the rounds.
-    fpr_range : tuple of two floats
-        alpha and beta.
-    surrogate : {"convex", "dc"}
-        Only for alpha > 0.
 
     Attributes
     ----------

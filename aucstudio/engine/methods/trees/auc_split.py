@@ -42,7 +42,7 @@ class AUCSplit(AUCClassifier):
     Thresholds lie midway between neighbouring values. Rows with a gap (NaN) go to the side where
     they make the local AUC larger, or, if none of the node's training rows has one, to the side
     with more rows. Ties are settled by the order of the features, then the lower threshold, then
-    gaps to the right, and between leaves by age. There is no optimum to approach: ``gap_`` is
+    gaps to the right, and between leaves by age. There is no optimum to approach: ``dual_gap_`` is
     None; ``n_iter_`` is the number of splits.
 
     Attributes
@@ -70,19 +70,31 @@ class AUCSplit(AUCClassifier):
     use_when: ClassVar[str] = (
         "When one tree that can be read aloud is wanted more than the best ranking."
     )
-    takes_gaps: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    takes_missing: ClassVar[bool] = True
 
     min_samples_leaf: int = param(
-        2, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 2, 1)
+        2,
+        "Fewest training rows in a leaf.",
+        label="Rows in a leaf",
+        unit="rows",
+        low=1,
+        grid=(20, 10, 5, 2, 1),
     )
     max_depth: int = param(
-        20, "Most questions between the root and a leaf.", label="Depth", low=1, grid=(3, 5, 10, 20)
+        20,
+        "Most questions between the root and a leaf.",
+        label="Depth",
+        unit="questions",
+        low=1,
+        grid=(3, 5, 10, 20),
     )
     max_leaf_nodes: int | None = param(
         None,
         "Most leaves the tree may have; the splits with the largest gain come first.",
         kind="int",
         label="Leaves",
+        unit="leaves",
         low=2,
         none="unlimited",
     )
@@ -90,6 +102,7 @@ class AUCSplit(AUCClassifier):
         1e-9,
         "Least gain in training AUC for which a leaf is split.",
         label="Least gain",
+        unit="units of AUC",
         low=0.0,
         high=0.5,
         log=True,

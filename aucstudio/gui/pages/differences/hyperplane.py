@@ -10,6 +10,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPen
 
+from aucstudio.engine import METHODS
 from aucstudio.gui.common.plain import line_label
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
@@ -18,12 +19,6 @@ from aucstudio.gui.pages.planes.marks import add_curve, add_line, place_line
 Array = NDArray[np.float64]
 
 _NORMAL_PIXELS = 72.0
-
-# Methods that want every pair beyond ⟨w, z⟩ = 1 (or the margin they were given).
-_WITH_MARGIN = frozenset(
-    {"auc-svm", "roc-svm", "sauc-svm", "svm-auc", "svm-pauc", "svm-pauc-tight"}
-    | {"rank-svm", "kernel-rank-svm", "nbauc", "rf-auc", "nsauc"}
-)
 
 
 class HyperplaneItems:
@@ -101,4 +96,4 @@ def margin_pen(colour: QColor) -> QPen:
 
 def margin_of(method: str, params: Mapping[str, Any]) -> float | None:
     """Give the margin that a method wants its pairs to have; None for one without."""
-    return float(params.get("margin", 1.0)) if method in _WITH_MARGIN else None
+    return float(params.get("margin", 1.0)) if METHODS[method].wants_margin else None

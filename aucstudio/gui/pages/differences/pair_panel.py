@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.sheet_model import Row, SheetModel
-from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.common.widgets import data_button, label, named, tell
 from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.table import Table
@@ -42,12 +42,13 @@ class PairPanel(QWidget):
     ----------
     stepped : Signal(int)
         The next (+1) or the previous (−1) worst pair is asked for.
-    closed : Signal
+    closed, data_asked : Signal
     detail : PairDetail or None
     """
 
     stepped = Signal(int)
     closed = Signal()
+    data_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,6 +85,9 @@ class PairPanel(QWidget):
             plain_tooltip(button, tip)
             button.clicked.connect(verb)
             row.addWidget(button)
+        self.data_button = data_button("pair_data_button")
+        self.data_button.clicked.connect(self.data_asked.emit)
+        row.insertWidget(row.count() - 1, self.data_button)
         return row
 
     def _dress_table(self) -> None:

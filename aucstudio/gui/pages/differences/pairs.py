@@ -97,7 +97,7 @@ def _penalised(subject: Subject, picture: Picture) -> Array | None:
     assert subject.run is not None
     assert subject.split is not None
     # Σ of the penalty is that of the training rows.
-    if subject.run.record.experiment.method != "sauc-svm":
+    if "structure" not in subject.split.model.params:
         return None
     sample, plane = picture.sample, picture.plane
     values, positive, directions = sample.X, sample.positive, plane.directions

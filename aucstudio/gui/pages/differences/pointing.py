@@ -38,6 +38,7 @@ class Pointing:
         self.readout = Readout("pair_readout", "Pair at the pointer", plot)
         panel.stepped.connect(self.step)
         panel.closed.connect(lambda: session.point_at(pair=None))
+        panel.data_asked.connect(lambda: session.show_rows(session.focus.pair or ()))
         plot.scene().sigMouseMoved.connect(self.hover)
 
     def forget(self) -> None:

@@ -92,6 +92,7 @@ class FeatureView(PlaneView):
         self.live_contour = LiveContour(self.plot, self.mapper.frame)
         self.panel = RowPanel()
         self.panel.closed.connect(lambda: session.point_at(row=None))
+        self.panel.data_asked.connect(self._show_in_data)
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
@@ -232,6 +233,11 @@ class FeatureView(PlaneView):
             self.explain_mark(picture.extra.supports[1], self.supports)
         self.boundaries.explain(self.legend)
         self.legend.fit()
+
+    def _show_in_data(self) -> None:
+        row = self.session.focus.row
+        if row is not None:
+            self.session.show_rows((row,))
 
     def _choose_row(self, row: int | None) -> None:
         # The session points at rows of its table; those of a test file can only be hovered.

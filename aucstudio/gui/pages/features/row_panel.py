@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.widgets import data_button, label, named
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP
 from aucstudio.project.explain.trees import plain_number
@@ -18,6 +18,7 @@ class RowPanel(QWidget):
     """The number, class and score of a row, and its cells as the table has them."""
 
     closed = Signal()
+    data_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,6 +32,9 @@ class RowPanel(QWidget):
         self.close_button.clicked.connect(self.closed.emit)
         head = QHBoxLayout()
         head.addWidget(self.heading, stretch=1)
+        self.data_button = data_button("row_data_button")
+        self.data_button.clicked.connect(self.data_asked.emit)
+        head.addWidget(self.data_button)
         head.addWidget(self.close_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -62,6 +62,8 @@ class RocView(View):
         "plan_changed": "_tell",
     }
 
+    shows_threshold: ClassVar = True
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "roc_view", "ROC")
         self.choices = RocControls(self.controls)

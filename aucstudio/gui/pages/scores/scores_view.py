@@ -61,6 +61,8 @@ class ScoresView(View):
         "band_changed": "refresh_band",
     }
 
+    shows_threshold: ClassVar = True
+
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
         self.distribution: Distribution | None = None
@@ -117,6 +119,7 @@ class ScoresView(View):
         over.follow_check.toggled.connect(self.mark_stale)
         self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
         self.worst.pointed.connect(lambda row: session.point_at(row=row))
+        self.worst.data_asked.connect(lambda row: session.show_rows((row,)))
 
     def figure(self) -> Plot:
         return self.plot

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
-from aucstudio.engine.params import Param, declared_params
+from aucstudio.engine.params import Param, declared_params, multiple
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
@@ -80,6 +80,10 @@ class Setting:
         """Write a value as briefly as an axis needs it."""
         if self.is_decades:
             return _decade(math.log10(value))
+        if isinstance(value, str):
+            word, factor = multiple(value)
+            signs = str.maketrans("*/", "×÷")
+            return value if factor == 1.0 else value.removeprefix(word).translate(signs)
         if not isinstance(value, float) or "e" in f"{value:.3g}":
             return self.spell(value)
         return f"{value:.3g}"
@@ -115,6 +119,7 @@ def searched_settings(method: str, found: Sequence[Candidate]) -> list[Setting]:
 
 def _setting(declared: Param, tried: tuple[Any, ...]) -> Setting:
     if not all(_is_number(value) for value in tried):
+        tried = tuple(sorted(tried, key=_place_in(declared.grid)))
         return Setting(declared, tried, np.arange(len(tried), dtype=np.float64))
     values = tuple(sorted(tried))
     places = np.array(values, dtype=np.float64)
@@ -124,6 +129,11 @@ def _setting(declared: Param, tried: tuple[Any, ...]) -> Setting:
         step = float(above[1] - above[0]) if len(above) > 1 else 1.0
         places = np.concatenate([above[:1] - step] * (len(above) < len(places)) + [above])
     return Setting(declared, values, places)
+
+
+def _place_in(grid: tuple[Any, ...]) -> Callable[[Any], int]:
+    """Order values as the grid does; others, of an older grid, come after in their own order."""
+    return lambda value: grid.index(value) if value in grid else len(grid)
 
 
 def _is_number(value: Any) -> bool:

@@ -101,7 +101,7 @@ class TrainingView(TrainingControls):
         column.addLayout(self.plots_, stretch=1)
         self.verify_panel = VerifyPanel(self.session)
         column.addWidget(self.verify_panel)
-        self.controls.addWidget(self.verify_panel.row)
+        self.controls.addWidget(self.verify_panel.button)
         self.body.addLayout(column)
 
     def figure(self) -> Plot:

@@ -70,10 +70,10 @@ class VerifyPanel(QWidget):
         layout.setSpacing(4)
         layout.addWidget(self.table)
         layout.addWidget(self.verdict)
+        layout.addLayout(self._row)
 
     def _make_button(self) -> None:
-        """Make what stands among the controls of the page."""
-        self.row = QWidget()
+        """Make what stands among the controls of the page, and what tells how far it is."""
         self.button = named(QPushButton("&Verify…"), "verify_button", "Verify the chosen run")
         self.button.clicked.connect(self._on_click)
         self.bar = named(QProgressBar(), "verify_progress", "How far verifying is")
@@ -81,11 +81,10 @@ class VerifyPanel(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(scaled(80))
         self.stage = label("", "muted", name="verify_stage")
-        row = QHBoxLayout(self.row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for widget in (self.button, self.bar, self.stage):
-            row.addWidget(widget)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(8)
+        self._row.addWidget(self.bar)
+        self._row.addWidget(self.stage, stretch=1)
 
     def busy(self) -> bool:
         """Tell whether a run is being verified."""
@@ -99,7 +98,7 @@ class VerifyPanel(QWidget):
 
     def _refresh(self) -> None:
         busy = self.busy()
-        self.row.setVisible(busy or self._shown is not None)
+        self.button.setVisible(busy or self._shown is not None)
         self.button.setText("&Cancel" if busy else "&Verify…")
         plain_tooltip(self.button, _BUSY if busy else _TIP)
         self.bar.setVisible(busy)
@@ -115,8 +114,9 @@ class VerifyPanel(QWidget):
         self.table.setVisible(found is not None)
         words = "" if found is None else f"{verdict(found)} {place_words(found)}"
         sound = found is None or found.agrees
-        tell(self.verdict, trouble or words, "muted" if sound and not trouble else "error")
-        self.setVisible(found is not None or bool(trouble))
+        shown = "" if busy else trouble or words
+        tell(self.verdict, shown, "muted" if sound and not trouble else "error")
+        self.setVisible(busy or found is not None or bool(trouble))
 
     def fit_page(self, height: int) -> None:
         """Take no more than a part of a page of this height; the table scrolls."""

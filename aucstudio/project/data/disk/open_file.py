@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,18 @@ from aucstudio.project.data.readers.format import MATRIX, PARQUET
 from aucstudio.project.data.readers.reading import Plain, make_plain, naming
 from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.delimited import ReadingProgress, no_rows, open_delimited
+from aucstudio.project.data.text.delimited import (
+    Opened,
+    ReadingProgress,
+    no_rows,
+    open_delimited,
+)
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.noticed import about_cells
 from aucstudio.project.data.text.numerals import NumberFormat
-from aucstudio.project.data.text.reader import Reader
-from aucstudio.project.data.text.rejects import Numbers, Rejected, Unreadable, first_unreadable
+from aucstudio.project.data.text.reader import Kept, Reader
+from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
+from aucstudio.project.data.text.rows import first_unreadable
 from aucstudio.project.errors import InputError
 
 DUCK_BYTES = 256_000_000
@@ -49,7 +56,12 @@ class Found:
 
 
 def open_file(
-    path: Path, given: Mapping[str, Any], folder: Path, tell: ReadingProgress, schema: Schema | None
+    path: Path,
+    given: Mapping[str, Any],
+    folder: Path,
+    tell: ReadingProgress,
+    schema: Schema | None,
+    numbers: Collection[str] = (),
 ) -> Found:
     """Open a file; what DuckDB needs beside it goes to ``folder``.
 
@@ -66,6 +78,7 @@ def open_file(
             setting="stream",
         )
     plain = make_plain(path, given, folder, tell, schema)
+    plain = dataclasses.replace(plain, numbers=frozenset(numbers))
     if plain.kind == MATRIX:
         raise InputError(
             f"{path} is sparse and is read into memory as a whole: leave out what keeps it on disk",
@@ -90,29 +103,27 @@ def open_file(
 
 def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema | None) -> Found:
     path = plain.path
-    opened = open_delimited(path, plain.given, folder, tell, schema, plain.texts)
-    reader = Reader(
-        opened.source,
-        folder,
-        lambda part: tell(0.3 + 0.7 * part, "reading"),
-        database=str(folder / "cells.duckdb"),
-        memory=DUCK_BYTES,
+    opened = open_delimited(path, plain.given, folder, tell, schema, plain.kinds)
+    # What was noticed in a sample is enough for a table of few rows too.
+    opened = dataclasses.replace(opened, short=False)
+    source, (reader, kept) = opened.reading(
+        folder, tell, lambda one: _kept(opened, one, folder, tell)
     )
     try:
-        kept = reader.keep(opened.forms, opened.settled)
         if not kept.rows:
             raise no_rows(path)
-        strange = _infinite(reader, opened.settled)
-        unreadable = first_unreadable(opened.source, strange, opened.forms)
+        numbers_of = frozenset(k for k, form in kept.forms.items() if form is not None)
+        strange = _infinite(reader, numbers_of)
+        unreadable = first_unreadable(source, strange, kept.forms, kept.others)
+        reader.set_aside(strange)
     except BaseException:
         reader.close()
         raise
-    notes = list(opened.notes)
-    if kept.rejected_rows:
-        first = kept.rejected[0]
-        notes.append(
-            f"{kept.rejected_rows} rows left out, the first in line {first.line}: {first.reason}"
-        )
+    noticed = [
+        *opened.findings,
+        *about_cells(source.names, kept, opened.sample, source.dialect, unreadable),
+    ]
+    notes = [*opened.notes, *(finding.sentence for finding in noticed)]
     return Found(
         store=reader,
         kind="csv",
@@ -126,11 +137,28 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         rejected_rows=kept.rejected_rows,
         notes=notes,
         chosen=opened.chosen,
-        settled=opened.settled,
+        settled=numbers_of,
+        findings=tuple(noticed),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
-        findings=opened.findings,
     )
+
+
+def _kept(
+    opened: Opened, source: Source, folder: Path, tell: ReadingProgress
+) -> tuple[Reader, Kept]:
+    reader = Reader(
+        source,
+        folder,
+        lambda part: tell(0.3 + 0.7 * part, "reading"),
+        database=str(folder / "cells.duckdb"),
+        memory=DUCK_BYTES,
+    )
+    try:
+        return reader, reader.keep(opened.forms, opened.settled)
+    except BaseException:
+        reader.close()
+        raise
 
 
 def _open_parquet(

@@ -31,6 +31,7 @@ from aucstudio.project.data.table import (
     ReadingListener,
     Table,
     missing_column,
+    numbers_in,
     parts_of,
     settled,
     teller,
@@ -270,7 +271,9 @@ def open_stream(
     path, stamp = Path(path), stamp_of(Path(path))
     folder = scratch.make_folder()
     try:
-        found = open_file(path, parts_of(dialect), folder, teller(progress), schema)
+        found = open_file(
+            path, parts_of(dialect), folder, teller(progress), schema, numbers_in(roles)
+        )
     except BaseException:
         scratch.remove(folder)
         raise

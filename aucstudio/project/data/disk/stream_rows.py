@@ -27,6 +27,7 @@ from aucstudio.project.data.prepare import (
     level_counts,
     most_frequent,
     no_features,
+    same_of,
 )
 from aucstudio.project.data.scales import Quantiles, limits, settled, unit_of, usual_size
 
@@ -115,6 +116,7 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
         lows,
         highs,
         absent_of(c for c in table.features if c.role == "number"),
+        same_of(c for c in table.features if c.role == "category"),
     )
 
 

@@ -20,7 +20,7 @@ def spellings(table: Table) -> Iterator[Finding]:
         label = table.column(table.label)
         yield from _findings(label, table.classes, f"classes of the label {label.name}")
     for column in table.features:
-        if column.kind == "text" and 1 < column.distinct <= _MOST_LEVELS:
+        if column.kind == "text" and not column.same and 1 < column.distinct <= _MOST_LEVELS:
             yield from _in_levels(column)
 
 

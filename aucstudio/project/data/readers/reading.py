@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,8 @@ class Plain:
     parts : tuple of str
     texts : tuple of str
         Columns that hold text, whatever their cells look like.
+    numbers : frozenset of str
+        Columns that a person says are of numbers, whatever their cells look like.
     roles : dict of str to str
         What the file says that columns are for.
     sha256 : str
@@ -80,6 +82,12 @@ class Plain:
     texts: tuple[str, ...] = ()
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     sha256: str = ""
+    numbers: frozenset[str] = frozenset()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Columns of which it is said what they hold."""
+        return {**dict.fromkeys(self.texts, "text"), **dict.fromkeys(self.numbers, "number")}
 
     @property
     def words(self) -> str:
@@ -284,8 +292,15 @@ def read_columns(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> 
         sha256=sha256,
         dialect=dialect,
         chosen=plain.chosen,
-        notes=[*plain.notes, *found.notes],
+        notes=[*plain.notes, *_about_the_file(plain, found.notes)],
     )
+
+
+def _about_the_file(plain: Plain, notes: Iterable[str]) -> list[str]:
+    """Leave out what was noticed of the lines above the rows where we wrote them ourselves."""
+    if plain.path == plain.shown or "skip" not in plain.given or "skip" in plain.chosen:
+        return list(notes)
+    return [note for note in notes if not note.endswith("before the table skipped")]
 
 
 def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimited:
@@ -294,4 +309,4 @@ def _read(plain: Plain, tell: ReadingProgress, schema: Schema | None) -> Delimit
     if plain.kind == MATRIX:
         columns = read_matrix(plain.path, plain.shown, schema)
         return Delimited(Dialect(), plain.sha256, columns, [], 0, [])
-    return read_delimited(plain.path, plain.given, tell, schema, texts=plain.texts)
+    return read_delimited(plain.path, plain.given, tell, schema, plain.kinds)

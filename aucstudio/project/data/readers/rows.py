@@ -15,7 +15,7 @@ from aucstudio.project.errors import InputError
 
 _LOOK_EVERY = 10_000
 _FREE_BYTES = 200_000_000
-_DAY = 86_400.0
+_HOUR = 3_600.0
 
 
 class RowWriter:
@@ -92,7 +92,7 @@ def spell(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return value.isoformat(" ")
     if isinstance(value, datetime.timedelta):
-        return spell_number(value.total_seconds() / _DAY)
+        return spell_number(value.total_seconds() / _HOUR)
     if isinstance(value, bytes):
         return value.hex()
     return str(value)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,35 +13,24 @@ from aucstudio.project import scratch
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.text.dialect import (
-    Dialect,
-    TextSample,
-    column_names,
-    detect_dialect,
-    parse_sample,
-    short_header,
-)
+from aucstudio.project.data.text.dialect import Dialect, TextSample, column_names
 from aucstudio.project.data.text.encoding import (
-    Scan,
-    guess_encoding,
+    Decoding,
+    find_decoding,
     head_of,
     plain_copy,
     scan,
 )
-from aucstudio.project.data.text.numerals import (
-    LOOKALIKES,
-    MISSING_NUMBER,
-    MISSING_TEXT,
-    formats,
-    guess_format,
-)
+from aucstudio.project.data.text.layout import Layout, detect_layout
+from aucstudio.project.data.text.noticed import about_columns, about_layout
+from aucstudio.project.data.text.numerals import LOOKALIKES
 from aucstudio.project.data.text.reader import Contents, Formats, Reader
 from aucstudio.project.data.text.rejects import (
+    AstrayError,
     Numbers,
     Rejected,
     Source,
     Unreadable,
-    first_unreadable,
 )
 from aucstudio.project.data.text.reread import (
     guessed_forms,
@@ -50,16 +38,20 @@ from aucstudio.project.data.text.reread import (
     later_forms,
     later_sample,
 )
+from aucstudio.project.data.text.rows import (
+    ends_in_totals,
+    first_unreadable,
+    is_astray_later,
+    tidied,
+)
+from aucstudio.project.data.text.settle import forced_form, guess_form
 from aucstudio.project.data.text.short import is_short, read_short
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
 ReadingProgress = Callable[[float, str], None]
 
-_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
-_ZEROS = re.compile("0[0-9]+")
-# A column is worth a word if it would be one of numbers but for a few cells.
-_NEARLY = 0.8
+Result = TypeVar("Result")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,7 +75,7 @@ class Delimited:
     row_numbers : ndarray of int64, shape (rows,), or None
         Which data rows of the file the rows are, counted from 1; None if none was left out.
     findings : tuple of Finding
-        What changes results; each is told as a note as well.
+        What of the notes may change results.
     """
 
     dialect: Dialect
@@ -103,12 +95,12 @@ def read_delimited(
     given: Mapping[str, Any],
     tell: ReadingProgress,
     schema: Schema | None = None,
-    texts: Collection[str] = (),
+    kinds: Mapping[str, str] | None = None,
 ) -> Delimited:
     """Read a delimited text file, whose dialect is detected but for what is ``given``.
 
-    With a ``schema``, what the cells are is taken from there; without, ``texts`` names columns of
-    texts, whatever their cells look like.
+    With a ``schema``, what the cells are is taken from there; without, ``kinds`` names columns of
+    texts or numbers, whatever their cells look like.
 
     Raises
     ------
@@ -116,44 +108,54 @@ def read_delimited(
         If the file cannot be read as a table of at least two columns and one row.
     """
     with scratch.folder() as temporary:
-        opened = open_delimited(path, given, temporary, tell, schema, texts)
-        source, forms, settled = opened.source, opened.forms, opened.settled
-        contents = read_short(source, forms, settled) if opened.short else None
-        if contents is None:
-            with Reader(
-                source, temporary, lambda part: tell(0.3 + 0.7 * part, "reading")
-            ) as reader:
-                contents = reader.read(forms, settled)
+        opened = open_delimited(path, given, temporary, tell, schema, kinds)
+        source, contents = opened.reading(
+            temporary, tell, lambda one: _read(opened, one, temporary, tell)
+        )
         columns = _columns(source.names, contents)
-        strange = set_aside(columns, settled)
-        unreadable = first_unreadable(source, strange, forms)
+        strange = set_aside(columns)
+        unreadable = first_unreadable(source, strange, contents.forms, contents.others)
     tell(1.0, "reading")
     if not len(columns[0].values):
         raise no_rows(path)
-    notes = [*opened.notes, *_notes(columns, contents, opened.sample)]
+    noticed = [
+        *opened.findings,
+        *about_columns(columns, contents, opened.sample, opened.source.dialect, unreadable),
+    ]
     return Delimited(
         opened.source.dialect,
         opened.sha256,
         columns,
         contents.rejected,
         contents.rejected_rows,
-        notes,
+        [*opened.notes, *(finding.sentence for finding in noticed)],
         opened.chosen,
         unreadable,
         contents.row_numbers,
-        opened.findings,
+        tuple(noticed),
     )
 
 
-def set_aside(columns: list[Column], settled: Iterable[int]) -> dict[int, int]:
+def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -> Contents:
+    if opened.short:
+        return read_short(source, opened.forms, opened.settled)
+    with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
+        return reader.read(opened.forms, opened.settled)
+
+
+def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
     """Make infinite cells missing in some columns; returns how many there were in each."""
     counts = {}
-    for k in settled:
+    for k in range(len(columns)) if among is None else among:
+        if columns[k].kind == "text":
+            continue
         strange = np.isinf(columns[k].values)
         if counted := int(np.count_nonzero(strange)):
+            # What stands for no number was counted as a value.
+            distinct = columns[k].distinct - len(np.unique(columns[k].values[strange]))
             columns[k].values[strange] = np.nan
             missing = columns[k].missing + counted
-            columns[k] = dataclasses.replace(columns[k], missing=missing)
+            columns[k] = dataclasses.replace(columns[k], missing=missing, distinct=distinct)
             counts[k] = counted
     return counts
 
@@ -177,6 +179,7 @@ class Opened:
     short : bool
         Whether the file has few rows.
     findings : tuple of Finding
+        What was noticed above the rows.
     """
 
     source: Source
@@ -189,6 +192,19 @@ class Opened:
     short: bool = False
     findings: tuple[Finding, ...] = ()
 
+    def reading(
+        self, folder: Path, tell: ReadingProgress, read: Callable[[Source], Result]
+    ) -> tuple[Source, Result]:
+        """Read the file; its rows are written anew where DuckDB cannot tell them apart."""
+        source = self.source
+        if not self.short and (not source.dialect.is_plain or is_astray_later(source)):
+            source = tidied(source, folder, lambda part: tell(0.3, "putting rows in order"))
+        try:
+            return source, read(source)
+        except AstrayError:
+            source = tidied(source, folder, lambda part: tell(0.3, "putting rows in order"))
+            return source, read(source)
+
 
 def open_delimited(
     path: Path,
@@ -196,7 +212,7 @@ def open_delimited(
     folder: Path,
     tell: ReadingProgress,
     schema: Schema | None = None,
-    texts: Collection[str] = (),
+    kinds: Mapping[str, str] | None = None,
 ) -> Opened:
     """Look at a delimited text file; a copy that DuckDB can read goes to ``folder`` if it must.
 
@@ -205,40 +221,60 @@ def open_delimited(
     InputError
         If it is no table of at least two columns.
     """
-    found = scan(path, lambda part: tell(0.2 * part, "looking at the file"))
-    encoding = _encoding(found, given, schema)
+    told = str(given.get("delimiter", ""))
+    found = scan(path, lambda part: tell(0.2 * part, "looking at the file"), told)
+    known = None if schema is None or schema.dialect is None else schema.dialect.encoding
+    decoding = find_decoding(path, found, given.get("encoding"), known)
     plain = path
-    if not (found.uniform and found.encoding == "utf-8" and _is_utf8(encoding)):
+    if not (found.uniform and found.encoding == "utf-8" and decoding.is_plain):
         plain = plain_copy(
-            path, encoding, folder, lambda part: tell(0.2 + 0.1 * part, f"decoding {encoding}")
+            path,
+            decoding,
+            folder,
+            lambda part: tell(0.2 + 0.1 * part, f"decoding {decoding.encoding}"),
         )
     text, whole = head_of(plain)
     if schema is not None and schema.dialect is not None:
-        dialect = later_dialect(text, schema, encoding, given)
-        sample = later_sample(text, dialect)
+        layout = _later_layout(text, schema, decoding.encoding, given)
     else:
-        dialect = detect_dialect(text, whole, encoding, given)
-        sample = parse_sample(text, whole, dialect)
-        _check(path, dialect, sample)
-        if dialect.header:
-            dialect = dataclasses.replace(dialect, short_header=short_header(sample))
-    names, notes = column_names(sample, dialect.header)
+        layout = detect_layout(text, whole, decoding.encoding, given)
+        if "totals" not in given and ends_in_totals(plain, layout.dialect):
+            layout = dataclasses.replace(
+                layout, dialect=dataclasses.replace(layout.dialect, totals=True)
+            )
+        _check(path, layout)
+    dialect, sample = layout.dialect, layout.sample
+    names, notes = column_names(sample, dialect)
     lookalikes = found.lookalikes if plain is path else LOOKALIKES
-    source = Source(plain, path, dialect, names, found.lines, lookalikes)
-    notes = [*_dialect_notes(dialect, found.encoding), *notes]
-    forms, settled = _forms(names, sample, dialect, schema, given)
-    if schema is None:
-        forms |= {k: None for k, name in enumerate(names) if name in texts}
-    chosen = tuple(sorted(given))
+    source = Source(
+        plain,
+        path,
+        dialect,
+        names,
+        found.lines,
+        lookalikes,
+        header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
+    )
+    forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
     short = is_short(text, whole, plain.stat().st_size)
-    return Opened(source, found.sha256, sample, forms, notes, chosen, settled, short)
+    findings = about_layout(layout, decoding, notes, names)
+    return Opened(
+        source,
+        found.sha256,
+        sample,
+        forms,
+        _dialect_notes(dialect, decoding),
+        tuple(sorted(given)),
+        settled,
+        short,
+        tuple(findings),
+    )
 
 
-def _encoding(found: Scan, given: Mapping[str, Any], schema: Schema | None) -> str:
-    known = given.get("encoding") or found.encoding
-    if known is None and schema is not None and schema.dialect is not None:
-        known = None if _is_utf8(schema.dialect.encoding) else schema.dialect.encoding
-    return known or guess_encoding(found.odd)
+def _later_layout(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Layout:
+    dialect = later_dialect(text, schema, encoding, given)
+    sample = later_sample(text, dialect)
+    return Layout(dialect, sample, (), sample.first)
 
 
 def _forms(
@@ -247,9 +283,10 @@ def _forms(
     dialect: Dialect,
     schema: Schema | None,
     given: Mapping[str, Any],
+    kinds: Mapping[str, str],
 ) -> tuple[Formats, frozenset[int]]:
     if schema is None:
-        return _formats(sample, dialect), frozenset()
+        return _formats(names, sample, dialect, kinds)
     if schema.dialect is None:
         forms = guessed_forms(names, schema, sample, dialect.decimal)
     else:
@@ -258,15 +295,12 @@ def _forms(
     return forms, frozenset(k for k, form in forms.items() if form and names[k] in sure)
 
 
-def _is_utf8(encoding: str) -> bool:
-    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii")
-
-
-def _check(path: Path, dialect: Dialect, sample: TextSample) -> None:
+def _check(path: Path, layout: Layout) -> None:
+    dialect, sample = layout.dialect, layout.sample
     if sample.width < 2:
         raise InputError(
             f"{path} has one column only; a table has its cells separated by commas, semicolons, "
-            "tabs or vertical bars",
+            "tabs, vertical bars or blanks, or by the mark that --delimiter names",
             file=str(path),
             setting="delimiter",
         )
@@ -287,8 +321,18 @@ def no_rows(path: Path) -> InputError:
     )
 
 
-def _formats(sample: TextSample, dialect: Dialect) -> Formats:
-    return {k: guess_format(sample.column(k), dialect.decimal) for k in range(sample.width)}
+def _formats(
+    names: list[str], sample: TextSample, dialect: Dialect, kinds: Mapping[str, str]
+) -> tuple[Formats, frozenset[int]]:
+    forms: Formats = dict.fromkeys(range(len(names)))
+    for k, name in enumerate(names):
+        cells = sample.column(k)
+        told = kinds.get(name)
+        if told != "text":
+            forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
+        if told == "number" and forms[k] is None:
+            forms[k] = forced_form(cells, dialect.decimal)
+    return forms, frozenset(k for k, name in enumerate(names) if kinds.get(name) == "number")
 
 
 def _columns(names: list[str], contents: Contents) -> list[Column]:
@@ -298,97 +342,23 @@ def _columns(names: list[str], contents: Contents) -> list[Column]:
     ]
 
 
-def _dialect_notes(dialect: Dialect, certain: str | None) -> list[str]:
+def _dialect_notes(dialect: Dialect, decoding: Decoding) -> list[str]:
     notes = []
-    if certain is None:
-        notes.append(f"the encoding is not UTF-8; read as {dialect.encoding}")
-    elif certain != "utf-8":
-        notes.append(f"encoding {dialect.encoding}")
+    if decoding.is_sure and decoding.encoding != "utf-8":
+        notes.append(f"encoding {decoding.encoding}")
     if dialect.skip:
         plural = "s" if dialect.skip > 1 else ""
         notes.append(f"{dialect.skip} line{plural} before the table skipped")
-    if dialect.delimiter != ",":
+    if dialect.edges:
+        notes.append("cells are told apart by their place in the line")
+    elif dialect.delimiter != ",":
         name = _NAMES.get(dialect.delimiter, repr(dialect.delimiter))
         notes.append(f"cells are separated by {name}")
+    if dialect.comment:
+        notes.append(f"lines that begin with {dialect.comment} are remarks and no rows")
     if dialect.decimal == ",":
         notes.append("decimal comma")
     return notes
 
 
-def _notes(columns: list[Column], contents: Contents, sample: TextSample) -> list[str]:
-    numbers = [k for k, form in contents.forms.items() if form]
-    notes = [
-        _about(
-            [columns[k].name for k in numbers if _is_grouped(k, contents)],
-            "has thousands marks in its numbers",
-            "have thousands marks in their numbers",
-        ),
-        _about(
-            [columns[k].name for k in numbers if _has_codes(sample.column(k))],
-            "holds codes with leading zeros, read as numbers",
-            "hold codes with leading zeros, read as numbers",
-        ),
-        *_missing_notes(columns, sample),
-        *_stray_notes(columns, contents, sample),
-    ]
-    if contents.rejected_rows:
-        plural = "s" if contents.rejected_rows > 1 else ""
-        notes.append(
-            f"{contents.rejected_rows} row{plural} left out, the first in line "
-            f"{contents.rejected[0].line}: {contents.rejected[0].reason}"
-        )
-    return [note for note in notes if note]
-
-
-def _is_grouped(k: int, contents: Contents) -> bool:
-    form = contents.forms[k]
-    return form is not None and form.grouped
-
-
-def _has_codes(cells: list[str]) -> bool:
-    return any(cell[0] == "0" and _ZEROS.fullmatch(cell) for cell in cells if cell)
-
-
-def _about(names: list[str], one: str, several: str) -> str:
-    """Say something about columns; nothing if there are none."""
-    if not names:
-        return ""
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"column {shown} {one}" if len(names) == 1 else f"columns {shown} {several}"
-
-
-def _missing_notes(columns: list[Column], sample: TextSample) -> list[str]:
-    """Name the words that were taken for missing values, as far as the sample shows them."""
-    words: dict[str, None] = {}
-    for k, column in enumerate(columns):
-        if column.missing:
-            spelled = sample.column(k)
-            words |= dict.fromkeys(cell for cell in spelled if _is_word(cell, column.kind))
-    total = sum(column.missing for column in columns)
-    if not total:
-        return []
-    also = f", spelled {', '.join(map(repr, words))} or empty" if words else ""
-    return [f"{total} cell{'s' if total > 1 else ''} without a value{also}"]
-
-
-def _is_word(cell: str, kind: str) -> bool:
-    words = MISSING_NUMBER if kind == "number" else MISSING_TEXT
-    return cell != "" and cell.lower() in words
-
-
-def _stray_notes(columns: list[Column], contents: Contents, sample: TextSample) -> list[str]:
-    strays = {
-        k: _stray(sample.column(k)) for k, form in contents.forms.items() if form is None
-    } | contents.strays
-    return [
-        f"column {columns[k].name} is read as text, because {cell!r} in it is not a number"
-        for k, cell in sorted(strays.items())
-        if cell
-    ]
-
-
-def _stray(cells: list[str]) -> str:
-    """Find the cell that spoils a column of numbers; empty if it is text anyway."""
-    known = [cell for cell in cells if cell.lower() not in MISSING_NUMBER]
-    other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
-    return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
+_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aucstudio.project.data.paths import require_file, unreadable
+from aucstudio.project.data.text.codepages import guess_encoding
 from aucstudio.project.errors import InputError
 
 Advance = Callable[[float], None]
@@ -19,11 +20,10 @@ Advance = Callable[[float], None]
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
 _SAMPLE_LINES = 20
-# A guess among all encodings there ever were goes astray on short samples.
-_CANDIDATES = [
-    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "koi8_r", "shift_jis", "euc_jp", "gb18030",
-    "big5", "euc_kr",
-]  # fmt: skip
+# So much is looked at to guess an encoding; and of a file of that size all.
+_MOST_GUESSED = 1 << 22
+# Of a file, so many bytes may be NUL or no UTF-8 that these are taken for slips.
+_SLIPS, _FEW_NULS, _FEW_BAD = 5, 0.01, 0.1
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -37,7 +37,9 @@ _OTHER_FILES = (
     (b"\x1f\x8b", "compressed by gzip"),
     (b"SQLite format 3", "a database"),
 )
-_SYMBOL_INSIDE = re.compile("[A-Za-zÀ-ÿ][¡-©«-´¶¸¹»-¿][A-Za-zÀ-ÿ]")
+_MULTIBYTE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
 _NAN = (b"nan(", b"+nan", b"-nan")
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
@@ -60,6 +62,10 @@ class Scan:
     lookalikes : frozenset of str
         Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` occur below the first
         line, as far as the bytes are ASCII's.
+    damaged : bool
+        Whether a mark at the beginning says UTF-8 and some bytes are not.
+    nuls : int
+        How many bytes are NUL where there should be none.
     """
 
     sha256: str
@@ -68,10 +74,12 @@ class Scan:
     uniform: bool
     lines: int
     lookalikes: frozenset[str]
+    damaged: bool = False
+    nuls: int = 0
 
 
-def scan(path: Path, tell: Advance) -> Scan:
-    """Read a file once from end to end.
+def scan(path: Path, tell: Advance, delimiter: str = "") -> Scan:
+    """Read a file once from end to end; a ``delimiter`` that was told may be no usual character.
 
     Raises
     ------
@@ -81,7 +89,7 @@ def scan(path: Path, tell: Advance) -> Scan:
     require_file(path)
     try:
         with path.open("rb") as file:
-            return _scan(path, file, tell)
+            return _scan(path, file, tell, delimiter)
     except OSError as error:
         reason = f"cannot be read ({error.strerror}); choose a file that you may read"
         raise unreadable(path, reason) from error
@@ -91,7 +99,7 @@ def scan(path: Path, tell: Advance) -> Scan:
 _BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
 
 
-def _scan(path: Path, file: BinaryIO, tell: Advance) -> Scan:
+def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
     size = max(path.stat().st_size, 1)
     head = file.read(_SAMPLE)
     file.seek(0)
@@ -99,9 +107,9 @@ def _scan(path: Path, file: BinaryIO, tell: Advance) -> Scan:
         raise unreadable(path, "is empty; choose a file with a table in it")
     encoding = _from_bom(head) or _utf16_without_bom(head)
     if encoding in (None, "utf-8"):
-        _refuse_binary(path, head)
+        _refuse_binary(path, head, delimiter)
     digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
-    odd, ends, lookalikes, done = b"", _LineEnds(), _Lookalikes(), 0
+    odd, ends, lookalikes, done, nuls = b"", _LineEnds(), _Lookalikes(), 0, 0
     for chunk in _chunks(file):
         digest.update(chunk)
         ends.add(chunk)
@@ -109,13 +117,25 @@ def _scan(path: Path, file: BinaryIO, tell: Advance) -> Scan:
         if encoding in (None, "utf-8") and not odd:
             odd = _not_utf8(decoder, chunk)
         if encoding in (None, "utf-8") and b"\0" in chunk:
-            raise _binary(path, "holds NUL bytes")
+            nuls += chunk.count(0)
         done += len(chunk)
         tell(min(done / size, 1.0))
-    if encoding is None and not odd and not _not_utf8(decoder, b"", final=True):
+    if nuls > max(_SLIPS, _FEW_NULS * size):
+        raise _binary(path, "holds NUL bytes")
+    if encoding in (None, "utf-8") and not odd and _not_utf8(decoder, b"", final=True):
+        odd = head
+    damaged = bool(odd) and encoding == "utf-8"
+    if encoding is None and not odd:
         encoding = "utf-8"
     return Scan(
-        digest.hexdigest(), encoding, odd or head, ends.uniform, ends.lines, lookalikes.found
+        digest.hexdigest(),
+        encoding,
+        odd or head,
+        ends.uniform,
+        ends.lines,
+        lookalikes.found,
+        damaged,
+        nuls,
     )
 
 
@@ -191,12 +211,13 @@ def _utf16_without_bom(head: bytes) -> str | None:
     return "utf-16-be" if even > 0.3 * len(head) / 2 and not odd else None
 
 
-def _refuse_binary(path: Path, head: bytes) -> None:
+def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
     for magic, what in _OTHER_FILES:
         if head.startswith(magic):
             raise _binary(path, f"is {what}")
-    controls = len(head) - len(head.translate(None, _CONTROL))
-    if controls > 0.01 * len(head):
+    unusual = bytes(set(_CONTROL) - set(delimiter.encode()))
+    controls = len(head) - len(head.translate(None, unusual))
+    if controls > max(_SLIPS, 0.01 * len(head)):
         raise _binary(path, "holds control characters")
 
 
@@ -204,34 +225,103 @@ def _binary(path: Path, what: str) -> InputError:
     return unreadable(path, f"{what} and is no text table; save it as CSV first")
 
 
-def guess_encoding(odd: bytes) -> str:
-    """Guess the encoding of bytes that are not UTF-8."""
-    lines = re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", odd)
-    sample = b"\n".join(lines)[:8192]
-    if _reads_as_western(sample):
-        return "cp1252"
-    from charset_normalizer import from_bytes
+@dataclasses.dataclass(frozen=True)
+class Decoding:
+    """How bytes become characters.
 
-    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    return best.encoding if best is not None else "latin-1"
-
-
-def _reads_as_western(sample: bytes) -> bool:
-    """Tell whether the bytes make words in Windows' western European encoding.
-
-    There an accented letter stands among plain ones, and a symbol does not stand inside a word;
-    both fail for Cyrillic, Greek, Polish or Japanese bytes read this way.
+    Attributes
+    ----------
+    encoding : str
+    is_sure : bool
+        Whether it is no guess.
+    told : tuple of str
+        What a person should know about it.
+    tolerant : bool
+        Whether bytes that are none of the encoding become the sign for such.
+    nuls : int
+        NUL bytes to be left out.
     """
-    try:
-        text = sample.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    words = [word for word in re.findall(r"[^\W\d_]+", text) if not word.isascii()]
-    accented = sum(not letter.isascii() for word in words for letter in word)
-    return _SYMBOL_INSIDE.search(text) is None and accented <= 0.5 * sum(map(len, words))
+
+    encoding: str
+    is_sure: bool = True
+    told: tuple[str, ...] = ()
+    tolerant: bool = False
+    nuls: int = 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the bytes are UTF-8 as they stand."""
+        return is_utf8(self.encoding) and not (self.tolerant or self.nuls)
 
 
-def plain_copy(path: Path, encoding: str, folder: Path, tell: Advance) -> Path:
+def is_utf8(encoding: str) -> bool:
+    """Tell whether an encoding is UTF-8, whatever it is called."""
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii")
+
+
+def find_decoding(path: Path, found: Scan, given: str | None, known: str | None) -> Decoding:
+    """Find how a file is encoded.
+
+    Parameters
+    ----------
+    path : Path
+    found : Scan
+    given : str or None
+        What a person said.
+    known : str or None
+        That of an earlier file of this layout.
+    """
+    told: tuple[str, ...] = ()
+    if found.nuls:
+        plural = "s were" if found.nuls > 1 else " was"
+        told = (f"{found.nuls} NUL byte{plural} left out",)
+    if given is not None:
+        return Decoding(given, told=told, nuls=found.nuls)
+    if found.encoding is not None and not found.damaged:
+        return Decoding(found.encoding, told=told, nuls=found.nuls)
+    bad, first = _bad_bytes(path, found)
+    if bad:
+        plural = "s are" if bad > 1 else " is"
+        shown = f"{bad} byte{plural} no UTF-8 and shown as \ufffd, the first in line {first}"
+        return Decoding("utf-8", told=(*told, shown), tolerant=True, nuls=found.nuls)
+    if known is not None and not is_utf8(known):
+        return Decoding(known, False, told, nuls=found.nuls)
+    guess = guess_encoding(_strange_lines(path, found))
+    sentence = f"the encoding is not UTF-8; read as {guess.encoding}"
+    if guess.other:
+        one, other = guess.words
+        sentence += f", where a word is {one!r}; in {guess.other} it would be {other!r}"
+    return Decoding(guess.encoding, False, (*told, sentence), nuls=found.nuls)
+
+
+def _bad_bytes(path: Path, found: Scan) -> tuple[int, int]:
+    """Count the slips in a file that is UTF-8 otherwise, and give the line of the first; else 0."""
+    bad = good = first = 0
+    lines = 1
+    with path.open("rb") as file:
+        for line in file:
+            if not line.isascii():
+                good += len(_MULTIBYTE.findall(line))
+                wrong = line.decode("utf-8-sig", "replace").count("\ufffd") - line.count(
+                    b"\xef\xbf\xbd"
+                )
+                bad += wrong
+                first = first or (lines if wrong > 0 else 0)
+            lines += 1
+    few = max(1, int(_FEW_BAD * good)) if good else 0
+    return (bad, first) if found.damaged or 0 < bad <= few else (0, 0)
+
+
+def _strange_lines(path: Path, found: Scan) -> bytes:
+    """Give the lines that are not ASCII, of a small file all."""
+    with path.open("rb") as file:
+        content = file.read(_MOST_GUESSED + 1)
+    if len(content) > _MOST_GUESSED:
+        content = found.odd
+    return b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:65536]
+
+
+def plain_copy(path: Path, decoding: Decoding, folder: Path, tell: Advance) -> Path:
     """Write the file again as UTF-8 with LF line ends, the one form that DuckDB always reads.
 
     Raises
@@ -239,13 +329,14 @@ def plain_copy(path: Path, encoding: str, folder: Path, tell: Advance) -> Path:
     InputError
         If the encoding is unknown or does not fit.
     """
-    target = folder / "plain.csv"
+    target, encoding = folder / "plain.csv", decoding.encoding
+    errors = "replace" if decoding.tolerant else "strict"
     size, line = max(path.stat().st_size, 1), 1
     try:
         with path.open("rb") as raw, target.open("w", encoding="utf-8", newline="\n") as copy:
-            text = io.TextIOWrapper(raw, encoding=_with_bom(encoding), newline=None)
+            text = io.TextIOWrapper(raw, encoding=_with_bom(encoding), errors=errors, newline=None)
             while chunk := text.read(_CHUNK):
-                copy.write(chunk)
+                copy.write(chunk.replace("\0", "") if decoding.nuls else chunk)
                 line += chunk.count("\n")
                 tell(min(raw.tell() / size, 1.0))
     except UnicodeError:

@@ -11,9 +11,14 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
+from aucstudio.project.data.text import dates
+
 # Spaces of all kinds and apostrophes group digits beside either decimal mark.
 _GROUPS = {".": ",", ",": "."}
 _SPACES = " '\u00a0\u202f\u2019"
+# Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
+_THIN_SPACES = "\u2009\u2007\u00b4`"
+_SIGNS = "+\u2212-"
 
 # In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
 # "-"); among numbers they cannot be.
@@ -27,6 +32,7 @@ _MOST_DIGITS = 15
 LONGEST_INTEGER = 10.0**_MOST_DIGITS
 # What DuckDB allows in numbers and the pattern does not: 1_000, +-5, nan(5).
 LOOKALIKES = frozenset({"_", "+-", "nan"})
+PER_CENT = ("%", "\u2030")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,14 +44,31 @@ class NumberFormat:
     decimal : {".", ","}
     grouped : bool
         Whether thousands marks may occur.
+    dressed : bool
+        Whether a number may be negative by brackets or by a minus behind it, have a typographic
+        minus or thin spaces in it, Fortran's exponent, or stand beside ``affix``.
+    affix : str
+        The currency that may stand beside a number, or the sign of per cent that does.
+    layout : str
+        How dates are written, one of :data:`~aucstudio.project.data.text.dates.LAYOUTS`: what
+        they are as numbers is said there. Empty for numbers.
     """
 
     decimal: str = "."
     grouped: bool = False
+    dressed: bool = False
+    affix: str = ""
+    layout: str = ""
 
     @functools.cached_property
     def pattern(self) -> str:
         """A regular expression that a stripped cell matches in full; infinite values included."""
+        if self.layout:
+            return f"(?i){dates.pattern(self.layout)}"
+        return self._dressed if self.dressed else self._bare
+
+    @property
+    def _bare(self) -> str:
         d, exponent = re.escape(self.decimal), "[eE][+-]?[0-9]+"
         short = f"0*[0-9]{{1,{_MOST_DIGITS}}}"
         marked = rf"[+-][0-9]+|[+-]?[0-9]+{exponent}"
@@ -54,9 +77,29 @@ class NumberFormat:
         infinite = r"[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
         return "|".join([plain, infinite, *([grouped] if self.grouped else [])])
 
+    @property
+    def _dressed(self) -> str:
+        d, sign, blank = re.escape(self.decimal), f"[{_SIGNS}]", "[ \u00a0\u202f\u2009]?"
+        exponent = "([eEdD][+\u2212-]?[0-9]{1,4})?"
+        short = f"0*[0-9]{{1,{_MOST_DIGITS}}}"
+        grouped = rf"[1-9][0-9]{{0,2}}({self._marks}[0-9]{{3}})+({d}[0-9]*)?"
+        number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
+        if self.affix in PER_CENT:
+            return rf"{sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0"
+        unit = f"({re.escape(self.affix)}{blank})?" if self.affix else ""
+        behind = f"({blank}{re.escape(self.affix)})?" if self.affix else ""
+        forms = [
+            f"{sign}?{unit}{number}{behind}",
+            f"{number}{behind}{blank}[\u2212-]",
+            rf"\({unit}{number}{behind}\)",
+            rf"{unit}\({number}\)",
+            *([f"{unit}{sign}{number}"] if unit else []),
+        ]
+        return "|".join(forms)
+
     @functools.cached_property
     def _marks(self) -> str:
-        return f"[{_GROUPS[self.decimal]}{_SPACES}]"
+        return f"[{_GROUPS[self.decimal]}{_SPACES}{_THIN_SPACES if self.dressed else ''}]"
 
     @functools.cached_property
     def _compiled(self) -> re.Pattern[str]:
@@ -72,12 +115,41 @@ class NumberFormat:
 
     def read(self, cell: str) -> float:
         """Read a cell that matches."""
+        if self.layout:
+            return dates.read(cell, self.layout)
+        if self.dressed:
+            return self._undressed(cell)
         if self.grouped:
             cell = re.sub(self._marks, "", cell)
         return float(cell.replace(self.decimal, "."))
 
+    def _undressed(self, cell: str) -> float:
+        """Read a dressed number, in the same steps as :meth:`_undressed_sql`."""
+        bare = re.sub(f"[^{self._kept}]", "", cell.replace(self.affix, "") if self.affix else cell)
+        bare = bare.replace(self.decimal, ".").replace("\u2212", "-")
+        bare = bare.replace("d", "e").replace("D", "e")
+        is_negative = cell.endswith((")", "-", "\u2212"))
+        value = float(bare.rstrip("-"))
+        return -value if is_negative else value
+
+    @property
+    def _kept(self) -> str:
+        return f"0-9eEdD{re.escape(self.decimal)}+\u2212-"
+
+    def _undressed_sql(self, cell: str) -> str:
+        text = trimmed(cell)
+        bare = f"replace({text}, {literal(self.affix)}, '')" if self.affix else text
+        bare = f"regexp_replace({bare}, {literal(f'[^{self._kept}]')}, '', 'g')"
+        bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
+        bare = f"try_cast(rtrim(replace(replace({bare}, 'd', 'e'), 'D', 'e'), '-') AS DOUBLE)"
+        return f"CASE WHEN right({text}, 1) IN (')', '-', '\u2212') THEN -{bare} ELSE {bare} END"
+
     def sql(self, cell: str) -> str:
         """Write the DuckDB expression that reads ``cell``; infinite where it is no such number."""
+        if self.layout or self.dressed:
+            taken = dates.sql(f"lower({trimmed(cell)})", self.layout) if self.layout else ""
+            read = taken or f"coalesce({self._undressed_sql(cell)}, 'inf'::DOUBLE)"
+            return f"CASE WHEN {self.sql_matches(cell)} THEN {read} ELSE 'inf'::DOUBLE END"
         bare = trimmed(cell)
         if self.grouped:
             bare = f"regexp_replace({bare}, {literal(self._marks)}, '', 'g')"
@@ -98,7 +170,7 @@ class NumberFormat:
         lookalikes : frozenset of str
             Which of :data:`LOOKALIKES` occur in the file.
         """
-        if self.grouped:
+        if self.grouped or self.dressed or self.layout:
             return "NULL::DOUBLE"
         bare = cell
         plain = [f"NOT contains({cell}, '{mark}')" for mark in sorted(lookalikes - {"nan"})]
@@ -125,9 +197,9 @@ def formats(decimal: str) -> tuple[NumberFormat, ...]:
     )
 
 
-def is_missing_number(cell: str) -> bool:
+def is_missing_number(cell: str, words: frozenset[str] = MISSING_NUMBER) -> bool:
     """Tell whether a stripped cell says, among numbers, that there is no value."""
-    return cell.lower() in MISSING_NUMBER
+    return cell.lower() in words
 
 
 def guess_format(cells: Iterable[str], decimal: str) -> NumberFormat | None:
@@ -158,7 +230,12 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     return "," if votes[","] > votes["."] else "."
 
 
-def number_sql(cell: str, form: NumberFormat, lookalikes: frozenset[str] | None = None) -> str:
+def number_sql(
+    cell: str,
+    form: NumberFormat,
+    lookalikes: frozenset[str] | None = None,
+    words: frozenset[str] = MISSING_NUMBER,
+) -> str:
     """Write the expression of a number cell: NaN where missing, infinite where it is not one.
 
     Infinite values are refused in any case, so they can stand for "not a number at all": one
@@ -166,14 +243,16 @@ def number_sql(cell: str, form: NumberFormat, lookalikes: frozenset[str] | None 
     it has where a number is :data:`LONGEST_INTEGER` or more. Without ``lookalikes`` every cell is
     compared with the pattern.
     """
-    missing = missing_sql(cell, MISSING_NUMBER)
-    other = f"CASE WHEN {missing} THEN 'nan'::DOUBLE ELSE {form.sql(cell)} END"
-    return other if lookalikes is None else f"coalesce({form.quick_sql(cell, lookalikes)}, {other})"
+    other = f"CASE WHEN {missing_sql(cell, words)} THEN 'nan'::DOUBLE ELSE {form.sql(cell)} END"
+    # A number that was said to stand for a missing value would be read as one by the quick way.
+    if lookalikes is None or any(c.isdigit() for word in words for c in word):
+        return other
+    return f"coalesce({form.quick_sql(cell, lookalikes)}, {other})"
 
 
-def text_sql(cell: str) -> str:
+def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:
     """Write the expression of a text cell: stripped, NULL where missing."""
-    return f"CASE WHEN NOT {missing_sql(cell, MISSING_TEXT)} THEN {trimmed(cell)} END"
+    return f"CASE WHEN NOT {missing_sql(cell, words)} THEN {trimmed(cell)} END"
 
 
 def missing_sql(cell: str, words: frozenset[str]) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import glob
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,31 +16,34 @@ import numpy as np
 
 from aucstudio.project.data.cells import Cells, CellStore
 from aucstudio.project.data.paths import for_duckdb
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
-    BLANKS,
     LONGEST_INTEGER,
-    MISSING_NUMBER,
     NumberFormat,
-    formats,
     literal,
     missing_sql,
     number_sql,
     text_sql,
+    trimmed,
 )
 from aucstudio.project.data.text.rejects import (
     LeftOut,
     Numbers,
     Rejected,
     Source,
-    infinite_value,
     rejected_rows,
 )
+from aucstudio.project.data.text.settle import MOST_OTHERS, nearly, tries
 from aucstudio.project.errors import InputError
 
 Item = TypeVar("Item")
 # How the numbers of each column are written; None for text.
 Formats = dict[int, NumberFormat | None]
+Others = dict[int, tuple[tuple[str, int], ...]]
+
+# How many spellings of cells that are no numbers are listed.
+SPELLINGS = 20
 
 _BATCH = 256
 _DOUBTFUL_BATCH = 32
@@ -73,6 +75,7 @@ class Contents:
     rejected: list[Rejected]
     rejected_rows: int
     row_numbers: Numbers | None
+    others: Others = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,6 +88,7 @@ class Kept:
     rejected: list[Rejected]
     rejected_rows: int
     row_numbers: Numbers | None
+    others: Others = dataclasses.field(default_factory=dict)
 
 
 class Reader(CellStore):
@@ -108,7 +112,8 @@ class Reader(CellStore):
     ) -> None:
         super().__init__(source.shown, folder, tell, database=database, memory=memory)
         self._source = source
-        self._path = for_duckdb(source.path, folder)
+        path = source.path if source.tidied is None else source.tidied.path
+        self._path = for_duckdb(path, folder)
 
     def keep(
         self,
@@ -122,15 +127,19 @@ class Reader(CellStore):
         settled = dict(forms)
         rows = self._create(settled)
         left_out = rejected_rows(self._connection, self._source)
-        check_rejected(self._source, left_out.listed, left_out.total, rows)
+        check_rejected(self._source, left_out, rows)
         doubtful = self._beyond(LONGEST_INTEGER, [k for k, form in settled.items() if form])
         strays = self._resettle(settled, doubtful, fixed)
         if doubtful:
-            self._create(settled, fixed.intersection(doubtful))
-        for k in self._beyond(np.inf, [k for k in doubtful if settled[k] and k not in fixed]):
-            raise infinite_value(self._source, k, settled[k])
+            self._create(settled, frozenset(doubtful))
+        others = self._others(settled, self._beyond(np.inf, [k for k in doubtful if settled[k]]))
         numbers = left_out.others(rows)
-        return Kept(rows, settled, strays, left_out.listed, left_out.total, numbers)
+        return Kept(rows, settled, strays, left_out.listed, left_out.total, numbers, others)
+
+    def set_aside(self, columns: Iterable[int]) -> None:
+        """Make infinite cells missing in columns of the table ``cells``."""
+        for k in columns:
+            self._run_sql(f"UPDATE cells SET c{k} = 'nan'::DOUBLE WHERE isinf(c{k})")
 
     def _beyond(self, limit: float, columns: list[int]) -> list[int]:
         """List the columns with a number of that size or more."""
@@ -150,13 +159,15 @@ class Reader(CellStore):
     ) -> Contents:
         """Read all columns; ``forms`` is what the sample promises of each.
 
-        What is no number in the columns ``fixed`` comes as an infinite value.
+        The columns ``fixed`` are of numbers whatever they hold; what is none comes as an infinite
+        value.
 
         Raises
         ------
         InputError
-            If most rows do not have as many cells as the file has columns, a quotation mark is
-            never closed, or a number is infinite.
+            If most rows do not have as many cells as the file has columns.
+        AstrayError
+            If DuckDB cannot tell rows apart.
         """
         settled = dict(forms)
         cells, left_out = self._first_pass(settled)
@@ -165,13 +176,12 @@ class Reader(CellStore):
         ]
         strays = self._resettle(settled, doubtful, fixed)
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
-            cells |= self._load({k: settled[k] for k in batch}, fixed)
-        for k in doubtful:
-            if k not in fixed and settled[k] is not None and _reaches(np.inf, cells[k]):
-                raise infinite_value(self._source, k, settled[k])
+            cells |= self._load({k: settled[k] for k in batch}, frozenset(batch))
+        strange = [k for k in doubtful if settled[k] and _reaches(np.inf, cells[k])]
+        others = self._others(settled, strange)
         ordered = [cells[k] for k in sorted(cells)]
         numbers = left_out.others(len(ordered[0].values))
-        return Contents(ordered, settled, strays, left_out.listed, left_out.total, numbers)
+        return Contents(ordered, settled, strays, left_out.listed, left_out.total, numbers, others)
 
     def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], LeftOut]:
         cells: dict[int, Cells] = {}
@@ -182,7 +192,7 @@ class Reader(CellStore):
             if not cells:
                 left_out = rejected_rows(self._connection, self._source)
                 rows = len(found[batch[0]].values)
-                check_rejected(self._source, left_out.listed, left_out.total, rows)
+                check_rejected(self._source, left_out, rows)
             cells |= found
         return cells, left_out
 
@@ -192,7 +202,7 @@ class Reader(CellStore):
         """Settle formats anew that did not prove true; give a stray cell where it became text."""
         strays: dict[int, str] = {}
         for batch in _batches([k for k in doubtful if k not in fixed], _DOUBTFUL_BATCH):
-            for k, (form, misfit) in self._settle(batch).items():
+            for k, (form, misfit) in self._settle({k: settled[k] for k in batch}).items():
                 settled[k] = form
                 if form is None:
                     strays[k] = misfit
@@ -212,10 +222,14 @@ class Reader(CellStore):
 
         In the columns ``exact`` every cell is compared with the pattern of numbers.
         """
-        columns = []
+        columns, dialect = [], self._source.dialect
+        number_words, text_words = dialect.number_words, dialect.text_words
         for k, form in forms.items():
             lookalikes = None if k in exact else self._source.lookalikes
-            read = text_sql(f"c{k}") if form is None else number_sql(f"c{k}", form, lookalikes)
+            if form is None:
+                read = text_sql(f"c{k}", text_words)
+            else:
+                read = number_sql(f"c{k}", form, lookalikes, number_words)
             columns.append(f"{read} AS c{k}")
         return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
 
@@ -223,7 +237,8 @@ class Reader(CellStore):
         self._run(lambda: self._connection.execute(sql))
 
     def _read_csv(self) -> str:
-        dialect = self._source.dialect
+        tidied = self._source.tidied
+        dialect = self._source.dialect if tidied is None else Dialect(header=False)
         columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(self._source.names)))
         options = {
             "columns": f"{{{columns}}}",
@@ -241,43 +256,82 @@ class Reader(CellStore):
         name = literal(glob.escape(str(self._path)))
         return f"read_csv({name}, {', '.join(f'{k} = {v}' for k, v in options.items())})"
 
-    def _settle(self, columns: list[int]) -> dict[int, tuple[NumberFormat | None, str]]:
+    def _settle(self, promised: Formats) -> dict[int, tuple[NumberFormat | None, str]]:
         """Find how columns are written that are not what their sample promised.
 
-        A format has to fit every cell of the column; where none does, the column is text, and a
-        cell that does not fit comes with it.
+        The format that fits the most cells has to fit nearly all; where none does, the column is
+        text, and a cell that does not fit comes with it.
         """
-        tries = formats(self._source.dialect.decimal)
-        questions = ", ".join(
-            f"max(c{k}) FILTER (WHERE NOT {missing_sql(f'c{k}', MISSING_NUMBER)} "
-            f"AND NOT {form.sql_matches(f'c{k}')})"
-            for k, form in itertools.product(columns, tries)
-        )
-        names = ", ".join(f"m{n}" for n in range(len(columns) * len(tries)))
-        source = self._read_csv()
-        self._run_sql(
-            f"CREATE OR REPLACE TABLE misfits({names}) AS SELECT {questions} FROM {source}"
-        )
-        misfits = iter(self._one("SELECT * FROM misfits"))
-        settled = {}
-        for k in columns:
-            answers = dict(zip(tries, misfits, strict=False))
-            fitting = (form for form, misfit in answers.items() if misfit is None)
-            settled[k] = (next(fitting, None), str(answers[tries[1]]).strip(BLANKS))
+        decimal, settled = self._source.dialect.decimal, {}
+        for k, form in promised.items():
+            forms = tries([], decimal, form)
+            counted, others = self._judged(k, forms)
+            more = tries(sorted(text for text, _ in others), decimal, form)
+            if others and more != forms:
+                counted, others = self._judged(k, more)
+            found = None
+            if len(others) < MOST_OTHERS:
+                found = nearly({**counted, **dict(others)}, more)
+            misfit = max((text for text, _ in others), default="")
+            settled[k] = (found, "" if found else misfit)
         return settled
 
+    def _judged(
+        self, k: int, forms: Sequence[NumberFormat]
+    ) -> tuple[dict[str, int], list[tuple[str, int]]]:
+        """Count the cells of the format that fits the most, and the others, by spelling."""
+        cell = f"c{k}"
+        known = f"NOT {missing_sql(cell, self._source.dialect.number_words)}"
+        fits = [form.sql_matches(cell) for form in forms]
+        asked = ", ".join(f"count(*) FILTER ({known} AND {fit})" for fit in fits)
+        totals = self._one(f"SELECT {asked} FROM {self._read_csv()}")
+        best = fits[totals.index(max(totals))]
+        others = self._counted(cell, f"{known} AND NOT {best}", MOST_OTHERS)
+        numbers = dict(self._counted(cell, f"{known} AND {best}", MOST_OTHERS))
+        if numbers:
+            # Too many to be looked at one by one: some spellings stand for all.
+            numbers[next(iter(numbers))] += int(max(totals)) - sum(numbers.values())
+        return numbers, others
 
-def check_rejected(source: Source, rejected: list[Rejected], total: int, rows: int) -> None:
-    """Raise InputError if most rows of a file cannot be read."""
-    if total > rows:
-        shown, first = source.shown, rejected[0]
-        raise InputError(
-            f"{shown}, line {first.line}: {first.reason}; {total} of {rows + total} rows "
-            "cannot be read: choose another delimiter or quotation mark",
-            file=str(shown),
-            line=first.line,
-            setting="delimiter",
+    def _others(self, forms: Formats, columns: list[int]) -> Others:
+        """List how cells of columns are spelled that are no numbers."""
+        others: Others = {}
+        for k in columns:
+            form, cell = forms[k], f"c{k}"
+            assert form is not None
+            known = f"NOT {missing_sql(cell, self._source.dialect.number_words)}"
+            strange = f"isinf({form.sql(cell)})"
+            others[k] = tuple(self._counted(cell, f"{known} AND {strange}", SPELLINGS))
+        return others
+
+    def _counted(self, cell: str, condition: str, most: int) -> list[tuple[str, int]]:
+        """Count the spellings of cells that meet a condition, the most frequent first."""
+        spelled = trimmed(cell)
+        found = self._all(
+            f"SELECT {spelled} AS spelled, count(*) AS times FROM {self._read_csv()} "
+            f"WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {most}"
         )
+        return [(str(text), int(count)) for text, count in found]
+
+
+def check_rejected(source: Source, left_out: LeftOut, rows: int) -> None:
+    """Raise InputError if most rows of a file cannot be read, or one, where that is not wanted."""
+    strict = source.dialect.strict and left_out.total
+    if not (strict or left_out.total > rows):
+        return
+    shown, first, total = source.shown, left_out.listed[0], left_out.total
+    what = (
+        "which is not to be left out"
+        if strict
+        else f"{total} of {rows + total} rows cannot be read"
+    )
+    raise InputError(
+        f"{shown}, line {first.line}: {first.reason}; {what}: "
+        + ("mend the row, or read without strict" if strict else "choose another delimiter"),
+        file=str(shown),
+        line=first.line,
+        setting="strict" if strict else "delimiter",
+    )
 
 
 def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:

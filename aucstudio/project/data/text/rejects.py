@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import io
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,8 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import holds_blank_lines, lines_at
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    LOOKALIKES,
-    NumberFormat,
-    is_missing_number,
-)
-from aucstudio.project.errors import InputError
+from aucstudio.project.data.text.numerals import LOOKALIKES
+from aucstudio.project.data.text.records import Cutter
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,6 +24,8 @@ Numbers = NDArray[np.int64]
 MAX_REJECTED = 100
 # As long as the module csv allows on every system.
 _LONGEST_CELL = 2**31 - 1
+# What DuckDB calls rows of another length.
+_LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,38 +57,18 @@ class Unreadable:
         The first of them.
     line : int or None
         Line of the file in which its row begins; None where the file has no lines.
+    spellings : tuple of pairs of str and int
+        How they are spelled, and how often: the most frequent first, twenty at most.
     """
 
     count: int
     text: str
     line: int | None
+    spellings: tuple[tuple[str, int], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """A delimited file to be read.
-
-    Attributes
-    ----------
-    path : Path
-        The file as plain UTF-8.
-    shown : Path
-        The file to name in messages.
-    dialect : Dialect
-    names : list of str
-        Names of its columns.
-    lines : int
-        How many lines it has, or a few more.
-    lookalikes : frozenset of str
-        Spellings to beware of: see :data:`~aucstudio.project.data.text.numerals.LOOKALIKES`.
-    """
-
-    path: Path
-    shown: Path
-    dialect: Dialect
-    names: list[str]
-    lines: int
-    lookalikes: frozenset[str] = LOOKALIKES
+class AstrayError(Exception):
+    """Quotation marks in a file are not used as they should be."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,28 +100,71 @@ class LeftOut:
         return np.flatnonzero(is_kept) + 1
 
 
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A delimited file to be read.
+
+    Attributes
+    ----------
+    path : Path
+        The file as plain UTF-8.
+    shown : Path
+        The file to name in messages.
+    dialect : Dialect
+    names : list of str
+        Names of its columns.
+    lines : int
+        How many lines it has, or a few more.
+    lookalikes : frozenset of str
+        Spellings to beware of: see :data:`~aucstudio.project.data.text.numerals.LOOKALIKES`.
+    header : tuple of str
+        The row of names as it stands in the file; where it comes again, it is left out.
+    tidied : Tidied or None
+        The rows once more, as DuckDB reads them, where the file itself is not so.
+    """
+
+    path: Path
+    shown: Path
+    dialect: Dialect
+    names: list[str]
+    lines: int
+    lookalikes: frozenset[str] = LOOKALIKES
+    header: tuple[str, ...] = ()
+    tidied: Tidied | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Tidied:
+    """The rows of a file that could be read, in a file of their own; and those that could not."""
+
+    path: Path
+    left_out: LeftOut
+
+
 def rejected_rows(connection: duckdb.DuckDBPyConnection, source: Source) -> LeftOut:
     """Find the rows that DuckDB rejected.
 
     Raises
     ------
-    InputError
-        If a quotation mark is never closed: what follows it cannot be told apart.
+    AstrayError
+        If quotation marks are not used as they should be: DuckDB cannot tell rows apart then.
     """
     # There is one error for each cell that a row lacks or has too many.
     rejects = (
         "SELECT line_byte_position - 1, min(error_type::VARCHAR), min(csv_line) "
         "FROM reject_errors GROUP BY 1 ORDER BY 1"
     )
+    if source.tidied is not None:
+        return source.tidied.left_out
+    astray = f"SELECT count(*) FROM reject_errors WHERE error_type::VARCHAR NOT IN {_LENGTHS}"
+    if connection.execute(astray).fetchall()[0][0]:
+        raise AstrayError
     found = connection.execute(f"{rejects} LIMIT {MAX_REJECTED}").fetchall()
     if not found:
         return LeftOut([], np.empty(0, dtype=np.int64))
     # DuckDB counts rows; where cells hold line ends, only the place in the file tells the line.
     lines = lines_at(source.path, [int(row[0]) for row in found])
-    reasons = [
-        _reason(source, line, kind, text or "")
-        for line, (_, kind, text) in zip(lines, found, strict=True)
-    ]
+    reasons = [_reason(source, text or "") for _, _, text in found]
     counted = connection.execute("SELECT DISTINCT line AS line FROM reject_errors").fetchnumpy()
     rows = _places(source, np.sort(np.asarray(counted["line"], dtype=np.int64)))
     listed = [
@@ -163,113 +182,33 @@ def _places(source: Source, counted: Numbers) -> Numbers:
     before = source.dialect.skip + source.dialect.header
     places = counted - before
     if holds_blank_lines(source.path):
-        records = enumerate(_records(source), source.dialect.skip + 1)
-        blank = np.array([n for n, (_, row) in records if not row], dtype=np.int64)
-        places -= np.searchsorted(blank, counted)
+        places -= np.searchsorted(_blank_places(source), counted)
     return places
 
 
-def _reason(source: Source, line: int, kind: str, text: str) -> str:
-    if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
-        row = next(
-            (row for _, row in _cut(source.dialect, io.StringIO(text, newline="")) if row), []
+def _blank_places(source: Source) -> Numbers:
+    """Give the places of blank lines as DuckDB counts rows; slow."""
+    dialect = source.dialect
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
+    csv.field_size_limit(_LONGEST_CELL)
+    with source.path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(
+            itertools.islice(file, dialect.skip, None),
+            delimiter=dialect.delimiter,
+            quotechar=dialect.quote or None,
+            quoting=quoting,
+            skipinitialspace=dialect.delimiter not in " \t",
         )
-        return cells_instead(len(row), len(source.names))
-    if kind == "LINE SIZE OVER MAXIMUM":
-        return "the row is too long"
-    if kind != "UNQUOTED VALUE":
-        return kind.lower()
-    if text.count(source.dialect.quote) % 2:
-        raise InputError(
-            f"{source.shown}, line {line}: a quotation mark is opened and never closed; close or "
-            "double it",
-            file=str(source.shown),
-            line=line,
-            setting="quote",
-        )
-    return "text follows a closing quotation mark"
+        blank = [place for place, row in enumerate(rows, dialect.skip + 1) if not row]
+    return np.array(blank, dtype=np.int64)
+
+
+def _reason(source: Source, text: str) -> str:
+    width = len(source.names)
+    rows = Cutter(source.dialect, width).rows(text.split("\n"))
+    return cells_instead(max((len(row) for _, row in rows), default=0), width)
 
 
 def cells_instead(cells: int, width: int) -> str:
     """Say how long a row is that should have ``width`` cells."""
     return f"{cells} cell{'' if cells == 1 else 's'} instead of {width}"
-
-
-def infinite_value(source: Source, k: int, form: NumberFormat | None) -> InputError:
-    """Make the sentence for a column with an infinite value, looking for its line."""
-    rows = _complete_rows(source)
-    line = next((line for line, row in rows if _is_infinite(row[k].strip(BLANKS), form)), None)
-    where = "" if line is None else f", line {line}"
-    return InputError(
-        f"infinite value in column {source.names[k]!r}{where} of {source.shown}; leave the cell "
-        "empty or take the row out",
-        file=str(source.shown),
-        line=line,
-        column=source.names[k],
-    )
-
-
-def first_unreadable(
-    source: Source, counts: Mapping[int, int], forms: Mapping[int, NumberFormat | None]
-) -> dict[str, Unreadable]:
-    """Look for the first cell that is no number in each of some columns.
-
-    Parameters
-    ----------
-    source : Source
-    counts : mapping of column to int
-        How many such cells there are.
-    forms : mapping of column to NumberFormat
-    """
-    found: dict[int, tuple[str, int]] = {}
-    rows = _complete_rows(source) if counts else iter(())
-    for line, row in rows:
-        for k in [k for k in counts if k not in found]:
-            form, cell = forms[k], row[k].strip(BLANKS)
-            if form and not is_missing_number(cell) and not _is_finite(cell, form):
-                found[k] = cell, line
-        if len(found) == len(counts):
-            break
-    return {source.names[k]: Unreadable(n, *found.get(k, ("", None))) for k, n in counts.items()}
-
-
-def _complete_rows(source: Source) -> Iterator[tuple[int, list[str]]]:
-    """Walk over the rows with the lines they begin in; slow, for messages only."""
-    rows = (found for found in _records(source) if found[1])
-    if source.dialect.header:
-        next(rows, None)
-    return (found for found in rows if len(found[1]) >= len(source.names))
-
-
-def _records(source: Source) -> Iterator[tuple[int, list[str]]]:
-    """Walk over the rows, blank and rejected ones too, with the lines they begin in."""
-    with source.path.open(encoding="utf-8-sig", newline="") as file:
-        for _ in range(source.dialect.skip):
-            file.readline()
-        for line, row in _cut(source.dialect, file):
-            yield source.dialect.skip + line, row
-
-
-def _cut(dialect: Dialect, text: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines into cells; the number of the first line of each row comes with it."""
-    quoting: Any = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-    csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(
-        text,
-        delimiter=dialect.delimiter,
-        quotechar=dialect.quote or None,
-        quoting=quoting,
-        skipinitialspace=dialect.delimiter not in " \t",
-    )
-    begins = 1
-    for row in reader:
-        yield begins, row
-        begins = reader.line_num + 1
-
-
-def _is_finite(cell: str, form: NumberFormat) -> bool:
-    return form.matches(cell) and not _is_infinite(cell, form)
-
-
-def _is_infinite(cell: str, form: NumberFormat | None) -> bool:
-    return form is not None and form.matches(cell) and bool(np.isinf(form.read(cell)))

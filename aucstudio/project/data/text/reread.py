@@ -5,16 +5,17 @@ Nothing here depends on the rows below the header, so that a part of a file is r
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text.dialect import DELIMITERS, Dialect, TextSample, column_names
+from aucstudio.project.data.text.layout import joined_names
+from aucstudio.project.data.text.marks import is_value, uncommented
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, guess_format
+from aucstudio.project.data.text.records import Cutter
 
 # Lines among which the header is looked for.
 _TITLE_LINES = 30
@@ -40,7 +41,16 @@ def later_dialect(text: str, schema: Schema, encoding: str, given: Mapping[str, 
     if fits < len(schema.columns):
         best = max(_candidates(text, known, given), key=lambda other: _held(text, schema, other))
         known = best if _held(text, schema, best) > fits else known
-    return known if "skip" in given else _past_blank_lines(text, known)
+    known = known if "skip" in given else _past_blank_lines(text, known)
+    return known if not known.lower_rows else _without_rows_as_units(text, known)
+
+
+def _without_rows_as_units(text: str, dialect: Dialect) -> Dialect:
+    """Count units below the names no longer where rows of cells stand there."""
+    count = dialect.upper_rows + 1
+    below = _first_rows(text, dialect, count + dialect.lower_rows)[count:]
+    are_rows = any(is_value(cell) for row in below for cell in row)
+    return dataclasses.replace(dialect, lower_rows=0) if are_rows else dialect
 
 
 def _past_blank_lines(text: str, dialect: Dialect) -> Dialect:
@@ -111,19 +121,22 @@ def _held(text: str, schema: Schema, dialect: Dialect) -> int:
     sample = later_sample(text, dialect)
     if not dialect.header:
         return len(schema.columns) if sample.width == len(schema.columns) else 0
-    return len(set(column_names(sample, True)[0]) & set(schema.names))
+    names, _ = column_names(sample, dataclasses.replace(dialect, header=True))
+    return len(set(names) & set(schema.names))
 
 
 def _first_row(text: str, dialect: Dialect) -> list[str]:
-    rest = "".join(text.split("\n", dialect.skip)[dialect.skip :])
-    rows = csv.reader(
-        io.StringIO(rest, newline=""),
-        delimiter=dialect.delimiter,
-        quotechar=dialect.quote or None,
-        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
-        skipinitialspace=dialect.delimiter not in " \t",
-    )
-    try:
-        return [cell.strip(BLANKS) for cell in next((row for row in rows if row), [])]
-    except csv.Error:
-        return []
+    """Give the names as they stand in the header."""
+    rows = _first_rows(text, dialect, dialect.upper_rows + 1)
+    names = rows[-1] if rows else []
+    for upper in reversed(rows[:-1]):
+        names = joined_names(upper, names)
+    return names
+
+
+def _first_rows(text: str, dialect: Dialect, count: int) -> list[list[str]]:
+    lines = text.split("\n")[dialect.skip :]
+    if dialect.comment and lines and lines[0].lstrip().startswith(dialect.comment):
+        lines[0] = uncommented(lines[0], dialect.comment)
+    rows = Cutter(dialect).rows(lines)
+    return [[cell.strip(BLANKS) for cell in row] for _, row in itertools.islice(rows, count)]

@@ -28,7 +28,8 @@ _PREPARING = (
     "keep_gaps is true. A cell below low or above high is a gap, and so is one that is among the "
     "numbers of missing, where a column has such.",
     "A level is 1 where the cell is that text, else 0; a gap counts as the text "
-    f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits.",
+    f"{MISSING!r}. In a column of numbers a cell is spelled with 15 significant digits. "
+    "Texts that are listed together in same, where a column has it, count as the first of them.",
     "The row is called positive where its score exceeds 0.",
     "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
 )
@@ -140,7 +141,10 @@ def _preparation(model: Model) -> dict[str, Any]:
         ],
         "keep_gaps": learnt.keep_gaps,
         "categories": [
-            {"name": name, "levels": list(levels)}
+            {
+                **{"name": name, "levels": list(levels)},
+                **({"same": learnt.same[name]} if name in learnt.same else {}),
+            }
             for name, levels in zip(learnt.categories, learnt.levels, strict=True)
         ],
     }

@@ -121,8 +121,10 @@ def _prepare(graph: _Graph, model: Model) -> str:
         centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
         parts.append(graph.add("Div", centred, graph.constant(learnt.scales / units)))
     parts += [
-        _encode(graph, name, levels)
-        for name, levels in zip(graph.inputs[count:], learnt.levels, strict=True)
+        _encode(graph, given, learnt.places(name, levels), len(levels))
+        for given, name, levels in zip(
+            graph.inputs[count:], learnt.categories, learnt.levels, strict=True
+        )
     ]
     return graph.add("Concat", *parts, axis=1)
 
@@ -149,9 +151,8 @@ def _near(graph: _Graph, cells: str, learnt: Preparation) -> str:
     return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
-def _encode(graph: _Graph, name: str, levels: Sequence[str]) -> str:
+def _encode(graph: _Graph, name: str, places: dict[str, int], levels: int) -> str:
     """Make columns of 0 and 1; "" stands for a gap, and other texts are no level."""
-    places = {level: place for place, level in enumerate(levels)}
     places.setdefault("", places.get(MISSING, -1))
     level = graph.add(
         "LabelEncoder",
@@ -161,7 +162,7 @@ def _encode(graph: _Graph, name: str, levels: Sequence[str]) -> str:
         values_int64s=list(places.values()),
         default_int64=-1,
     )
-    is_level = graph.add("Equal", level, graph.constant(np.arange(len(levels))[None]))
+    is_level = graph.add("Equal", level, graph.constant(np.arange(levels)[None]))
     return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
 
 

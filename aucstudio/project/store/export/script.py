@@ -99,6 +99,13 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
     yield "# Name: its levels; any other text is none of them."
     yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))
+    yield "# Name: levels that are spelled in another way, and as what."
+    spelled = {
+        name: {text: levels[place] for text, place in learnt.places(name, levels).items()}
+        for name, levels in zip(learnt.categories, learnt.levels, strict=True)
+        if name in learnt.same
+    }
+    yield _mapping("SPELLED", spelled)
     yield f"MISSING = {MISSING!r}"
     yield f"TEXT_GAPS = {_set(MISSING_TEXT)}"
     yield f"NUMBER_GAPS = {_set(MISSING_NUMBER)}"

@@ -1,0 +1,1 @@
+"""The page Data: the rows themselves, and what each column holds."""

@@ -1,0 +1,217 @@
+"""The card of a column: its role, its figures by class, its spread, and how it ranks alone."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, tell
+from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
+from aucstudio.gui.pages.data.words import area_sentence, spread_words
+from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.survey.summary import ColumnSummary, Figures
+
+WIDTH = 272
+_AIR = 14  # for the scroll bar
+_HEAD_WIDTH = 56
+_ROLES = {
+    "number": "Number",
+    "category": "Category",
+    "group": "Group",
+    "id": "Identifier",
+    "ignore": "Ignored",
+    "label": "Label",
+}
+_FIGURES = (
+    ("rows", "Rows"),
+    ("missing", "Missing"),
+    ("mean", "Mean"),
+    ("median", "Median"),
+    ("sd", "Sd"),
+    ("low", "Least"),
+    ("high", "Greatest"),
+)
+
+
+class ColumnCard(QScrollArea):
+    """What a column holds.
+
+    Attributes
+    ----------
+    role_combo : QComboBox
+    spread : DistributionPlot
+    roc : ColumnRoc
+    summary : ColumnSummary or None
+
+    Signals
+    -------
+    role_chosen(str, str)
+        A column, and the role that a person gives it.
+    """
+
+    role_chosen = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "data_card", "The column that is pointed at")
+        self.summary: ColumnSummary | None = None
+        self._column: ColumnInfo | None = None
+        self.title = ElidedLabel()
+        self.title.setObjectName("data_column_title")
+        self.title.setProperty("role", "title")
+        self.facts = label("", "muted", wrap=True, name="data_column_facts")
+        self.role_combo = named(QComboBox(), "data_role_combo", "What the column is used as")
+        self.why = label("", "muted", wrap=True, name="data_column_why")
+        self.problem = label("", "error", wrap=True, name="data_role_problem")
+        self.spread, self.roc = DistributionPlot(), ColumnRoc()
+        self.spread_told = label("", "muted", wrap=True, name="data_spread_words")
+        self.area = label("", wrap=True, name="data_column_area")
+        self._heads: list[QLabel] = []
+        self._cells: dict[tuple[int, int], QLabel] = {}
+        self.inside, self.figures = QWidget(), QWidget()
+        self._lay_out()
+        self.role_combo.activated.connect(self._on_role)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.show_column(None)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.addWidget(make_buddy("Role", self.role_combo))
+        row.addWidget(self.role_combo, stretch=1)
+        column = QVBoxLayout(self.inside)
+        column.setContentsMargins(0, 0, _AIR, 0)
+        column.setSpacing(8)
+        column.addWidget(self.title)
+        column.addWidget(self.facts)
+        column.addLayout(row)
+        column.addWidget(self.why)
+        column.addWidget(self.problem)
+        self._lay_out_figures()
+        for widget in (self.figures, self.spread.plot, self.spread_told, self.area, self.roc.plot):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.setWidget(self.inside)
+
+    def _lay_out_figures(self) -> None:
+        grid = QGridLayout(self.figures)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        for line, words in enumerate(("", *(words for _attribute, words in _FIGURES))):
+            self._heads.append(label(words, "muted"))
+            grid.addWidget(self._heads[-1], line, 0)
+            for place in range(3):
+                cell = PlainLabel()
+                cell.setAlignment(Qt.AlignmentFlag.AlignRight)
+                grid.addWidget(cell, line, place + 1)
+                self._cells[line, place] = cell
+        for place in range(1, 4):
+            grid.setColumnStretch(place, 1)
+
+    # ------------------------------------------------------------- showing
+
+    def show_column(self, column: ColumnInfo | None) -> None:
+        """Show what is known of a column before it is summed up."""
+        before, self._column = self._column, column
+        same = before is not None and column is not None and before.name == column.name
+        self.inside.setVisible(column is not None)
+        if column is None:
+            return
+        self.title.setText(column.name)
+        plain_tooltip(self.title, column.name)
+        kind = "numbers" if column.kind == "number" else "texts"
+        values = f"{column.distinct:,} different {kind}"
+        self.facts.setText(f"{values} · {column.missing:,} missing")
+        self._offer_roles(column)
+        why = column.why or (
+            "The role is a guess by what the cells hold." if column.guessed else ""
+        )
+        tell(self.why, why[:1].upper() + why[1:])
+        tell(self.problem, "")
+        if not same:
+            self.show_summary(None)
+
+    def _offer_roles(self, column: ColumnInfo) -> None:
+        self.role_combo.clear()
+        is_label = column.role == "label"
+        for role, words in _ROLES.items():
+            fits = role != "number" or column.kind == "number"
+            if fits and (role == "label") == is_label:
+                self.role_combo.addItem(words, role)
+        self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))
+        self.role_combo.setEnabled(not is_label)
+        plain_tooltip(
+            self.role_combo,
+            "Another label is chosen in the Data card"
+            if is_label
+            else "What methods take the column for; can be undone",
+        )
+
+    def show_summary(self, summary: ColumnSummary | None) -> None:
+        """Show the figures of the column, or none while they are worked out."""
+        self.summary = summary
+        self.spread.show(summary)
+        self.roc.show(summary)
+        self.figures.setVisible(summary is not None)
+        tell(self.spread_told, "" if summary is None else spread_words(summary))
+        tell(self.area, "" if summary is None else area_sentence(summary).text, "")
+        if summary is not None:
+            self._fill(summary)
+
+    def _fill(self, summary: ColumnSummary) -> None:
+        theme = current_theme()
+        inks = (theme.text, theme.positive, theme.negative)
+        groups = list(summary.groups.items())
+        for place in range(3):
+            name, figures = groups[place] if place < len(groups) else ("", None)
+            head = self._cells[0, place]
+            width = QFontMetrics(head.font()).horizontalAdvance
+            head.setText(elided(name, scaled(_HEAD_WIDTH), width))
+            plain_tooltip(head, name)
+            head.setStyleSheet(f"color: {inks[place]}; font-weight: 600")
+            for line, (attribute, _words) in enumerate(_FIGURES, 1):
+                self._cells[line, place].setText(_figure(figures, attribute))
+        has_figures = summary.kind == "number"
+        for (line, _place), cell in self._cells.items():
+            cell.setVisible(has_figures or line < 3)
+        for words in self._heads[3:]:
+            words.setVisible(has_figures)
+
+    def show_problem(self, text: str) -> None:
+        """Say why a role cannot be given."""
+        tell(self.problem, text, "error")
+        if self._column is not None:
+            self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(self._column.role)))
+
+    def least_width(self) -> int:
+        """Give the width in which nothing is cut."""
+        return scaled(WIDTH)
+
+    def _on_role(self) -> None:
+        role = self.role_combo.currentData()
+        if self._column is not None and role != self._column.role:
+            self.role_chosen.emit(self._column.name, role)
+
+
+def _figure(figures: Figures | None, attribute: str) -> str:
+    if figures is None:
+        return ""
+    value = getattr(figures, attribute)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "–" if math.isnan(value) else f"{value:.4g}".replace("-", "−")

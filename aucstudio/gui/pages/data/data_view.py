@@ -1,0 +1,478 @@
+"""Data: the rows of the table, what its columns hold, what is missing, what goes together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.theme import scaled
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import ElidedCombo, hint_label, make_combo, named
+from aucstudio.gui.pages.data import words as saying
+from aucstudio.gui.pages.data.card import ColumnCard
+from aucstudio.gui.pages.data.filters import Filters
+from aucstudio.gui.pages.data.lookup import Asked, Finder, Found, Wish, stop_if_asked
+from aucstudio.gui.pages.data.overview import Overview
+from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
+from aucstudio.gui.pages.data.sheet import RowsSheet
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.scored import ALL, CHOSEN
+from aucstudio.project.survey.summary import ColumnSummary, sum_up
+from aucstudio.project.survey.taking import as_text, save_rows
+from aucstudio.project.work.job import Job, describe_failure
+
+ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
+_SHOWN = {ROWS: "Rows", COLUMNS: "Columns", GAPS: "Missing values", CORRELATION: "Correlation"}
+_LEAST_SHEET = 330  # pixels beside the card
+_MOST_COPIED = 2_000_000  # cells
+
+
+class DataView(View):
+    """The table itself; the row that is pointed at is that of the session's focus.
+
+    Attributes
+    ----------
+    filters : Filters
+    sheet : RowsSheet
+    overview : Overview
+    gaps : GapPage
+    correlation : CorrelationPage
+    card : ColumnCard
+    found : Found or None
+        The rows that are shown.
+    column : str
+        The column that is pointed at.
+    """
+
+    listens_to: ClassVar = {
+        "table_changed": "mark_stale",
+        "runs_changed": "mark_stale",
+        "selection_changed": "mark_stale",
+        "focus_changed": "_on_focus",
+    }
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "data_view", "Data")
+        self.found: Found | None = None
+        self.column = ""
+        self._finder = Finder()
+        self._table: Table | None = None
+        self._going: tuple[int, ...] = ()
+        self._finding = Background(self, self._on_found)
+        self._summing = Background(self, self._on_summary)
+        self._copying = Background(self, self._on_copied)
+        self._saving = Background(self, self._on_saved, self._on_saving)
+        self.filters, self.sheet, self.card = Filters(), RowsSheet(), ColumnCard()
+        self.overview = Overview()
+        self.gaps, self.correlation = GapPage(), CorrelationPage()
+        self._make_controls()
+        self._lay_out()
+        self._connect()
+
+    # ------------------------------------------------------------- making
+
+    def _make_controls(self) -> None:
+        self.show_combo = make_combo("data_show_combo", "What is shown of the table")
+        plain_tooltip(
+            self.show_combo,
+            "The rows, the columns, where values are missing, or what goes together",
+        )
+        for what, words in _SHOWN.items():
+            self.show_combo.addItem(words, what)
+        self.split_combo = named(ElidedCombo(), "data_split_combo", "Split of the chosen run")
+        self.split_combo.setVisible(False)
+        self.back_button = named(QPushButton(), "data_back_button", "Back to the page of before")
+        self.back_button.hide()
+        self.save_button = named(QPushButton("Save ro&ws…"), "data_save_button", "Save the rows")
+        plain_tooltip(self.save_button, "All rows that are shown, as CSV")
+        self.controls.addWidget(self.back_button)
+        self.controls.addWidget(self.show_combo)
+        self.controls.addWidget(self.filters.class_combo)
+        self.controls.addWidget(self.filters.part_combo)
+        self.controls.addWidget(self.split_combo)
+        for widget in self.correlation.controls():
+            self.controls.addWidget(widget)
+        self.controls.addStretch(1)
+        self.controls.addWidget(self.save_button)
+
+    def _lay_out(self) -> None:
+        self.hint = hint_label("data_hint")
+        self.hint.setText("No table yet")
+        self.pages = QStackedWidget()
+        for page in (self.sheet, self.overview, self.gaps, self.correlation):
+            self.pages.addWidget(page)
+        self._main = QWidget()
+        column = QVBoxLayout(self._main)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.filters)
+        column.addWidget(self.pages, stretch=1)
+        self._sides = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._sides.setSpacing(16)
+        self._sides.addWidget(self._main, stretch=1)
+        self._sides.addWidget(self.card, stretch=0)
+        self.body.addWidget(self.hint, stretch=1)
+        self.body.addLayout(self._sides, stretch=1)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.show_combo.currentIndexChanged.connect(self._on_show)
+        self.split_combo.activated.connect(lambda split: session.point_at(split=split))
+        self.back_button.clicked.connect(self._on_back)
+        self.save_button.clicked.connect(self._on_save)
+        self.filters.changed.connect(self.refresh)
+        self.sheet.pointed.connect(self._on_pointed)
+        self.sheet.horizontalHeader().sectionClicked.connect(
+            lambda place: self.point_column(self.sheet.model_.columns[place].name)
+        )
+        self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
+        self.sheet.narrowing.connect(self.filters.narrow)
+        self.sheet.copying.connect(self.copy_cells)
+        self.overview.pointed.connect(self.point_column)
+        self.card.role_chosen.connect(self._on_role)
+        self.gaps.clicked.connect(self._on_gap)
+        for page in (self.gaps, self.correlation):
+            page.said.connect(self._tell)
+        self.correlation.clicked.connect(self.point_column)
+
+    # ------------------------------------------------------------- what the frame asks
+
+    @property
+    def shows(self) -> str:
+        """What is shown of the table."""
+        return str(self.show_combo.currentData())
+
+    def figure(self) -> Plot:
+        pictures = {GAPS: self.gaps.picture.plot, CORRELATION: self.correlation.picture.plot}
+        return pictures.get(self.shows, self.card.spread.plot)
+
+    def plots(self) -> list[Plot]:
+        small = self.card.spread.plot, self.card.roc.plot
+        return [*small, self.gaps.picture.plot, self.correlation.picture.plot]
+
+    def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
+        data = {GAPS: self.gaps.picture.data, CORRELATION: self.correlation.picture.data}
+        return data.get(self.shows, self.card.spread.data)()
+
+    def busy(self) -> bool:
+        works = self._finding, self._summing, self._copying, self._saving
+        parts = self.overview, self.gaps, self.correlation
+        return any(work.busy for work in works) or any(part.busy() for part in parts)
+
+    def retheme(self) -> None:
+        self.sheet.model_.retheme()
+        super().retheme()
+        if self.card.summary is not None:
+            self.card.show_summary(self.card.summary)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.overview.rest()
+
+    # ------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        table = self.session.table
+        if table is None or table is not self._table:
+            self._take(table)
+        for widget in (self.filters.class_combo, self.filters.part_combo):
+            widget.setVisible(table is not None and self.shows in (ROWS, GAPS))
+        self._fit()
+        if table is None:
+            return
+        asked = Asked.of(self.session, table, self.filters.wish)
+        self.filters.offer(table, asked.has_chosen)
+        asked = Asked.of(self.session, table, self.filters.wish)
+        self._offer_splits(asked)
+        if asked != self._finding.key:
+            finder = self._finder
+            self._finding.start(asked, lambda post: finder.find(asked, post))
+        elif not self._finding.busy:
+            self._show_found()
+        if self._finding.busy:
+            self.filters.count.setText("Looking…")
+
+    def _take(self, table: Table | None) -> None:
+        """Begin with another table, or with other roles of the same."""
+        before, self._table = self._table, table
+        self._finding.drop()
+        same = before is not None and table is not None and before.sha256 == table.sha256
+        if not same:
+            self._finder, self.found = Finder(), None
+            self._summing.drop()
+            self.filters.put(Wish())
+            self.sheet.show_found(None)
+            self._forget_back()
+            self.column = ""
+        self.gaps.forget()
+        self.correlation.forget()
+        self.hint.setVisible(table is None)
+        self._main.setVisible(table is not None)
+        for control in (self.show_combo, self.save_button):
+            control.setVisible(table is not None)
+        self.overview.show_table(table, self._classes)
+        if table is None:
+            self.card.show_column(None)
+            self._tell("Open a table to see its rows and what its columns hold.")
+        elif self._pointed_column() is None:
+            first = next(iter(table.features), table.columns[0])
+            self.column = first.name
+
+    def _classes(self) -> Classes | None:
+        table = self._table
+        return None if table is None else self._finder.classes_of(table)
+
+    def _offer_splits(self, asked: Asked) -> None:
+        count = len(asked.runs[0][0].splits) if asked.has_chosen else 1
+        if self.split_combo.count() != count:
+            self.split_combo.clear()
+            self.split_combo.addItems([f"Split {k + 1} of {count}" for k in range(count)])
+        self.split_combo.setCurrentIndex(min(self.session.focus.split, count - 1))
+        self.split_combo.setVisible(count > 1 and self.shows in (ROWS, GAPS))
+
+    def _on_found(self, _asked: Asked, job: Job[float, Found]) -> None:
+        if job.error is not None:
+            # What was found before stays in sight.
+            known = isinstance(job.error, InputError)
+            words = describe_failure(job.error)[0]
+            self.filters.show_problem(words[:1].upper() + words[1:] if known else words)
+            if self.found is not None:
+                self.filters.show_count(len(self.found.rows), self.found.asked.table.rows)
+            return
+        self.filters.show_problem("")
+        found = self.found = job.result
+        assert found is not None
+        self.sheet.show_found(found)
+        self.filters.show_count(len(found.rows), found.asked.table.rows)
+        self._go()
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Bring what is shown up to date with the rows, and the card with the column."""
+        found = self.found
+        if found is None:
+            return
+        if self.shows == ROWS:
+            self._tell(saying.rows_sentence(found))
+        elif self.shows == COLUMNS:
+            self.overview.mark(self.column)
+            self.overview.find_areas()
+            self._tell_column()
+        elif self.shows == GAPS:
+            self.gaps.show_found(found)
+        else:
+            self.correlation.show_table(found.asked.table, found.classes)
+        self._sum_up()
+
+    def _tell(self, words: Any) -> None:
+        self.sentence.setText(words)
+
+    def _fit(self) -> None:
+        """Show the card where there is room; beside the list of columns it always is."""
+        room = scaled(_LEAST_SHEET) + self.card.least_width() + self._sides.spacing()
+        wide, columns = self.width() >= room, self.shows == COLUMNS
+        has_table = self._table is not None
+        directions = QBoxLayout.Direction
+        self._sides.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+        self._sides.setStretch(1, 0 if wide else 1)
+        self.card.setFixedWidth(self.card.least_width()) if wide else self._widen()
+        self.card.setVisible(has_table and (wide or columns))
+        self.filters.setVisible(self.shows in (ROWS, GAPS))
+        self.save_button.setVisible(has_table and self.shows in (ROWS, GAPS))
+
+    def _widen(self) -> None:
+        self.card.setMinimumWidth(0)
+        self.card.setMaximumWidth(16_777_215)  # Qt's own bound: as wide as the page
+
+    # ------------------------------------------------------------- the column
+
+    def point_column(self, name: str) -> None:
+        """Show the card of a column."""
+        if name and name != self.column and self._is_of_table(name):
+            self.column = name
+            self._sum_up()
+            self.overview.mark(name)
+
+    def _is_of_table(self, name: str) -> bool:
+        return self._table is not None and any(c.name == name for c in self._table.columns)
+
+    def _pointed_column(self) -> Column | None:
+        columns = () if self._table is None else self._table.columns
+        return next((column for column in columns if column.name == self.column), None)
+
+    def _sum_up(self) -> None:
+        column, table = self._pointed_column(), self._table
+        self.card.show_column(column)
+        if column is None or table is None or self.card.isHidden():
+            return
+        # A role changes nothing of what the cells are, but for the label's.
+        key = table.sha256, table.label, table.positive, column.name, column.role == "label"
+        if key == self._summing.key:
+            return
+        self.card.show_summary(None)
+        finder = self._finder
+        self._summing.start(
+            key,
+            lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
+        )
+
+    def _on_summary(self, _key: object, job: Job[float, ColumnSummary]) -> None:
+        if job.result is None:
+            self.card.show_summary(None)
+            self.card.show_problem("" if job.error is None else describe_failure(job.error)[0])
+            return
+        self.card.show_summary(job.result)
+        self._tell_column()
+
+    def _tell_column(self) -> None:
+        if self.shows == COLUMNS:
+            summary = self.card.summary
+            self._tell("" if summary is None else saying.column_sentence(summary))
+
+    def _on_role(self, name: str, role: str) -> None:
+        try:
+            self.session.set_roles(roles={name: role})
+        except InputError as error:
+            self.card.show_problem(str(error))
+
+    # ------------------------------------------------------------- the row
+
+    def show_rows(self, rows: Sequence[int], part: str = "", left: str = "") -> None:
+        """Show a row, or several, or a part of the table that a run made; ``left`` is whence."""
+        self.show_combo.setCurrentIndex(self.show_combo.findData(ROWS))
+        self.back_button.setText(f"Back to {left}")
+        self.back_button.setVisible(bool(left) and left != self.title)
+        self._going = tuple(rows)
+        if part or len(rows) > 1:
+            self._unfilter(part or CHOSEN, tuple(rows))
+        self.refresh()
+        if not self._finding.busy:
+            self._go()
+
+    def _go(self) -> None:
+        """Go to the rows that are asked for; a filter that hides them is taken away."""
+        rows, self._going = self._going, ()
+        if not rows or self.sheet.go_to(list(rows)):
+            return
+        wish = self.filters.wish
+        if wish.text or wish.of_class is not None or wish.part != ALL:
+            self._going = rows
+            self.session.told.emit("The filter was taken away: it hid the row")
+            self._unfilter()
+            self.session.turns.ask(self.refresh)
+
+    def _unfilter(self, part: str = ALL, chosen: tuple[int, ...] = ()) -> None:
+        """Ask for a part of the rows and nothing else, in the order in which they are sorted."""
+        before = self.filters.wish
+        order, down = before.order, before.descending
+        self.filters.put(Wish(part=part, chosen=chosen, order=order, descending=down))
+
+    def _on_pointed(self, row: int, column: str) -> None:
+        self.point_column(column)
+        self.session.point_at(row=row)
+
+    def _on_focus(self) -> None:
+        if not self.isVisible():
+            self.mark_stale()
+            return
+        self.refresh()
+        row = self.session.focus.row
+        if row is not None and row != self.sheet.place()[0]:
+            self.sheet.go_to([row])
+
+    def _on_gap(self, row: int, column: str) -> None:
+        self.point_column(column)
+        self.show_combo.setCurrentIndex(self.show_combo.findData(ROWS))
+        self.sheet.go_to([row], column)
+        self.session.point_at(row=row)
+
+    def _on_show(self) -> None:
+        self.pages.setCurrentIndex(self.show_combo.currentIndex())
+        self.correlation.show_controls(self.shows == CORRELATION)
+        if self.shows != COLUMNS:
+            self.overview.rest()
+        self.refresh()
+
+    def _on_back(self) -> None:
+        self._forget_back()
+        self.session.back_asked.emit()
+
+    def _forget_back(self) -> None:
+        self.back_button.hide()
+
+    # ------------------------------------------------------------- taking away
+
+    def copy_cells(self) -> None:
+        """Copy the selected cells, parted by tabs."""
+        columns, lines = self.sheet.selected()
+        if not columns or not len(lines):
+            return
+        if len(columns) * len(lines) > _MOST_COPIED:
+            told = f"More than {_MOST_COPIED:,} cells are not copied at once: save the rows"
+            self.session.told.emit(told)
+            return
+        rows = self.sheet.model_.rows[lines]
+        self._copying.start(
+            None, lambda post: as_text(columns, rows, lambda _part: stop_if_asked(post))
+        )
+
+    def _on_copied(self, _key: object, job: Job[float, str]) -> None:
+        if job.result is None:
+            self.session.failed.emit(*describe_failure(job.error or RuntimeError()))
+            return
+        QGuiApplication.clipboard().setText(job.result)
+        self.session.told.emit("Cells copied")
+
+    def _on_save(self) -> None:
+        if self._saving.busy:
+            self._saving.stop()
+            return
+        found = self.found
+        if found is None:
+            return
+        suggested = f"{found.asked.table.path.stem}-rows.csv"
+        path = prompts.ask_save_path(self, "Save the rows", suggested, "CSV (*.csv)")
+        if path is None:
+            return
+        columns, table = self.sheet.model_.columns, found.asked.table
+
+        def save(post: Any) -> None:
+            save_rows(
+                Path(path),
+                columns,
+                found.rows,
+                table.file_rows,
+                lambda part: stop_if_asked(post, part),
+            )
+
+        self.save_button.setText("Stop sa&ving")
+        self._saving.start(path, save)
+
+    def _on_saving(self, part: float) -> None:
+        self.session.told.emit(f"Saving rows: {100 * part:.0f} %")
+
+    def _on_saved(self, path: str, job: Job[float, None]) -> None:
+        self.save_button.setText("Save ro&ws…")
+        if job.error is None:
+            self.session.told.emit(f"Saved {path}")
+        elif isinstance(job.error, InputError):
+            self.session.failed.emit(str(job.error), "")
+        else:
+            self.session.told.emit(f"{path} was not saved")

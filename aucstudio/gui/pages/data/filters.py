@@ -1,0 +1,151 @@
+"""What narrows the rows: conditions on cells, a class, and what a run made of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import ElidedCombo, clearable, enable_item, label, named, tell
+from aucstudio.gui.pages.data.lookup import Wish
+from aucstudio.gui.state.timers import delayed
+from aucstudio.project.data.table import Table
+from aucstudio.project.survey.conditions import Condition
+from aucstudio.project.survey.scored import (
+    ALL,
+    CHOSEN,
+    FALSE_ALARM,
+    HELD,
+    MISRANKED,
+    MISSED,
+    TRAINED_ON,
+)
+
+_TYPING_MILLISECONDS = 300
+_PARTS = {
+    ALL: "All rows",
+    HELD: "Held out",
+    TRAINED_ON: "Trained on",
+    MISRANKED: "In misranked pairs",
+    FALSE_ALARM: "False positives",
+    MISSED: "Missed positives",
+    CHOSEN: "Chosen elsewhere",
+}
+_TIP = (
+    "Conditions, parted by semicolons: age >= 40; town = Bern; age = 20..30; name contains ann; "
+    'income missing; income known. Names with signs stand in quotes: "a = b" > 3'
+)
+
+
+class Filters(QWidget):
+    """Controls of the wish; ``changed`` tells that it is another one."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "data_filters", "Which rows are shown")
+        self.wish = Wish()
+        self.field = clearable(named(QLineEdit(), "data_filter_edit", "Conditions on cells"))
+        self.field.setPlaceholderText("Filter rows, as age >= 40; town = Bern; income missing")
+        plain_tooltip(self.field, _TIP)
+        self.class_combo = named(ElidedCombo(), "data_class_combo", "Class of the rows")
+        self.part_combo = named(
+            ElidedCombo(), "data_part_combo", "What the chosen run made of them"
+        )
+        plain_tooltip(self.part_combo, "What the chosen run, in its split, made of the rows")
+        for part, words in _PARTS.items():
+            self.part_combo.addItem(words, part)
+        self.count = label("", "muted", name="data_count")
+        self.problem = label("", "error", wrap=True, name="data_problem")
+        self.problem.hide()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.field, stretch=1)
+        row.addWidget(self.count)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self.problem)
+        self._typing = delayed(self, _TYPING_MILLISECONDS, self._take)
+        self.field.textChanged.connect(lambda _text: self._typing.start())
+        self.field.returnPressed.connect(self._take)
+        for combo in (self.class_combo, self.part_combo):
+            combo.activated.connect(lambda _index: self._take())
+
+    def offer(self, table: Table, has_run: bool) -> None:
+        """Offer the classes of a table, and the parts of a run where there is one."""
+        wanted: list[tuple[str, str | None]] = [("All classes", None)]
+        wanted += [(name, name) for name in table.classes]
+        wanted += [("Without a label", "")] if table.unlabelled else []
+        combo = self.class_combo
+        if [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] != wanted:
+            with QSignalBlocker(combo):
+                combo.clear()
+                for words, data in wanted:
+                    combo.addItem(words, data)
+        for part in _PARTS:
+            here = part == ALL or (bool(self.wish.chosen) if part == CHOSEN else has_run)
+            enable_item(self.part_combo, part, here)
+        wish = self.wish
+        if wish.of_class not in {data for _words, data in wanted}:
+            wish = dataclasses.replace(wish, of_class=None)
+        if not has_run and wish.part not in (ALL, CHOSEN):
+            wish = dataclasses.replace(wish, part=ALL)
+        self.put(wish)
+
+    def put(self, wish: Wish) -> None:
+        """Show another wish, without telling."""
+        self.wish = wish
+        self._typing.stop()
+        if self._typed() != wish.text:
+            with QSignalBlocker(self.field):
+                self.field.setText(wish.text)
+        _choose(self.class_combo, wish.of_class)
+        enable_item(self.part_combo, CHOSEN, bool(wish.chosen))
+        _choose(self.part_combo, wish.part)
+
+    def ask(self, **changes: object) -> None:
+        """Wish for something else, and tell."""
+        wish = dataclasses.replace(self.wish, **changes)  # type: ignore[arg-type]
+        if wish != self.wish:
+            self.put(wish)
+            self.changed.emit()
+
+    def narrow(self, condition: Condition) -> None:
+        """Ask for one more condition."""
+        parts = [part for part in (self._typed(), str(condition)) if part]
+        self.ask(text="; ".join(dict.fromkeys(parts)))
+
+    def show_count(self, shown: int, rows: int) -> None:
+        """Say how many rows there are."""
+        self.count.setText(f"{shown:,} of {rows:,} rows")
+
+    def show_problem(self, text: str) -> None:
+        """Say what is wrong with the conditions, or that nothing is."""
+        tell(self.problem, text, "error")
+        self.field.setProperty("invalid", bool(text))
+        self.field.style().unpolish(self.field)
+        self.field.style().polish(self.field)
+
+    def _typed(self) -> str:
+        return self.field.text().strip().rstrip(";").strip()
+
+    def _take(self) -> None:
+        self._typing.stop()
+        self.ask(
+            text=self._typed(),
+            of_class=self.class_combo.currentData(),
+            part=self.part_combo.currentData() or ALL,
+        )
+
+
+def _choose(combo: QComboBox, data: object) -> None:
+    for k in range(combo.count()):
+        # Not by findData, which takes None and an empty text for the same.
+        if combo.itemData(k) == data and (combo.itemData(k) is None) == (data is None):
+            combo.setCurrentIndex(k)
+            return

@@ -1,0 +1,187 @@
+"""The rows behind the sheet: cells are made when they are painted, and never kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor
+
+from aucstudio.gui.common.plain import tip_text
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.data.lookup import Extra, Found
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.table import Table
+from aucstudio.project.survey.scored import HELD_OUT, NEITHER
+
+Index = QModelIndex | QPersistentModelIndex
+
+GAP = "–"
+_LONGEST = 200  # characters of a cell
+# Plain numbers: Qt asks for every role of every cell, and comparing its own takes longer.
+_SHOWN, _TIP, _SIDE, _INK = (
+    int(role)
+    for role in (
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.TextAlignmentRole,
+        Qt.ItemDataRole.ForegroundRole,
+    )
+)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_ACROSS = Qt.Orientation.Horizontal
+
+
+class RowsModel(QAbstractTableModel):
+    """Rows of a table in an order, with the label first and the scores of runs after it.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        As they stand, the label and what runs add first.
+    rows : ndarray of int
+        The row of the table that stands in each line.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.columns: tuple[Column, ...] = ()
+        self.rows: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+        self._table: Table | None = None
+        self._extras: tuple[Extra, ...] = ()
+        self._first = 0  # place of the first extra column
+        self.retheme()
+
+    def retheme(self) -> None:
+        """Take on the present theme."""
+        theme = current_theme()
+        inks = (theme.positive, theme.negative, theme.muted, theme.text)
+        self._positive, self._negative, self._muted, self._text = map(QColor, inks)
+
+    def show_found(self, found: Found | None) -> None:
+        """Show other rows, or none."""
+        self.beginResetModel()
+        self._table = None if found is None else found.asked.table
+        self._extras = () if found is None else found.extras
+        self.rows = np.empty(0, dtype=np.intp) if found is None else found.rows
+        listed = () if self._table is None else self._table.columns
+        label = tuple(column for column in listed if column.role == "label")
+        others = tuple(column for column in listed if column.role != "label")
+        self._first = len(label)
+        self.columns = (*label, *(extra.column for extra in self._extras), *others)
+        self.endResetModel()
+
+    def column_of(self, name: str) -> int | None:
+        """Give the place of a column."""
+        return next((k for k, column in enumerate(self.columns) if column.name == name), None)
+
+    def line_of(self, row: int) -> int | None:
+        """Give the line in which a row of the table stands, if it does."""
+        found = np.flatnonzero(self.rows == row)
+        return int(found[0]) if len(found) else None
+
+    def extra(self, place: int) -> Extra | None:
+        """Give what a run adds, where that stands in a column."""
+        place -= self._first
+        return self._extras[place] if 0 <= place < len(self._extras) else None
+
+    # ------------------------------------------------------------- what Qt asks
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation != _ACROSS:
+            return self._row_head(section, int(role))
+        column, extra = self.columns[section], self.extra(section)
+        if role == _SHOWN:
+            return f"{_short(column.name)}\n{_facts(column) if extra is None else extra.facts}"
+        if role == _TIP:
+            return tip_text(extra.about if extra is not None else _about(column))
+        if role == _INK:
+            return self._muted if column.role == "ignore" else self._text
+        if role == _SIDE:
+            return _RIGHT if column.kind == "number" else _LEFT
+        return None
+
+    def _row_head(self, line: int, role: int) -> Any:
+        if role == _SHOWN:
+            return f"{self.rows[line] + 1:,}"
+        if role == _TIP and self._table is not None:
+            row = int(self.rows[line])
+            numbers = self._table.row_numbers
+            number = row + 1 if numbers is None else int(numbers[row])
+            return f"Row {row + 1:,} of the table, data row {number:,} of the file"
+        return _RIGHT if role == _SIDE else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == _SHOWN:
+            return self._cell(index)
+        if role == _SIDE:
+            return _RIGHT if self.columns[index.column()].kind == "number" else _LEFT
+        if role == _INK:
+            return self._ink(index)
+        return self._tip(index) if role == _TIP else None
+
+    def _cell(self, index: Index) -> str:
+        place = index.column()
+        value = self.columns[place].values[self.rows[index.row()]]
+        if value is None or value != value:
+            return GAP
+        if isinstance(value, str):
+            return value[:_LONGEST].replace("\n", " ")
+        text = f"{value:.6g}" if self.extra(place) is not None else spell_number(value)
+        return text.replace("-", "−")
+
+    def _ink(self, index: Index) -> QColor | None:
+        place = index.column()
+        column, row = self.columns[place], self.rows[index.row()]
+        value = column.values[row]
+        if value is None or value != value:
+            return self._muted
+        if column.role == "label" and self._table is not None:
+            wanted = self._table.positive
+            spelled = value if isinstance(value, str) else spell_number(value)
+            return self._positive if spelled == wanted else self._negative
+        extra = self.extra(place)
+        if extra is not None and extra.part is not None and extra.part[row] != HELD_OUT:
+            return self._muted
+        return self._muted if column.role == "ignore" else None
+
+    def _tip(self, index: Index) -> str | None:
+        extra, row = self.extra(index.column()), self.rows[index.row()]
+        if extra is not None and extra.part is not None:
+            part = int(extra.part[row])
+            words = "held out" if part == HELD_OUT else "trained on"
+            what = "has no score of this row" if part == NEITHER else f"this row was {words}"
+            return tip_text(f"{extra.about}: {what}")
+        value = self.columns[index.column()].values[row]
+        return tip_text(value) if isinstance(value, str) else None
+
+
+_ROLES = {"ignore": "ignored"}
+
+
+def _facts(column: Column) -> str:
+    missing = f" · {column.missing:,} missing" if column.missing else ""
+    role = _ROLES.get(column.role, column.role)
+    kind = "" if column.kind == role else f" · {column.kind}"
+    return f"{role}{kind}{missing}"
+
+
+def _about(column: Column) -> str:
+    parts = [column.name, _facts(column), column.why]
+    return "\n".join(part for part in parts if part)
+
+
+def _short(name: str) -> str:
+    name = name.replace("\n", " ")
+    return name if len(name) <= 28 else f"{name[:27]}…"

@@ -1,0 +1,171 @@
+"""What the page Data says in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.pages.data.lookup import Found
+from aucstudio.project.survey.correlation import SPEARMAN, Correlation
+from aucstudio.project.survey.gaps import GapMap
+from aucstudio.project.survey.scored import (
+    ALL,
+    CHOSEN,
+    FALSE_ALARM,
+    HELD,
+    MISRANKED,
+    MISSED,
+    TRAINED_ON,
+)
+from aucstudio.project.survey.summary import ColumnSummary
+from aucstudio.project.words import counted, figure_words, interval_words, percent_words
+
+_MANY_TEXTS = 20
+
+_PARTS = {
+    HELD: "held out in {0}",
+    TRAINED_ON: "trained on in {0}",
+    MISRANKED: "held out in {0}, and ranked wrongly against at least one row of the other class",
+    FALSE_ALARM: "negatives of {0} above its threshold",
+    MISSED: "positives of {0} not above its threshold",
+    CHOSEN: "chosen on another page",
+}
+
+
+def rows_sentence(found: Found) -> Statement:
+    """Say which rows are shown."""
+    asked, wish = found.asked, found.asked.wish
+    shown, total = len(found.rows), asked.table.rows
+    if shown == total:
+        head = f"All {counted(total, 'row')}"
+    elif not shown:
+        head = f"None of {counted(total, 'row')} is like that"
+    else:
+        head = f"{shown:,} of {counted(total, 'row')}"
+    if found.counts is not None and found.classes is not None and shown:
+        names = found.classes.names
+        head += ": " + " and ".join(
+            f"{count:,} {name}" for count, name in zip(found.counts, names, strict=True)
+        )
+    parts = []
+    if wish.part != ALL:
+        record, name, split = asked.runs[0] if asked.has_chosen else (None, "", 0)
+        several = record is not None and len(record.splits) > 1
+        of_run = f"split {split + 1} of {name}" if several else name
+        parts.append(f"These rows are {_PARTS[wish.part].format(of_run)}.")
+    if wish.order is not None:
+        how = "downwards" if wish.descending else "upwards"
+        parts.append(f"Sorted by {wish.order}, {how}; rows without a value come last.")
+    if asked.has_chosen or asked.runs:
+        parts.append("Scores in grey are of rows that were trained on.")
+    return Statement.of(f"{head}.", *parts)
+
+
+def area_sentence(summary: ColumnSummary) -> Statement:
+    """Say how a column ranks the classes by itself."""
+    if summary.area is None:
+        if summary.class_names and summary.kind == "text" and summary.distinct > _MANY_TEXTS:
+            return Statement("Most of its texts stand in one row alone: they rank nothing.")
+        if summary.class_names:
+            return Statement("One of the classes has no value here: there is no AUC.")
+        return Statement()
+    area, (first, second) = summary.area, summary.class_names
+    value = figure_words(area.value)
+    limits = "" if math.isnan(area.low) else f" (95 % {interval_words(area.low, area.high)})"
+    if summary.by_share:
+        many = summary.distribution.others or len(summary.distribution.names) > _MANY_TEXTS
+        return Statement.of(
+            f"By itself, with its values in the order of their share of {first}, it ranks with "
+            f"AUC {value}.",
+            "That order was found on the same rows, which flatters a column of many values."
+            if many
+            else "",
+        )
+    side = "High" if area.value >= 0.5 else "Low"
+    return Statement.of(
+        f"By itself it ranks {first} above {second} with AUC {value}{limits}.",
+        f"{side} values speak for {first}." if area.low > 0.5 or area.high < 0.5 else "",
+    )
+
+
+def column_sentence(summary: ColumnSummary) -> Statement:
+    """Say of a column what stands in its card."""
+    said = area_sentence(summary)
+    if not said.headline:
+        return Statement(f"{summary.name}: {counted(summary.distinct, 'different value')}.")
+    return Statement(f"{summary.name}: {said.headline}", said.more)
+
+
+def spread_words(summary: ColumnSummary) -> str:
+    """Say what the picture of a distribution leaves out."""
+    found = summary.distribution
+    if not found.shares.size:
+        return "No row has a value."
+    outside = [
+        f"{counted(count, 'value')} {side}"
+        for count, side in ((found.below, "below"), (found.above, "above"))
+        if count
+    ]
+    return f"Not drawn, far from the others: {' and '.join(outside)}." if outside else ""
+
+
+def gaps_sentence(found: GapMap, rows: int, left_out: int) -> Statement:
+    """Say where cells are missing."""
+    if not found.columns:
+        return Statement("No column has a missing value.")
+    lines = len(found.starts) - 1
+    shares = found.missing.mean(axis=0) if lines else found.missing.sum(axis=0)
+    worst = int(shares.argmax())
+    many = counted(len(found.columns) + left_out, "column")
+    has = "has" if many.startswith("1 ") else "have"
+    return Statement.of(
+        f"{many} {has} gaps, most of them {found.columns[worst]} "
+        f"({percent_words(float(shares[worst]))}).",
+        f"{found.rows:,} of {counted(rows, 'row')} lack a value in at least one of them.",
+        "Rows stand as in the sheet, from the top; the strip at the left is their class."
+        + (f" Each line is some {round(rows / lines):,} rows." if lines and rows > lines else ""),
+        f"The {left_out:,} columns with fewest gaps are not drawn." if left_out else "",
+    )
+
+
+def correlation_sentence(
+    found: Correlation, kind: str, rows: int, left_out: int, pair: tuple[int, int] | None
+) -> Statement:
+    """Say which columns go together."""
+    name = "Spearman" if kind == SPEARMAN else "Pearson"
+    if len(found.columns) < 2:
+        return Statement("There are no two columns of numbers to correlate.")
+    values = abs(found.values.copy())
+    values[range(len(values)), range(len(values))] = math.nan
+    if pair is None:
+        if not (values == values).any():
+            return Statement("No two columns vary together on enough rows.")
+        values[values != values] = -1.0
+        pair = (int(values.max(axis=1).argmax()), int(values[values.max(axis=1).argmax()].argmax()))
+        head = f"{pair_words(found, *pair)}: no two columns go together more."
+    else:
+        head = f"{pair_words(found, *pair)}."
+    return Statement.of(
+        head,
+        f"{name}'s coefficient, over the rows that have both values.",
+        f"Of {rows:,} rows {found.looked_at:,} were looked at, evenly spaced."
+        if found.looked_at < rows
+        else "",
+        f"Of {len(found.columns) + left_out:,} columns of numbers those are drawn whose AUC by "
+        "itself is farthest from one half."
+        if left_out
+        else "",
+    )
+
+
+def pair_words(found: Correlation, one: int, other: int) -> str:
+    """Say how two columns go together."""
+    value = found.values[one, other]
+    names = f"{found.columns[one]} and {found.columns[other]}"
+    if one == other:
+        return found.columns[one]
+    if math.isnan(value):
+        return f"{names}: no coefficient"
+    return f"{names}: {value:+.2f} over {counted(int(found.rows[one, other]), 'row')}".replace(
+        "-", "−"
+    )

@@ -1,0 +1,166 @@
+"""Dates and times as numbers: days since 1970-01-01 in UTC; a time of day as hours.
+
+One pattern with numbered parts decides for Python and for DuckDB alike what a date is, and both
+compute with its parts in the same order.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+
+_YEAR, _MONTH, _DAY = "([1-9][0-9]{3})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
+_SHORT_YEAR = "([1-9][0-9]{3}|[0-9]{2})"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ENDINGS = "uary|ruary|ch|il|e|y|ust|tember|ember|ober|t"
+_NAME = rf"({'|'.join(_MONTHS)})(?:{_ENDINGS})?\.?"
+_CLOCK = (
+    r"([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9](?:[.,][0-9]{1,9})?))?(?: ?([ap])\.?m\.?)?"
+)
+_ZONE = r"(?: ?(?:z|utc|gmt|([+-][0-9]{2}:?(?:[0-9]{2})?)))?"
+_TIME = rf"(?:(?:t|:|,? +){_CLOCK}{_ZONE})?"
+_DAYS = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
+
+# By name, the pattern of the day and what its parts are.
+_LAYOUTS = {
+    "y-m-d": (rf"{_YEAR}([-/.]){_MONTH}\2{_DAY}", "y_md"),
+    "ymd": ("((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])", "ymd"),
+    "d.m.y": (rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}", "d_my"),
+    "m/d/y": (rf"{_MONTH}([-/.]){_DAY}\2{_SHORT_YEAR}", "m_dy"),
+    "d mon y": (rf"{_DAYS}{_DAY}[-/. ]? ?{_NAME}[-/., ]? ?{_SHORT_YEAR}", "dby"),
+    "mon d y": (rf"{_DAYS}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}", "bdy"),
+    "y-m": (rf"{_YEAR}[-/.m]{_MONTH}", "ym"),
+    "m/y": (rf"{_MONTH}[-/.]{_YEAR}", "my"),
+    "mon y": (rf"{_NAME}[-/ ]{_SHORT_YEAR}", "by"),
+    "h:m": (_CLOCK, ""),
+}
+LAYOUTS = tuple(_LAYOUTS)
+# Those that a whole number could be too.
+DIGITS = "ymd"
+# Years of two digits are of 1970 to 2069.
+_PIVOT = 70
+
+
+@functools.cache
+def pattern(layout: str) -> str:
+    """Give the regular expression that a stripped cell matches in full, in lower case."""
+    return _without_back_references(layout) if layout else ""
+
+
+def _without_back_references(layout: str) -> str:
+    """DuckDB's expressions cannot refer back: list the marks one after the other instead."""
+    day, parts = _LAYOUTS[layout]
+    if r"\2" in day:
+        day = "|".join(
+            day.replace("([-/.])", re.escape(mark)).replace(r"\2", re.escape(mark))
+            for mark in "-/."
+        )
+    # Without capturing: parts are taken by `taken`, which need not tell good dates from bad.
+    whole = re.sub(r"\((?!\?)", "(?:", day)
+    clock = re.sub(r"\((?!\?)", "(?:", _TIME)
+    return f"(?:{whole})" + (clock if parts and len(parts) > 2 else "")
+
+
+@functools.cache
+def _taking(layout: str) -> tuple[str, str]:
+    """Give the pattern that takes a matching cell apart, and the letters of its parts."""
+    day, parts = _LAYOUTS[layout]
+    day = day.replace("([-/.])", "[-/.]").replace(r"\2", "[-/.]")
+    parts = parts.replace("_", "")
+    if not parts:
+        return day, "HMSp"
+    return (day + _TIME, parts + "HMSpz") if len(parts) > 2 else (day, parts)
+
+
+def read(cell: str, layout: str) -> float:
+    """Read a cell that matches; infinite where there is no such day."""
+    taking, names = _taking(layout)
+    found = re.fullmatch(taking, cell.lower())
+    if found is None:
+        return float("inf")
+    part = dict(zip(names, (text or "" for text in found.groups()), strict=True))
+    seconds = _seconds(part)
+    if layout == "h:m":
+        return seconds / 3600.0
+    try:
+        day = datetime.date(_year(part["y"]), _month(part), int(part.get("d", 1)))
+    except ValueError:
+        return float("inf")
+    return ((day.toordinal() - _EPOCH) * 86400.0 + seconds) / 86400.0
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def _year(text: str) -> int:
+    year = int(text)
+    return year if len(text) > 2 else year + (1900 if year >= _PIVOT else 2000)
+
+
+def _month(part: dict[str, str]) -> int:
+    return _MONTHS.index(part["b"]) + 1 if "b" in part else int(part["m"])
+
+
+def _seconds(part: dict[str, str]) -> float:
+    if not part.get("H"):
+        return 0.0
+    hours = int(part["H"])
+    if part["p"]:
+        hours = hours % 12 + (12 if part["p"] == "p" else 0)
+    second = float(part["S"].replace(",", ".")) if part["S"] else 0.0
+    zone = part.get("z", "").replace(":", "")
+    offset = 0
+    if zone:
+        offset = int(zone[1:3]) * 3600 + int(zone[3:] or 0) * 60
+        offset = -offset if zone[0] == "-" else offset
+    return (hours * 3600 + int(part["M"]) * 60 - offset) + second
+
+
+def sql(cell: str, layout: str) -> str:
+    """Write the DuckDB expression that reads a stripped cell, in lower case, as :func:`read`."""
+    taking, names = _taking(layout)
+    quoted = "'" + taking.replace("'", "''") + "'"
+    listed = ", ".join(f"'x{name}'" for name in names)
+    # The names must differ in more than their case.
+    listed = (
+        listed.replace("'xM'", "'xminute'").replace("'xH'", "'xhour'").replace("'xS'", "'xsec'")
+    )
+    took = f"regexp_extract({cell}, '^(?:' || {quoted} || ')$', [{listed}])"
+    seconds = _seconds_sql("z" in names) if "H" in names else "0.0::DOUBLE"
+    if layout == "h:m":
+        value = f"{seconds} / 3600.0::DOUBLE"
+    else:
+        days = f"(({_day_sql(names)}) - DATE '1970-01-01')"
+        value = f"({days}::DOUBLE * 86400.0::DOUBLE + {seconds}) / 86400.0::DOUBLE"
+    return f"list_transform([{took}], lambda t: coalesce({value}, 'inf'::DOUBLE))[1]"
+
+
+def _day_sql(names: str) -> str:
+    year = (
+        "CASE WHEN length(t.xy) > 2 THEN t.xy WHEN t.xy >= '70' THEN '19' || t.xy "
+        "ELSE '20' || t.xy END"
+    )
+    months = "', '".join(_MONTHS)
+    month = f"list_position(['{months}'], t.xb)::VARCHAR" if "b" in names else "t.xm"
+    day = "lpad(t.xd, 2, '0')" if "d" in names else "'01'"
+    return f"try_cast(({year}) || '-' || lpad({month}, 2, '0') || '-' || {day} AS DATE)"
+
+
+def _seconds_sql(zoned: bool) -> str:
+    hour = "coalesce(try_cast(t.xhour AS BIGINT), 0)"
+    hour = (
+        f"CASE WHEN t.xp = '' THEN {hour} ELSE {hour} % 12 + "
+        "CASE WHEN t.xp = 'p' THEN 12 ELSE 0 END END"
+    )
+    minute = "coalesce(try_cast(t.xminute AS BIGINT), 0)"
+    whole = f"(({hour}) * 3600 + {minute} * 60"
+    if zoned:
+        zone = "replace(t.xz, ':', '')"
+        size = (
+            f"(coalesce(try_cast({zone}[2:3] AS BIGINT), 0) * 3600 + "
+            f"coalesce(try_cast({zone}[4:5] AS BIGINT), 0) * 60)"
+        )
+        whole += f" - CASE WHEN t.xz[1] = '-' THEN -{size} ELSE {size} END"
+    second = "coalesce(try_cast(replace(t.xsec, ',', '.') AS DOUBLE), 0.0::DOUBLE)"
+    return f"({whole})::DOUBLE + {second})"

@@ -1,0 +1,225 @@
+"""Which marks a delimited text file is written with: between cells, around them, before remarks."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+import re
+from collections.abc import Sequence
+
+from aucstudio.project.data.text.dialect import BLANK, DELIMITERS, Dialect, Row
+from aucstudio.project.data.text.numerals import BLANKS, formats
+from aucstudio.project.data.text.records import Cutter
+
+Record = tuple[int, Row]
+
+# Whatever these lines are, they are cut in their own way.
+_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=-]*---[ \t|+:=-]*$", re.MULTILINE)
+_RULED = re.compile("[ \t|+:=-]*---[ \t|+:=-]*")
+# Marks that separate cells where nothing else does.
+_RARE = ":~^&\x01\x1f"
+_COMMENTS = ("#", "%", "//", ";", "!")
+_VALUE = re.compile(
+    r"[\W_]*[0-9][\W_0-9]*(?:[eEdD][+-]?[0-9]+)?[\W_]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?"
+)
+# So many rows have to be cut alike before other ways to cut them are not looked for.
+_SURE, _LIKELY = 0.9, 0.75
+_MOST_SAMPLED = 1 << 18
+_LEAST_LINES = 3
+
+
+def is_value(cell: str) -> bool:
+    """Tell whether a cell may be a number, an amount, a date: digits, and no words."""
+    return _VALUE.fullmatch(cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is a number, written in whatever way."""
+    return any(form.matches(cell) for form in formats("."))
+
+
+def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record]:
+    """Cut the first lines of a file into rows of stripped cells, with their lines.
+
+    ``whole`` if there are no more lines; else the last row may be a part of one.
+    """
+    lines = text.split("\n")
+    cutter = Cutter(dialect, width)
+    rows = [
+        (line, [cell.strip(BLANKS) for cell in cells])
+        for line, cells in cutter.rows(lines[dialect.skip :], dialect.skip + 1)
+    ]
+    return rows if whole or len(rows) < 2 else rows[:-1]
+
+
+def modal_width(rows: Sequence[Record]) -> int:
+    """Count the cells of most rows; rows of one cell decide only if there are no others."""
+    counts = collections.Counter(len(row) for _, row in rows)
+    return max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
+
+
+def find_marks(text: str, whole: bool, given: dict[str, str], skip: int) -> Dialect:
+    """Find delimiter, quotation mark, escape and places of columns; some may be ``given``."""
+    text, whole = (text, whole) if len(text) <= _MOST_SAMPLED else (text[:_MOST_SAMPLED], False)
+    text = _REMARKS.sub("", text)
+    if "delimiter" in given:
+        quote = given["quote"] if "quote" in given else _quote(text, given["delimiter"])
+        found = Dialect(delimiter=given["delimiter"], quote=quote, skip=skip)
+    else:
+        candidates = [
+            Dialect(delimiter=mark, quote=given.get("quote", _quote(text, mark)), skip=skip)
+            for mark in DELIMITERS
+        ]
+        fits = {dialect: fit(cut(text, whole, dialect)) for dialect in candidates}
+        found = max(fits, key=lambda dialect: fits[dialect])
+        if fits[found][0] < 1:
+            found = _by_blanks(text, whole, found, fits[found][0])
+        if not max(fits.values())[0] and found.delimiter != BLANK:
+            found = _by_rare_marks(text, whole, found)
+    found.check()
+    return dataclasses.replace(found, escape=_escape(text, whole, found))
+
+
+def fit(rows: Sequence[Record]) -> tuple[float, int]:
+    """Judge a way to cut rows: the share that is cut alike into cells that hold no other mark."""
+    width = modal_width(rows)
+    if width < 2:
+        return 0.0, 0
+    regular = [row for _, row in rows if len(row) == width]
+    marks = set(DELIMITERS)
+    clean = sum(marks.isdisjoint(cell) or is_number(cell) for row in regular for cell in row)
+    return len(regular) / len(rows) * clean / (width * len(regular)), width
+
+
+def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
+    """Take runs of blanks for the delimiter, or the places of the cells, where that fits better."""
+    blanks = dataclasses.replace(found, delimiter=BLANK, quote=_quote(text, BLANK))
+    rows = cut(text, whole, blanks)
+    by_blanks, width = fit(rows)
+    if len(rows) < _LEAST_LINES or not _holds_values(rows, width):
+        by_blanks = 0.0
+    if max(best, by_blanks) < _LIKELY and (edges := _edges(text)):
+        placed = dataclasses.replace(found, delimiter=BLANK, quote="", edges=edges)
+        by_place, width = fit(cut(text, whole, placed))
+        if by_place > max(best, by_blanks) and _holds_values(cut(text, whole, placed), width):
+            return placed
+    return blanks if by_blanks > best else found
+
+
+def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
+    """Take a mark that cuts nearly all rows alike, where no usual one cuts any."""
+    for mark in _RARE:
+        rare = dataclasses.replace(found, delimiter=mark)
+        rows = cut(text, whole, rare)
+        share, width = fit(rows)
+        if share >= _SURE and len(rows) >= _LEAST_LINES and _holds_values(rows, width):
+            return rare
+    return found
+
+
+def _holds_values(rows: Sequence[Record], width: int) -> bool:
+    """Tell whether at least one column is mostly of values: prose has none."""
+    regular = [row for _, row in rows if len(row) == width]
+    return any(
+        sum(is_value(row[k]) for row in regular) > len(regular) / 2 for k in range(max(width, 0))
+    )
+
+
+def _edges(text: str) -> tuple[int, ...]:
+    """Find where columns begin that are blank above and below each other; none if that is few."""
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()][:500]
+    for titles in range(min(6, max(0, len(lines) - _LEAST_LINES))):
+        body = lines[titles:]
+        if any("\t" in line for line in body):
+            return ()
+        length = max(map(len, body))
+        padded = [line.ljust(length) for line in body]
+        used = [
+            any(column) for column in zip(*(map(_is_ink, line) for line in padded), strict=True)
+        ]
+        starts = [k for k in range(length) if used[k] and (k == 0 or not used[k - 1])]
+        # Words of a cell may all end at one place: there is no name above the next ones.
+        ends = [*starts[1:], length]
+        edges = [i for i, j in zip(starts, ends, strict=True) if padded[0][i:j].strip()]
+        if len(edges) > 1:
+            return (0, *edges[1:])
+    return ()
+
+
+def _is_ink(character: str) -> bool:
+    return character != " "
+
+
+def _quote(text: str, delimiter: str) -> str:
+    d = r"\s" if delimiter == BLANK else re.escape(delimiter)
+    text = text[:65536]
+
+    def wrapped(quote: str) -> int:
+        cell = rf"(?:^|{d}) ?{quote}(?:[^{quote}]|{quote}{quote})*{quote}(?={d}|$)"
+        return len(re.findall(cell, text, re.MULTILINE))
+
+    return "'" if wrapped("'") > wrapped('"') and delimiter != "'" else '"'
+
+
+def _escape(text: str, whole: bool, dialect: Dialect) -> str:
+    """Tell whether a backslash stands before quotation marks inside cells."""
+    if not dialect.quote or f"\\{dialect.quote}" not in text or dialect.edges:
+        return ""
+    astray = []
+    for escape in ("", "\\"):
+        cutter = Cutter(dataclasses.replace(dialect, escape=escape))
+        collections.deque(cutter.rows(text.split("\n")), maxlen=0)
+        astray.append(cutter.irregular)
+    return "\\" if astray[1] < astray[0] else ""
+
+
+def find_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
+    """Find what remarks between the rows begin with, and their lines, counted from 1.
+
+    No row of the table may begin so, but the one with the names.
+    """
+    lines = text.split("\n")
+    width = modal_width(cut(text, True, dialect))
+    ruled = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
+    for mark in (*_COMMENTS, *ruled[:1]):
+        if mark == dialect.delimiter:
+            continue
+        marked = [k for k, line in enumerate(lines) if line.lstrip().startswith(mark)]
+        marked = [k for k in marked if k >= dialect.skip]
+        if not marked or (len(marked) > len(lines) / 2 and len(marked) > len(lines) - 3):
+            continue
+        plain = dataclasses.replace(dialect, skip=0)
+        rest = [k for k in marked if not _is_leading(k, marked, lines)]
+        regular = [k for k in rest if len(_only(lines[k], plain)) == width]
+        if not regular or mark in ruled:
+            return mark, [k + 1 for k in marked]
+    return "", []
+
+
+def _is_leading(k: int, marked: Sequence[int], lines: Sequence[str]) -> bool:
+    known = set(marked)
+    return all(j in known or not lines[j].strip() for j in range(k))
+
+
+def _only(line: str, dialect: Dialect) -> Row:
+    return next((cells for _, cells in Cutter(dialect).rows([line])), [])
+
+
+def uncommented(line: str, mark: str) -> str:
+    """Give a line of remarks without what it begins with."""
+    return line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
+
+
+def counts_up(cells: Row, below: Sequence[Row] = ()) -> bool:
+    """Tell whether the numbers of a row follow on each other: names by a program, or years."""
+    numbers = [(k, int(cell)) for k, cell in enumerate(cells) if re.fullmatch("[0-9]{1,6}", cell)]
+    others = [cell for cell in cells if is_number(cell)]
+    if len(numbers) != len(others) or len(numbers) < 3:
+        return False
+    offsets = {number - k for k, number in numbers}
+    steps = [b[1] - a[1] for a, b in itertools.pairwise(numbers)]
+    are_years = all(1900 <= number <= 2100 for _, number in numbers) and len(set(steps)) == 1
+    if offsets == {1} and all(re.fullmatch("[0-9]+", cell) for row in below for cell in row):
+        return False
+    return (len(offsets) == 1 and offsets <= {-1, 0, 1}) or (are_years and steps[0] > 0)

@@ -1,0 +1,231 @@
+"""What is worth saying of a text file that was read: sentences, with the columns they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.text.dialect import Dialect, TextSample
+from aucstudio.project.data.text.encoding import Decoding
+from aucstudio.project.data.text.layout import Layout
+from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
+from aucstudio.project.data.text.reader import Contents, Kept
+from aucstudio.project.data.text.rejects import Unreadable
+from aucstudio.project.data.text.rows import AGAIN, TOTALS
+from aucstudio.project.data.text.settle import holds_codes, is_ambiguous, is_per_cent
+
+# A column is worth a word if it would be one of numbers but for a few cells.
+_NEARLY = 0.8
+_SHOWN = 5
+_ZEROS = re.compile("0[0-9]+")
+_STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
+_STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
+_LAYOUT_WORDS = {
+    "y-m-d": "year, month, day",
+    "ymd": "year, month, day",
+    "d.m.y": "day, month, year",
+    "m/d/y": "month, day, year",
+    "d mon y": "day, month, year",
+    "mon d y": "month, day, year",
+    "y-m": "year, month",
+    "m/y": "month, year",
+    "mon y": "month, year",
+}
+
+
+def about_layout(
+    layout: Layout, decoding: Decoding, names_told: Sequence[str], names: Sequence[str]
+) -> Iterator[Finding]:
+    """Say what was found above the rows: encoding and names."""
+    yield from (Finding("encoding", sentence) for sentence in decoding.told)
+    yield from (Finding("header", sentence) for sentence in layout.notes)
+    if (
+        layout.dialect.header
+        and layout.dialect.short_header == "last"
+        and any(layout.sample.column(layout.sample.width - 1))
+    ):
+        yield Finding(
+            "header",
+            f"the header has one name too few: names were given from the left, and the last "
+            f"column is called {names[-1]!r}",
+            (names[-1],),
+        )
+    yield from (Finding("header", sentence) for sentence in names_told)
+
+
+def about_columns(
+    columns: Sequence[Column],
+    contents: Contents,
+    sample: TextSample,
+    dialect: Dialect,
+    unreadable: Mapping[str, Unreadable],
+) -> Iterator[Finding]:
+    """Say what columns hold that is not plain numbers or plain words."""
+    names = [column.name for column in columns]
+    yield from _stamped(columns)
+    yield from _missing(columns, sample, dialect)
+    yield from about_cells(names, contents, sample, dialect, unreadable)
+
+
+def about_cells(
+    names: Sequence[str],
+    contents: Contents | Kept,
+    sample: TextSample,
+    dialect: Dialect,
+    unreadable: Mapping[str, Unreadable],
+) -> Iterator[Finding]:
+    """Say what columns hold, as far as the cells themselves are not needed."""
+    forms = {name: contents.forms[k] for k, name in enumerate(names)}
+    cells = {name: sample.column(k) for k, name in enumerate(names)}
+    yield from _about_forms(forms, cells)
+    yield from _about_dates(forms, cells)
+    yield from _about_codes(forms, cells, dialect)
+    for name, found in unreadable.items():
+        yield Finding("kind", _unreadable(name, found), (name,), found.count)
+    strays = {
+        k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
+    } | contents.strays
+    for k, cell in sorted(strays.items()):
+        if cell:
+            sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
+            yield Finding("kind", sentence, (names[k],))
+    yield from _left_out(contents)
+
+
+def _about_forms(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    known = {name: form for name, form in forms.items() if form is not None}
+    yield from _about(
+        [name for name, form in known.items() if form.grouped and not form.dressed],
+        "has thousands marks in its numbers",
+        "have thousands marks in their numbers",
+    )
+    yield from _about(
+        [name for name, form in known.items() if is_per_cent(form)],
+        "is in per cent: 5% is read as 5",
+        "are in per cent: 5% is read as 5",
+    )
+    for name, form in known.items():
+        if form.affix and not is_per_cent(form):
+            yield Finding("kind", f"column {name} is in {form.affix}", (name,))
+    yield from _about(
+        [name for name, form in known.items() if form.dressed and not form.affix],
+        "has numbers in another notation: negative in brackets or by a minus behind, or D for E",
+        "have numbers in another notation: negative in brackets or by a minus behind, or D for E",
+    )
+    yield from _about(
+        [
+            name
+            for name, form in known.items()
+            if not form.layout and any(c[:1] == "0" and _ZEROS.fullmatch(c) for c in cells[name])
+        ],
+        "holds codes with leading zeros, read as numbers",
+        "hold codes with leading zeros, read as numbers",
+    )
+
+
+def _about_dates(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    for name, form in forms.items():
+        if form is None or not form.layout:
+            continue
+        if form.layout == "h:m":
+            yield Finding("kind", f"column {name} holds times of day, read as hours", (name,))
+        else:
+            order = _LAYOUT_WORDS[form.layout]
+            doubt = ""
+            if is_ambiguous(form, cells[name]):
+                doubt = "; day and month could be the other way round"
+            sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
+            yield Finding("kind", sentence, (name,))
+
+
+def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
+    """Say which numbers look like the times of computers."""
+    for column in columns:
+        if _STAMPED.search(column.name.lower()) and (unit := _stamps(column)):
+            sentence = f"column {column.name} looks like times: {unit} since 1970-01-01"
+            yield Finding("kind", sentence, (column.name,))
+
+
+def _stamps(column: Column) -> str:
+    """Tell the unit of what may be Unix's times; empty if it cannot be that."""
+    if column.kind == "text" or column.distinct < 2 or not column.is_integer():
+        return ""
+    known = column.values[column.known()]
+    low, high = float(known.min()), float(known.max())
+    return next((unit for least, most, unit in _STAMPS if least <= low and high <= most), "")
+
+
+def _about_codes(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]], dialect: Dialect
+) -> Iterator[Finding]:
+    for name, form in forms.items():
+        if form is None and holds_codes(cells[name], dialect.number_words):
+            sentence = f"column {name} holds codes with leading zeros and is read as text"
+            yield Finding("identifier", sentence, (name,))
+
+
+def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) -> Iterator[Finding]:
+    """Name the words that were taken for missing values, as far as the sample shows them."""
+    words: dict[str, None] = {}
+    total = 0
+    for k, column in enumerate(columns):
+        total += column.missing
+        if column.missing:
+            said = dialect.number_words if column.kind == "number" else dialect.text_words
+            words |= dict.fromkeys(c for c in sample.column(k) if c and c.lower() in said)
+    if total:
+        also = f", spelled {', '.join(map(repr, words))} or empty" if words else ""
+        plural = "s" if total > 1 else ""
+        yield Finding("missing", f"{total} cell{plural} without a value{also}", (), total)
+
+
+def _unreadable(name: str, found: Unreadable) -> str:
+    """Say which cells of a column of numbers are none."""
+    shown = [f"{text!r} ({count})" if count > 1 else repr(text) for text, count in found.spellings]
+    more = found.count - sum(count for _, count in found.spellings)
+    listed = ", ".join(shown[:_SHOWN])
+    if len(shown) > _SHOWN or more:
+        listed += " and others"
+    plural = "s are no numbers and count" if found.count > 1 else " is no number and counts"
+    where = "" if found.line is None else f"; the first in line {found.line}"
+    return f"column {name}: {found.count} cell{plural} as missing: {listed}{where}"
+
+
+def _stray(cells: list[str], dialect: Dialect) -> str:
+    """Find the cell that spoils a column of numbers; empty if it is text anyway."""
+    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
+    other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
+    return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
+
+
+def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
+    """Say which rows were left out: those that are no rows, and those that cannot be read."""
+    others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS)]
+    for reason in (AGAIN, TOTALS):
+        lines = [row.line for row in contents.rejected if row.reason == reason]
+        if lines:
+            shown = ", ".join(map(str, lines[:_SHOWN])) + (" ..." if len(lines) > _SHOWN else "")
+            sentence = f"line{'s' if len(lines) > 1 else ''} {shown} left out: {reason}"
+            yield Finding("header" if reason == AGAIN else "rejected", sentence, (), len(lines))
+    count = contents.rejected_rows - (len(contents.rejected) - len(others))
+    if count and others:
+        sentence = (
+            f"{count} row{'s' if count > 1 else ''} left out, the first in line "
+            f"{others[0].line}: {others[0].reason}"
+        )
+        yield Finding("rejected", sentence, (), count)
+
+
+def _about(names: list[str], one: str, several: str) -> Iterator[Finding]:
+    """Say something about columns; nothing if there are none."""
+    if names:
+        more = len(names) - _SHOWN
+        shown = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        sentence = f"column {shown} {one}" if len(names) == 1 else f"columns {shown} {several}"
+        yield Finding("kind", sentence, tuple(names))

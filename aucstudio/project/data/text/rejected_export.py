@@ -1,0 +1,61 @@
+"""The rows that were left out of a text table, as a table of their own."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+from pathlib import Path
+
+from aucstudio.project import scratch
+from aucstudio.project.data.table_info import TableInfo
+from aucstudio.project.data.text.delimited import open_delimited
+from aucstudio.project.data.text.rejects import Source
+from aucstudio.project.data.text.rows import judged_rows
+from aucstudio.project.errors import InputError
+
+
+def write_rejected(table: TableInfo, target: str | Path) -> int:
+    """Write the rows that were left out as CSV: line, reason, and the text as it stands.
+
+    Parameters
+    ----------
+    table : TableInfo
+        Read from a text file, which is read again.
+    target : str or Path
+
+    Returns
+    -------
+    int
+        How many rows were written.
+
+    Raises
+    ------
+    InputError
+        If the file is not there any more, or ``target`` cannot be written.
+    """
+    given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
+    with scratch.folder() as folder:
+        opened = open_delimited(table.path, given, folder, lambda *_: None)
+        reasons = {row.line: row.reason for row in judged_rows(opened.source) if row.reason}
+        try:
+            _write(opened.source, reasons, Path(target))
+        except OSError as error:
+            raise InputError(
+                f"{target} cannot be written ({error.strerror}); choose another place",
+                file=str(target),
+            ) from error
+    return len(reasons)
+
+
+def _write(source: Source, reasons: dict[int, str], target: Path) -> None:
+    last = max(reasons, default=0)
+    with (
+        source.path.open(encoding="utf-8-sig", newline="\n") as file,
+        target.open("w", encoding="utf-8", newline="") as written,
+    ):
+        writer = csv.writer(written, lineterminator="\n")
+        writer.writerow(["line", "reason", "text"])
+        for number, line in enumerate(itertools.islice(file, last), 1):
+            if number in reasons:
+                writer.writerow([number, reasons[number], line.rstrip("\r\n")])

@@ -1,0 +1,209 @@
+"""The rows of cells below the names of a text file, and why some are left out."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import dataclasses
+import itertools
+import mmap
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from aucstudio.project.data.text.dialect import Dialect, Row
+from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.records import Cutter
+from aucstudio.project.data.text.rejects import (
+    MAX_REJECTED,
+    LeftOut,
+    Rejected,
+    Source,
+    Tidied,
+    Unreadable,
+    cells_instead,
+)
+from aucstudio.project.data.text.totals import is_total
+
+AGAIN = "the names of the columns again"
+TOTALS = "a row of totals"
+
+# Rows at the end among which totals are looked for.
+_LAST = 3
+_TAIL, _SHORTEST_HEADER = 1 << 16, 3
+_TOLD_EVERY = 1 << 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A row below the names: the line it begins in, its cells, and why it is left out, if it is."""
+
+    line: int
+    cells: Row
+    reason: str = ""
+
+
+def judged_rows(source: Source) -> Iterator[Judged]:
+    """Walk over the rows below the names."""
+    with source.path.open(encoding="utf-8-sig", newline="\n") as file:
+        yield from _judged(source, file)
+
+
+def _judged(source: Source, file: TextIO) -> Iterator[Judged]:
+    dialect, width = source.dialect, len(source.names)
+    rest: Iterator[str] = itertools.islice(file, dialect.skip, None)
+    skip, above = dialect.skip, 0
+    if dialect.header:
+        above = dialect.upper_rows + 1 + dialect.lower_rows
+        if dialect.comment and (first := next(rest, "")):
+            # The names may stand in a line that begins as remarks do.
+            is_remark = first.lstrip().startswith(dialect.comment)
+            rest = rest if is_remark else itertools.chain([first], rest)
+            skip, above = skip + is_remark, above - is_remark
+    rows = itertools.islice(Cutter(dialect, width).rows(rest, skip + 1), above, None)
+    judged = (_judge(source, line, cells) for line, cells in rows)
+    yield from _without_totals(judged) if dialect.totals else judged
+
+
+def _judge(source: Source, line: int, cells: Row) -> Judged:
+    width = len(source.names)
+    if len(cells) == width + 1 and not cells[-1]:
+        cells = cells[:-1]
+    if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
+        return Judged(line, cells, AGAIN)
+    reason = "" if len(cells) == width else cells_instead(len(cells), width)
+    return Judged(line, cells, reason)
+
+
+def _is_again(source: Source, cells: Row) -> bool:
+    return tuple(cell.strip(BLANKS) for cell in cells) == source.header[: len(cells)] and len(
+        cells
+    ) in (len(source.header), len(source.names))
+
+
+def _without_totals(rows: Iterator[Judged]) -> Iterator[Judged]:
+    last: collections.deque[Judged] = collections.deque()
+    for row in rows:
+        last.append(row)
+        if len(last) > _LAST:
+            yield last.popleft()
+    ended = True
+    judged = []
+    for row in reversed(last):
+        ended = ended and (bool(row.reason) or is_total(row.cells))
+        judged.append(dataclasses.replace(row, reason=TOTALS) if ended and not row.reason else row)
+    yield from reversed(judged)
+
+
+def ends_in_totals(path: Path, dialect: Dialect) -> bool:
+    """Tell whether a row of totals is among the last lines of a file."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - _TAIL))
+        tail = file.read().decode("utf-8", "replace").rstrip().split("\n")[-_LAST:]
+    return any(is_total(cells) for _, cells in Cutter(dialect).rows(tail))
+
+
+def is_astray_later(source: Source) -> bool:
+    """Tell whether the names come again below the first row, or totals come last.
+
+    DuckDB would take both for rows; and names with quotation marks astray for more than names.
+    """
+    if source.dialect.totals or _has_names_astray(source):
+        return True
+    with source.path.open("rb") as file:
+        for _ in range(source.dialect.skip):
+            file.readline()
+        header = file.readline().rstrip(b"\r\n")
+        if not source.header or len(header) < _SHORTEST_HEADER:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b"\n" + header, content.find(header) + len(header)) >= 0
+
+
+def _has_names_astray(source: Source) -> bool:
+    with source.path.open(encoding="utf-8-sig", newline="\n") as file:
+        cutter = Cutter(source.dialect, len(source.names))
+        next(cutter.rows(itertools.islice(file, source.dialect.skip, None)), None)
+    return cutter.irregular > 0
+
+
+def kept_rows(source: Source) -> Iterator[tuple[int, Row]]:
+    """Walk over the rows that are not left out; slow, for messages only."""
+    return ((row.line, row.cells) for row in judged_rows(source) if not row.reason)
+
+
+class Gathered:
+    """Counts rows and those left out while they are walked over."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._listed: list[Rejected] = []
+        self._places: list[int] = []
+
+    def keeps(self, row: Judged) -> bool:
+        """Count a row; tell whether it is kept."""
+        self.total += 1
+        if not row.reason:
+            return True
+        self._places.append(self.total)
+        if len(self._listed) < MAX_REJECTED:
+            self._listed.append(Rejected(row.line, row.reason, self.total))
+        return False
+
+    def left_out(self) -> LeftOut:
+        return LeftOut(self._listed, np.array(self._places, dtype=np.int64))
+
+
+def tidied(source: Source, folder: Path, tell: Callable[[float], None]) -> Source:
+    """Write the rows of a file as DuckDB reads them, into a file of their own."""
+    path = folder / "tidy.csv"
+    gathered = Gathered()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for row in judged_rows(source):
+            if gathered.keeps(row):
+                writer.writerow(row.cells)
+            if gathered.total % _TOLD_EVERY == 0:
+                tell(min(1.0, gathered.total / max(source.lines, 1)))
+    return dataclasses.replace(source, tidied=Tidied(path, gathered.left_out()))
+
+
+def first_unreadable(
+    source: Source,
+    counts: Mapping[int, int],
+    forms: Mapping[int, NumberFormat | None],
+    spelled: Mapping[int, tuple[tuple[str, int], ...]] | None = None,
+) -> dict[str, Unreadable]:
+    """Look for the first cell that is no number in each of some columns.
+
+    Parameters
+    ----------
+    source : Source
+    counts : mapping of column to int
+        How many such cells there are.
+    forms : mapping of column to NumberFormat
+    spelled : mapping of column to pairs of text and int, optional
+        How these cells are spelled, and how often.
+    """
+    found: dict[int, tuple[str, int]] = {}
+    words = source.dialect.number_words
+    rows = kept_rows(source) if counts else iter(())
+    for line, row in rows:
+        for k in [k for k in counts if k not in found]:
+            form, cell = forms[k], row[k].strip(BLANKS)
+            if form and not is_missing_number(cell, words) and not _is_finite(cell, form):
+                found[k] = cell, line
+        if len(found) == len(counts):
+            break
+    return {
+        source.names[k]: Unreadable(n, text, line, (spelled or {}).get(k, ()))
+        for k, n in counts.items()
+        for text, line in [found.get(k, ("", None))]
+    }
+
+
+def _is_finite(cell: str, form: NumberFormat) -> bool:
+    return form.matches(cell) and not np.isinf(form.read(cell))

@@ -1,0 +1,245 @@
+"""What a column of text cells is: numbers, dates, or text; and which cells may be left out of it.
+
+A column is one of numbers where all its cells are, or where so few are not that a careful person
+would take these for slips and remarks. The rule looks at counts alone, so that it is the same for
+a short file, whose cells Python reads, and for a long one, whose cells DuckDB counts.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.numerals import (
+    MISSING_NUMBER,
+    PER_CENT,
+    NumberFormat,
+    formats,
+    is_missing_number,
+)
+
+# What else says, among numbers, that there is none: remarks, Excel's errors, limits of detection.
+_REMARKS = re.compile(
+    r"n\.? ?a\.?|n\.? ?d\.?|n\.? ?s\.?|not? ?-?(available|applicable|known|measured|detected|done|"
+    r"determined|tested|recorded|data|value|answer|response)|unknown|unk\.?|missing|"
+    r"undefined|undetermined|refused|pending|tbd|tba|error|err\.?|invalid|void|empty|blank|nil|"
+    r"nul|<na>|\(null\)|\[null\]|<null>|\\n|nat|inf|infinity|\+inf|-inf|[+-]?1\.#\w+|"
+    r"(below|above|under|over) .*|overflow|"
+    r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
+    r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
+    r"(<=?|>=?|\u2264|\u2265|~) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|nd|bql|blq|trace"
+)
+# Of these, what says so in a column of words too.
+_PLAIN_REMARKS = re.compile(
+    r"n\.a\.?|n\. a\.|<na>|\(null\)|\[null\]|<null>|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
+)
+_FIRST_OF_REMARKS = frozenset("nN<([\\#")
+_CURRENCIES = re.compile(
+    r"[$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20aa\u20ba\u20b4%\u2030]|(?:US|C|A)\$|z\u0142|K\u010d|"
+    r"(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|RUB|ZAR|Fr\.?|"
+    r"kr\.?|Rs\.?)(?![A-Za-z])"
+)
+# What a single capital measures is told from a code by the blank before it.
+_MEASURED = re.compile(
+    "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
+    "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
+    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|MB|GB|kB|px|dB|ppm)| ([AKVWtdy]))"
+)
+_DRESS = re.compile("[()\u2212\u2009\u2007\u00b4`]|[0-9] ?-$|[0-9.,][dD][+-]?[0-9]")
+_CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
+_LEADING_ZERO = re.compile("0[0-9]{2,}")
+_WHOLE = re.compile("[0-9]+")
+
+# Of all cells, those that may be no numbers, and how many spellings they may have.
+_SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
+# Whole numbers of so few values may be the names of levels.
+_FEW_LEVELS = 30
+# Of a column of remarks, the share of numbers that makes it one of numbers.
+_LEAST_NUMBERS = 0.2
+# Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
+MOST_OTHERS, _LOOKED_AT = 1_000, 50
+_DIGIT = re.compile("[0-9]")
+_PLAIN = NumberFormat()
+
+
+def is_remark(cell: str) -> bool:
+    """Tell whether a stripped cell says, among numbers, why there is none."""
+    return _REMARKS.fullmatch(cell.lower()) is not None
+
+
+def plain_remarks(columns: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Find the words that mean a missing value in any column, in lower case."""
+    found: dict[str, None] = {}
+    for cells in columns:
+        some = [cell.lower() for cell in cells if cell[:1] in _FIRST_OF_REMARKS]
+        found |= dict.fromkeys(filter(_PLAIN_REMARKS.fullmatch, some))
+    return tuple(found)
+
+
+def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int]) -> bool:
+    """Tell whether a column is one of numbers although some of its cells are none.
+
+    Parameters
+    ----------
+    numbers : int
+        Cells that are numbers.
+    levels : int
+        Different ones of these, or a few more than :data:`_FEW_LEVELS`.
+    whole : bool
+        Whether all of them are whole numbers without a sign.
+    others : mapping of str to int
+        The other cells, stripped, and how often they occur; missing ones aside.
+    """
+    strange = {cell: count for cell, count in others.items() if not is_remark(cell)}
+    remarks = sum(others.values()) - sum(strange.values())
+    count = sum(strange.values())
+    if not numbers or numbers < _LEAST_NUMBERS * (numbers + remarks + count):
+        return False
+    if not count:
+        return True
+    if len(strange) > _SPELLINGS:
+        return False
+    known = numbers + count
+    is_code = any(_CODE.fullmatch(cell) for cell in strange)
+    if is_code or (whole and levels <= _FEW_LEVELS):
+        return count <= _CODE_SHARE * known
+    return count <= _SHARE * known or (count == 1 and known >= 8)
+
+
+def few_levels_counted() -> int:
+    """Give how many different numbers have to be counted, and no more."""
+    return _FEW_LEVELS + 1
+
+
+def tries(
+    cells: Iterable[str], decimal: str, promised: NumberFormat | None = None
+) -> tuple[NumberFormat, ...]:
+    """List the formats that some cells may be written in, the likelier ones first.
+
+    What was ``promised`` by a sample is the likeliest.
+    """
+    plain = formats(decimal)
+    if promised is not None and promised not in plain:
+        plain = (promised, *plain)
+    known = [cell for cell in cells if _DIGIT.search(cell)]
+    if not known:
+        return plain
+    marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
+    if not marks:
+        # Cells of a measured quantity all end in the same unit.
+        units = {_unit(cell) for cell in known}
+        marks = units if len(units) == 1 and units != {""} else marks
+    dressed: list[NumberFormat] = []
+    if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
+        affix = next(iter(marks), "")
+        dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
+    return (*plain, *dressed, *_dates(known, decimal))
+
+
+def _unit(cell: str) -> str:
+    found = _MEASURED.fullmatch(cell)
+    return "" if found is None else found[1] or found[2]
+
+
+def _dates(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
+    some = cells[:: max(1, len(cells) // _LOOKED_AT)]
+    if not any(set("-/.:, ") & set(cell) or cell[-1:].isdigit() for cell in some):
+        return []
+    layouts = [layout for layout in dates.LAYOUTS if layout != dates.DIGITS]
+    # Where numbers are written as in English, so are days with strokes between.
+    if decimal == "." and 2 * sum("/" in cell for cell in some) > len(some):
+        layouts.insert(layouts.index("d.m.y"), layouts.pop(layouts.index("m/d/y")))
+    return [NumberFormat(decimal, layout=layout) for layout in layouts]
+
+
+def guess_form(
+    cells: Iterable[str], decimal: str, words: frozenset[str] = MISSING_NUMBER
+) -> NumberFormat | None:
+    """Find the format of a column from its stripped cells; None if it is text.
+
+    A column without any value counts as one of numbers.
+    """
+    known = [cell for cell in cells if not is_missing_number(cell, words)]
+    plain = formats(decimal)
+    fitting = next((form for form in plain if form.matches_all(known)), None)
+    if fitting is not None:
+        return _of_digits(fitting, known)
+    return settle(collections.Counter(known), decimal)
+
+
+def settle(
+    counted: Mapping[str, int], decimal: str, promised: NumberFormat | None = None
+) -> NumberFormat | None:
+    """Find the format of a column from its known cells and how often each occurs."""
+    if not any(map(_DIGIT.search, counted)):
+        return None
+    best = best_of(counted, tries([], decimal, promised))
+    others = sorted(cell for cell in counted if not best.matches(cell))[:MOST_OTHERS]
+    return nearly(counted, tries(others, decimal, promised))
+
+
+def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat:
+    """Give the format of the most cells; of equals the first."""
+    return max(forms, key=lambda form: sum(n for cell, n in counted.items() if form.matches(cell)))
+
+
+def forced_form(cells: Sequence[str], decimal: str) -> NumberFormat:
+    """Find the format of the most cells, for a column that a person says is one of numbers."""
+    forms = tries(cells, decimal)
+    return max(forms, key=lambda form: sum(map(form.matches, cells)))
+
+
+def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberFormat | None:
+    """Find the format of the most cells, if the others are so few that it is that of the column.
+
+    Parameters
+    ----------
+    counted : mapping of str to int
+        The known cells, and how often each occurs.
+    forms : sequence of NumberFormat
+        Those to try, the likelier first.
+    """
+    best = best_of(counted, forms)
+    numbers = {cell for cell in counted if best.matches(cell)}
+    others = {cell: count for cell, count in counted.items() if cell not in numbers}
+    whole = not best.layout and all(_WHOLE.fullmatch(cell) for cell in numbers)
+    total = sum(counted[cell] for cell in numbers)
+    if best.dressed and not best.affix and 2 * total < sum(counted.values()):
+        return None
+    return best if are_numbers(total, len(numbers), whole, others) else None
+
+
+def _of_digits(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
+    """Tell whether whole numbers are codes (None), days without marks, or numbers."""
+    if not known or not all(map(_WHOLE.fullmatch, known)):
+        return form
+    zeros = {cell for cell in known if _LEADING_ZERO.fullmatch(cell)}
+    if zeros and (len(zeros) > 1 or len(set(map(len, known))) == 1):
+        return None
+    day = NumberFormat(form.decimal, layout=dates.DIGITS)
+    if len(known[0]) == 8 and len(set(known)) > 2 and day.matches_all(known):
+        return day
+    return form
+
+
+def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
+    """Tell whether a column is text as its whole numbers begin with zeros."""
+    known = [cell for cell in cells if not is_missing_number(cell, words)]
+    return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
+
+
+def is_per_cent(form: NumberFormat | None) -> bool:
+    """Tell whether numbers are written with the sign of per cent."""
+    return form is not None and form.affix in PER_CENT
+
+
+def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:
+    """Tell whether the days and months of a column could be the other way round."""
+    other = {"d.m.y": "m/d/y", "m/d/y": "d.m.y"}.get(form.layout if form else "")
+    if form is None or other is None:
+        return False
+    swapped = NumberFormat(form.decimal, layout=other)
+    known = [cell for cell in cells if form.matches(cell)]
+    return bool(known) and swapped.matches_all(known)

@@ -1,0 +1,582 @@
+"""The Data page: rows found and sorted; columns, gaps and correlations; and the way here."""
+
+import csv
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from aucstudio.engine import roc
+from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
+from aucstudio.gui.pages.data.rows_model import GAP
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.survey.scored import FALSE_ALARM, HELD, MISRANKED, MISSED
+from tests.conftest import with_cells
+from tests.gui.conftest import PATIENCE, choose, make_record, put
+
+DOWN = Qt.SortOrder.DescendingOrder
+UP = Qt.SortOrder.AscendingOrder
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def view(session, open_view, qtbot):
+    made = open_view(DataView, session, (1100, 700))
+    shown(made, qtbot)
+    return made
+
+
+def shown(view, qtbot):
+    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+    return view.sentence.text()
+
+
+def rows(view):
+    return view.sheet.model_.rows.tolist()
+
+
+def cell(view, line, name):
+    model = view.sheet.model_
+    return model.index(line, model.column_of(name)).data()
+
+
+def look(view, qtbot, what):
+    choose(view.show_combo, what)
+    return shown(view, qtbot)
+
+
+def filter_by(view, qtbot, text):
+    view.filters.field.setText(text)
+    QTest.keyClick(view.filters.field, Qt.Key.Key_Return)
+    return shown(view, qtbot)
+
+
+# ------------------------------------------------------------- rows
+
+
+def test_every_cell_is_that_of_the_table_with_the_label_first(view, table):
+    model = view.sheet.model_
+    assert rows(view) == list(range(table.rows))
+    assert [c.name for c in model.columns] == ["outcome", "x0", "x1", "x2", "x3", "town"]
+    for line in (0, 5, table.rows - 1):
+        for column in table.columns:
+            value = column.values[line]
+            text = cell(view, line, column.name)
+            if isinstance(value, str):
+                assert text == value
+            else:
+                assert text == GAP if np.isnan(value) else float(text.replace("−", "-")) == value
+    assert cell(view, 5, "x1") == GAP
+    yes = sum(value == "yes" for value in table.column("outcome").values)
+    no = table.rows - yes
+    assert view.sentence.text().startswith(f"All {table.rows} rows: {yes} yes and {no} no.")
+    head = model.headerData(model.column_of("x1"), Qt.Orientation.Horizontal)
+    assert head == f"x1\nnumber · {table.column('x1').missing} missing"
+
+
+def test_a_click_on_a_head_sorts_stably_and_the_third_takes_it_back(view, table, qtbot):
+    header = view.sheet.horizontalHeader()
+    values = table.column("x1").values
+    place = view.sheet.model_.column_of("x1")
+    for expected in (
+        np.argsort(values, kind="stable"),
+        np.argsort(-values, kind="stable"),
+        np.arange(table.rows),
+    ):
+        at = QPoint(header.sectionViewportPosition(place) + 20, header.height() // 2)
+        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        shown(view, qtbot)
+        assert rows(view) == expected.tolist()
+    assert view.column == "x1"
+    # The number of a row is that of the table, wherever it stands.
+    view.sheet.sorting.emit("x0", True)
+    shown(view, qtbot)
+    first = int(np.argmax(table.column("x0").values))
+    head = view.sheet.model_.headerData(0, Qt.Orientation.Vertical)
+    assert head == str(first + 1)
+
+
+def test_conditions_narrow_the_rows_and_a_wrong_one_says_what_is_wrong(view, table, qtbot):
+    x0, town = table.column("x0").values, table.column("town").values
+    filter_by(view, qtbot, "x0 > 0.5; town = north")
+    expected = np.flatnonzero((x0 > 0.5) & (town == "north")).tolist()
+    assert rows(view) == expected
+    assert view.filters.count.text() == f"{len(expected)} of {table.rows} rows"
+    filter_by(view, qtbot, "x9 > 0.5")
+    assert "no column 'x9'" in view.filters.problem.text()
+    assert view.filters.problem.isVisible()
+    assert rows(view) == expected  # what was found before stays
+    filter_by(view, qtbot, "x0 > 99")
+    assert rows(view) == []
+    assert not view.filters.problem.isVisible()
+    assert view.sentence.text().startswith(f"None of {table.rows} rows")
+    filter_by(view, qtbot, "")
+    assert len(rows(view)) == table.rows
+
+
+def test_the_menu_of_a_cell_makes_conditions(view, table, qtbot):
+    model = view.sheet.model_
+
+    def pick(line, name, action):
+        menu = view.sheet.cell_menu(model.index(line, model.column_of(name)))
+        next(a for a in menu.actions() if a.objectName() == action).trigger()
+        menu.deleteLater()
+        shown(view, qtbot)
+
+    town = table.column("town").values
+    pick(3, "town", "data_like_action")
+    assert rows(view) == np.flatnonzero(town == town[3]).tolist()
+    row, x0 = rows(view)[2], table.column("x0").values
+    pick(2, "x0", "data_more_action")
+    assert rows(view) == np.flatnonzero((town == town[3]) & (x0 >= x0[row])).tolist()
+    assert view.filters.field.text() == f"town = {town[3]}; x0 >= {float(x0[row])!r}"
+    filter_by(view, qtbot, "")
+    pick(5, "x1", "data_like_action")
+    assert rows(view) == np.flatnonzero(np.isnan(table.column("x1").values)).tolist()
+    menu = view.sheet.head_menu(model.column_of("x1"))
+    next(a for a in menu.actions() if a.objectName() == "data_known_action").trigger()
+    menu.deleteLater()
+    shown(view, qtbot)
+    assert rows(view) == []
+
+
+def test_classes_narrow_the_rows(view, table, qtbot):
+    combo = view.filters.class_combo
+    assert [combo.itemText(k) for k in range(combo.count())] == ["All classes", "no", "yes"]
+    combo.setCurrentIndex(2)
+    combo.activated.emit(2)
+    shown(view, qtbot)
+    assert rows(view) == np.flatnonzero(table.column("outcome").values == "yes").tolist()
+
+
+def test_scores_of_runs_stand_beside_the_cells_and_narrow_them(view, session, table, qtbot):
+    folds = Validation(scheme="folds", folds=3)
+    record = put(session, make_record(table, validation=folds), "Least squares")
+    put(session, make_record(table, "logistic"), "Logistic")
+    session.select(record.id)
+    session.point_at(split=1)
+    shown(view, qtbot)
+    split = record.splits[1]
+    names = [column.name for column in view.sheet.model_.columns[:4]]
+    assert names == ["outcome", "Least squares", "wrong pairs", "Logistic"]
+    row = int(split.test_rows[0])
+    assert cell(view, row, "Least squares") == f"{split.test_scores[0]:.6g}".replace("-", "−")
+    assert view.split_combo.isVisible()
+    assert view.split_combo.currentIndex() == 1
+
+    def part(what):
+        combo = view.filters.part_combo
+        choose(combo, what)
+        combo.activated.emit(combo.currentIndex())
+        text = shown(view, qtbot)
+        return sorted(rows(view)), text
+
+    found, text = part(HELD)
+    assert found == sorted(split.test_rows)
+    assert "split 2 of Least squares" in text
+    threshold = session.focus.threshold
+    called = split.test_scores > threshold
+    assert part(FALSE_ALARM)[0] == sorted(split.test_rows[called & ~split.test_positive])
+    assert part(MISSED)[0] == sorted(split.test_rows[~called & split.test_positive])
+    session.point_at(threshold=threshold + 0.4)  # the rows follow the threshold
+    shown(view, qtbot)
+    missed = ~(split.test_scores > threshold + 0.4) & split.test_positive
+    assert sorted(rows(view)) == sorted(split.test_rows[missed])
+    margins = (
+        split.test_scores[split.test_positive][:, None] - split.test_scores[~split.test_positive]
+    )
+    worst = {*split.test_rows[split.test_positive][(margins < 0).any(axis=1)]}
+    worst |= {*split.test_rows[~split.test_positive][(margins < 0).any(axis=0)]}
+    assert part(MISRANKED)[0] == sorted(worst)
+    filter_by(view, qtbot, '"wrong pairs" >= 1; Logistic > 0')
+    assert set(rows(view)) <= worst
+    # Without the run, the part and the column are gone, and the page says so.
+    session.set_looks(list(session.plan.looks), "Take out", removed=True)
+    shown(view, qtbot)
+    assert "no column" in view.filters.problem.text()
+    assert view.filters.wish.part == "all"
+
+
+def test_selected_cells_are_copied_for_a_spreadsheet(view, table, qtbot):
+    sheet, model = view.sheet, view.sheet.model_
+    place = model.column_of("x0")
+    flags = QItemSelectionModel.SelectionFlag
+    for line, column in ((1, place), (1, place + 1), (5, place), (5, place + 1)):
+        sheet.selectionModel().select(model.index(line, column), flags.Select)
+    QTest.keyClick(sheet, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    shown(view, qtbot)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0] == "x0\tx1"
+    first = [table.column(name).values[1] for name in ("x0", "x1")]
+    assert [float(text) for text in lines[1].split("\t")] == first
+    assert lines[2].split("\t")[1] == ""
+    sheet.clearSelection()
+    sheet.setCurrentIndex(model.index(2, model.column_of("town")))
+    view.copy_cells()
+    shown(view, qtbot)
+    assert QGuiApplication.clipboard().text() == table.column("town").values[2]
+
+
+def test_shown_rows_are_saved_without_formulas(view, session, table, qtbot, answers, tmp_path):
+    towns = table.column("town").values.copy()
+    towns[0] = "=cmd()"
+    columns = tuple(
+        dataclasses.replace(c, values=towns) if c.name == "town" else c for c in table.columns
+    )
+    session.put_table(dataclasses.replace(table, columns=columns))
+    filter_by(view, qtbot, "town contains cmd")
+    answers.save_path = str(tmp_path / "rows.csv")
+    view.save_button.click()
+    shown(view, qtbot)
+    with open(answers.save_path, newline="", encoding="utf-8") as file:
+        head, line = csv.reader(file)
+    assert head == ["row", "outcome", "x0", "x1", "x2", "x3", "town"]
+    assert line[0] == "1"
+    assert line[-1] == "'=cmd()"
+    assert float(line[2]) == table.column("x0").values[0]
+    answers.save_path = str(tmp_path / "gone" / "rows.csv")
+    heard = []
+    session.failed.connect(lambda text, _trace: heard.append(text))
+    view.save_button.click()
+    shown(view, qtbot)
+    assert "rows.csv" in heard[0]
+
+
+# ------------------------------------------------------------- columns
+
+
+def test_the_card_sums_the_column_up_that_is_pointed_at(view, session, table, qtbot):
+    model = view.sheet.model_
+    view.sheet.setCurrentIndex(model.index(4, model.column_of("x1")))
+    shown(view, qtbot)
+    assert session.focus.row == 4
+    summary, values = view.card.summary, table.column("x1").values
+    known = ~np.isnan(values)
+    positive = table.column("outcome").values == "yes"
+    assert view.card.title.text() == "x1"
+    assert summary.area.value == roc.auc(positive[known], values[known])
+    assert f"AUC {summary.area.value:.3f}" in view.card.area.text()
+    assert view.card._cells[2, 0].text() == str((~known).sum())
+    assert view.card._cells[3, 1].text() == f"{values[known & positive].mean():.4g}"
+    x, y = view.card.roc.curve.getData()
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+    data = view.figure_data()
+    assert sum(data["share"]) == pytest.approx(2.0)
+    view.point_column("town")
+    shown(view, qtbot)
+    assert view.card.spread.summary.distribution.names == ("south", "north")
+    view.point_column("outcome")
+    shown(view, qtbot)
+    assert view.card.summary.area is None
+    assert not view.card.role_combo.isEnabled()
+
+
+def test_a_role_that_is_given_in_the_card_can_be_undone(view, session, qtbot):
+    view.point_column("x2")
+    shown(view, qtbot)
+    combo = view.card.role_combo
+    assert {combo.itemData(k) for k in range(combo.count())} == {
+        "number",
+        "category",
+        "group",
+        "id",
+        "ignore",
+    }
+    before = view.card.summary
+    choose(combo, "ignore")
+    combo.activated.emit(combo.currentIndex())
+    shown(view, qtbot)
+    assert session.table.column("x2").role == "ignore"
+    assert view.card.role_combo.currentData() == "ignore"
+    assert view.card.summary is before  # the cells are the same
+    session.undo_stack.undo()
+    shown(view, qtbot)
+    assert session.table.column("x2").role == "number"
+    assert view.card.role_combo.currentData() == "number"
+
+
+def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, table, qtbot):
+    look(view, qtbot, COLUMNS)
+    listed = view.overview
+    positive = table.column("outcome").values == "yes"
+    areas = {}
+    for name in ("x0", "x2", "x3"):
+        areas[name] = roc.auc(positive, table.column(name).values)
+    header = listed.list.horizontalHeader()
+    header.setSortIndicator(1, DOWN)
+    shown(view, qtbot)
+    names = [listed.model.index(k, 0).data() for k in range(6)]
+    assert names[0] == "x0"
+    assert names[-1] == "outcome"  # it has none
+    told = {listed.model.index(k, 0).data(): listed.model.index(k, 1).data() for k in range(6)}
+    for name, area in areas.items():
+        assert told[name] == f"{area:.3f}"
+    header.setSortIndicator(0, UP)
+    shown(view, qtbot)
+    assert [listed.model.index(k, 0).data() for k in range(3)] == ["outcome", "town", "x0"]
+    listed.search.setText("TOWN")
+    listed._typing.stop()
+    listed._on_search()
+    shown(view, qtbot)
+    assert listed.model.rowCount() == 1
+    listed.list.setCurrentIndex(listed.model.index(0, 0))
+    text = shown(view, qtbot)
+    assert text.startswith("town: By itself, with its values in the order of their share of yes")
+    # Another role keeps what is known; another label does not.
+    known = listed.areas
+    session.set_roles(roles={"x3": "ignore"})
+    shown(view, qtbot)
+    assert listed.areas is known
+    session.set_roles(label="town")
+    shown(view, qtbot)
+    assert listed.areas is not known
+    assert listed.areas.done.all()
+
+
+def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table):
+    rng = np.random.default_rng(0)
+    label = table.column("outcome")
+    few = [
+        Column.of_cells(f"gene {k}", values, 0, table.rows)
+        for k, values in enumerate(rng.normal(size=(100_000, table.rows)).astype(np.float32))
+    ]
+    session.study.table = dataclasses.replace(table, columns=(label, *few))
+    view = open_view(DataView, session, (1100, 700))
+    qtbot.waitUntil(lambda: view.found is not None)
+    choose(view.show_combo, COLUMNS)
+    qtbot.waitUntil(lambda: view.overview.model.rowCount() == 100_001)
+    listed = view.overview
+    listed.list.scrollToBottom()
+    # What is seen comes first, long before all are known.
+    qtbot.waitUntil(lambda: bool(listed.areas.done[-1]))
+    assert not listed.areas.done.all()
+    choose(view.show_combo, ROWS)
+    assert not listed._finding.busy
+
+
+# ------------------------------------------------------------- pictures
+
+
+def test_the_map_of_gaps_leads_to_the_cell(view, session, table, qtbot):
+    table = with_cells(table, [7, 90], np.nan)
+    columns = tuple(dataclasses.replace(c, missing=int((~c.known()).sum())) for c in table.columns)
+    session.put_table(dataclasses.replace(table, columns=columns))
+    shown(view, qtbot)
+    view.sheet.sorting.emit(None, True)
+    text = look(view, qtbot, GAPS)
+    assert text.startswith("4 columns have gaps, most of them x1")
+    found = view.gaps.picture.found
+    assert found.columns == ("x0", "x1", "x2", "x3")
+    assert found.missing[table.rows - 1 - 7].tolist() == [1, 1, 1, 1]
+    assert view.gaps.picture.strip.isVisible()
+    words = view.gaps.picture.words(0, table.rows - 1 - 90)
+    assert words.startswith("x0   100 % missing")
+    view.gaps.picture.clicked.emit(2, table.rows - 1 - 7)
+    shown(view, qtbot)
+    assert view.shows == ROWS
+    assert view.sheet.place() == (7, "x2")
+    assert session.focus.row == 7
+    filter_by(view, qtbot, "x0 known; x1 known")
+    assert look(view, qtbot, GAPS).startswith("4 columns have gaps")
+
+
+def test_a_table_without_gaps_says_so(view, session, table, qtbot):
+    full = tuple(c for c in table.columns if not c.missing)
+    session.put_table(dataclasses.replace(table, columns=full))
+    assert look(view, qtbot, GAPS) == "No column has a missing value."
+    assert view.gaps.hint.isVisible()
+    assert not view.gaps.picture.plot.isVisible()
+
+
+def test_correlations_are_read_and_chosen(view, table, qtbot):
+    look(view, qtbot, CORRELATION)
+    picture = view.correlation.picture
+    assert picture.found.columns == ("x0", "x1", "x2", "x3")
+    for kind in ("pearson", "spearman"):
+        choose(view.correlation.kind_combo, kind)
+        shown(view, qtbot)
+        data = view.figure_data()
+        assert len(data["correlation"]) == 16
+    pearson = np.corrcoef(table.column("x0").values, table.column("x3").values)[0, 1]
+    choose(view.correlation.kind_combo, "pearson")
+    shown(view, qtbot)
+    assert picture.found.values[0, 3] == pytest.approx(pearson)
+    scene = picture.plot.getViewBox().mapViewToScene(QPointF(0.5, 3.5))
+    picture._on_move(scene)
+    assert picture.readout.text().startswith(f"x0 and x3: {pearson:+.2f}".replace("-", "−"))
+    place = picture.plot.mapFromScene(scene)
+    QTest.mouseClick(picture.plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    text = shown(view, qtbot)
+    assert text.startswith("x0 and x3:")
+    assert picture.frame.isVisible()
+    assert view.column == "x3"
+
+
+def test_pictures_of_the_page_are_those_that_are_saved(view, qtbot):
+    plots = {}
+    for what in (ROWS, COLUMNS, GAPS, CORRELATION):
+        look(view, qtbot, what)
+        plots[what] = view.figure()
+        assert plots[what] in view.plots()
+        assert view.figure_data()
+    assert len(set(plots.values())) == 3
+
+
+# ------------------------------------------------------------- other states
+
+
+def test_without_a_table_the_page_says_what_to_do(session, open_view, qtbot, table):
+    session.study.table = None
+    view = open_view(DataView, session)
+    assert "Open a table" in shown(view, qtbot)
+    assert view.hint.isVisible()
+    assert not view.sheet.isVisible()
+    session.put_table(table)
+    shown(view, qtbot)
+    assert len(rows(view)) == table.rows
+    session.put_table(None)
+    assert "Open a table" in shown(view, qtbot)
+    assert rows(view) == []
+    assert not view.card.isVisible()
+
+
+def test_a_table_without_a_label_shows_its_rows(view, session, table, qtbot):
+    session.put_table(table.with_roles(label=False))
+    assert shown(view, qtbot) == f"All {table.rows} rows."
+    assert view.card.summary.area is None
+    for what in (COLUMNS, GAPS, CORRELATION):
+        assert look(view, qtbot, what)
+
+
+def test_another_study_is_never_answered_with_the_old_one(view, session, table, qtbot, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,y\n", encoding="utf-8")
+    filter_by(view, qtbot, "x0 > 0")
+    view.sheet.sorting.emit("x0", False)
+    session.open_data(path)
+    shown(view, qtbot)
+    assert view.filters.field.text() == ""
+    assert rows(view) == [0, 1, 2]
+    assert view.column == "a"
+    assert view.card.summary.name == "a"
+
+
+def test_markup_and_strange_cells_stay_text(session, open_view, qtbot, tmp_path):
+    path = tmp_path / "strange.csv"
+    long = "x" * 5_000
+    path.write_text(
+        f"<b>a</b>,q; r,label\n<i>1</i>,1,x\n{long},2,y\nc,,y\nd,3,x\n", encoding="utf-8"
+    )
+    session.study.table = read_table(path)
+    view = open_view(DataView, session, (1100, 700))
+    shown(view, qtbot)
+    assert cell(view, 0, "<b>a</b>") == "<i>1</i>"
+    assert len(cell(view, 1, "<b>a</b>")) <= 200
+    view.point_column("<b>a</b>")
+    shown(view, qtbot)
+    assert view.card.title.text() == "<b>a</b>"
+    menu = view.sheet.cell_menu(view.sheet.model_.index(0, view.sheet.model_.column_of("q; r")))
+    next(a for a in menu.actions() if a.objectName() == "data_more_action").trigger()
+    menu.deleteLater()
+    shown(view, qtbot)
+    assert view.filters.field.text() == '"q; r" >= 1.0'
+    assert rows(view) == [0, 1, 3]
+
+
+def test_narrow_pages_show_the_card_below_the_list_alone(view, qtbot):
+    assert view.card.isVisible()
+    view.resize(500, 700)
+    QApplication.processEvents()
+    assert not view.card.isVisible()
+    look(view, qtbot, COLUMNS)
+    assert view.card.isVisible()
+    assert view.card.y() > view.overview.y()
+
+
+# ------------------------------------------------------------- the way here
+
+
+@pytest.fixture
+def worked(window, table_file, qtbot):
+    """A window with a run, and its page of a name when it is seen and settled."""
+    window.open_data(table_file)
+    put(window.session, make_record(window.session.table), "AUC-RLS")
+
+    def page(name):
+        view = next(v for v in window.views if v.objectName() == name)
+        window.deck.show_view(view)
+        shown(view, qtbot)
+        return view
+
+    return page
+
+
+@pytest.mark.slow
+def test_a_worst_row_leads_to_data_and_back(window, worked, qtbot):
+    scores = worked("scores_view")
+    scores.worst.list.setCurrentIndex(scores.worst.model.index(0, 0))
+    row = int(scores.worst.worst.rows[0])
+    window.findChild(QPushButton, "worst_data_button").click()
+    data = next(v for v in window.views if v.objectName() == "data_view")
+    shown(data, qtbot)
+    assert window.current_view() is data
+    assert data.sheet.place()[0] == row
+    assert len(rows(data)) == window.session.table.rows
+    assert data.back_button.text() == "Back to Scores"
+    data.back_button.click()
+    assert window.current_view() is scores
+    assert not window.actions_.back.isEnabled()
+
+
+@pytest.mark.slow
+def test_a_pair_leads_to_its_two_rows_and_a_filter_gives_way(window, worked, qtbot):
+    data = worked("data_view")
+    filter_by(data, qtbot, "x0 > 100")
+    differences = worked("difference_view")
+    differences.pointing.step(1)
+    pair = window.session.focus.pair
+    shown(differences, qtbot)
+    window.findChild(QPushButton, "pair_data_button").click()
+    shown(data, qtbot)
+    assert sorted(rows(data)) == sorted(pair)
+    assert data.sentence.text().startswith("2 of 160 rows: 1 yes and 1 no.")
+    assert window.actions_.back.isEnabled()
+    window.actions_.back.trigger()
+    assert window.current_view() is differences
+    # A single row stays among the others; what hides it is taken away.
+    other = next(k for k in range(160) if k not in pair)
+    window.session.show_rows((other,))
+    shown(data, qtbot)
+    qtbot.waitUntil(lambda: data.sheet.place()[0] == other)
+    assert len(rows(data)) == 160
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["roc_view", "scores_view"])
+def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, qtbot, name):
+    view = worked(name)
+    window.session.point_at(row=3)
+    menu = view.menu_of(view.figure())
+    offered = {a.objectName(): a for a in menu.actions() if "Data" in a.text()}
+    assert set(offered) == {
+        "plot_data_row_action",
+        "plot_data_false_positive_action",
+        "plot_data_missed_positive_action",
+    }
+    offered["plot_data_missed_positive_action"].trigger()
+    menu.deleteLater()
+    data = window.current_view()
+    shown(data, qtbot)
+    split = window.session.run(window.session.selected).record.splits[0]
+    missed = split.test_positive & ~(split.test_scores > window.session.focus.threshold)
+    assert sorted(rows(data)) == sorted(split.test_rows[missed])

@@ -1,0 +1,39 @@
+"""Files that are awkward in many ways, each read as a careful person would."""
+
+import re
+
+import pytest
+
+from aucstudio.project.data.table import read_table
+from tests.project.awkward import cells, dialects, encodings, headers
+
+CASES = [
+    (module.__name__.rpartition(".")[2], case)
+    for module in (headers, dialects, encodings, cells)
+    for case in module.CASES
+]
+
+
+def understood(table):
+    return {
+        column.name: [None if v is None or v != v else v for v in column.values.tolist()]
+        for column in table.columns
+    }
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=f"{group}-{c.name}") for group, c in CASES])
+def test_an_awkward_file_is_read_as_a_careful_person_would(tmp_path, case):
+    path = tmp_path / "data.csv"
+    path.write_bytes(case.content)
+    table = read_table(path, dialect=case.given, roles=case.roles)
+    assert understood(table) == case.columns, case.awkward
+    assert tuple(row.line for row in table.rejected) == case.rejected
+    assert case.label is None or table.label == case.label
+    for note in case.notes:
+        assert any(re.search(note, said) for said in table.notes), (note, table.notes)
+
+
+def test_the_collection_is_large_and_says_what_is_awkward():
+    assert len(CASES) >= 120
+    assert len({(group, case.name) for group, case in CASES}) == len(CASES)
+    assert all(case.awkward for _, case in CASES)

@@ -1,0 +1,78 @@
+"""Awkward files are read alike by every reader; damaged ones end in a table or a sentence."""
+
+import random
+
+import pytest
+
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text import delimited
+from aucstudio.project.errors import InputError
+from tests.project.test_awkward import CASES, understood
+
+PART = 8
+
+
+def all_of(table):
+    numbers = None if table.row_numbers is None else table.row_numbers.tolist()
+    return understood(table), table.rejected, table.rejected_rows, numbers, table.unreadable
+
+
+def on_disk(path, case):
+    table = open_stream(path, dialect=case.given, roles=case.roles)
+    try:
+        return understood(table.window(0, table.rows, [c.name for c in table.columns]))
+    finally:
+        table.close()
+
+
+@pytest.mark.parametrize("part", range(PART))
+def test_every_reader_reads_alike(tmp_path, monkeypatch, part):
+    for group, case in CASES[part::PART]:
+        path = tmp_path / "data.csv"
+        path.write_bytes(case.content)
+        monkeypatch.setattr(delimited, "is_short", lambda *_: True)
+        short = all_of(read_table(path, dialect=case.given, roles=case.roles))
+        monkeypatch.setattr(delimited, "is_short", lambda *_: False)
+        assert all_of(read_table(path, dialect=case.given, roles=case.roles)) == short, case.name
+        if case.name in ("names-again", "quotes-open", "fixed", "inf", "zip", "iso-times", "total"):
+            assert on_disk(path, case) == short[0], (group, case.name)
+
+
+def damaged(content, chosen):
+    changed = bytearray(content)
+    for _ in range(chosen.randint(1, 4)):
+        place = chosen.randrange(len(changed) + 1)
+        kind = chosen.randrange(5)
+        if kind == 0 and place < len(changed):
+            changed[place] ^= 1 << chosen.randrange(8)
+        elif kind == 1:
+            changed[place:place] = chosen.choice(
+                [b'"', b"'", b",", b"\n", b"\0", b"\xff", b"#", b"\r"]
+            )
+        elif kind == 2:
+            del changed[place : place + chosen.randint(1, 9)]
+        elif kind == 3:
+            changed[place:place] = chosen.randbytes(4)
+        elif place > 3:
+            del changed[place:]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 40))]
+)
+def test_damaged_files_are_tables_or_sentences(tmp_path, seed):
+    chosen = random.Random(seed)
+    path = tmp_path / "data.csv"
+    read = 0
+    for _, case in chosen.sample(CASES, 60):
+        path.write_bytes(damaged(case.content, chosen))
+        try:
+            table = read_table(path, dialect=case.given)
+        except InputError:
+            continue
+        read += 1
+        assert table.rows == len(table.columns[0].values)
+        assert len({column.name for column in table.columns}) == len(table.columns)
+    assert read > 20

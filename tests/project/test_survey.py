@@ -1,0 +1,365 @@
+"""What the Data page computes, against brute force: rows found and sorted, columns summed up."""
+
+import dataclasses
+import math
+import statistics
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from aucstudio.engine import roc
+from aucstudio.engine.inference import delong_interval
+from aucstudio.project.data.columns import Column
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.survey.areas import ColumnAreas, Ranked
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.conditions import read_conditions
+from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate, ranks
+from aucstudio.project.survey.gaps import gap_columns, map_gaps
+from aucstudio.project.survey.order import Query, find_rows, like_cell, text_codes
+from aucstudio.project.survey.scored import (
+    FALSE_ALARM,
+    HELD,
+    MISRANKED,
+    MISSED,
+    TRAINED_ON,
+    ScoredRows,
+    wrong_pairs,
+)
+from aucstudio.project.survey.summary import MOST_BARS, sum_up
+
+
+def numbers(name, values, role="number"):
+    values = np.asarray(values, dtype=float)
+    known = values[~np.isnan(values)]
+    made = Column.of_cells(name, values, len(values) - len(known), len(np.unique(known)))
+    return dataclasses.replace(made, role=role)
+
+
+def texts(name, values):
+    known = {value for value in values if value is not None}
+    cells = np.array(values, dtype=object)
+    return Column.of_cells(name, cells, list(values).count(None), len(known))
+
+
+def made_classes(positive, known=None):
+    positive = np.asarray(positive, dtype=bool)
+    known = np.ones(len(positive), dtype=bool) if known is None else known
+    return Classes(("yes", "no"), positive & known, known & ~positive)
+
+
+@pytest.fixture
+def columns():
+    return {
+        "age": numbers("age", [40, np.nan, 39.5, 41, -3]),
+        "town": texts("town", ["Bern", None, "bern", "Basel; Stadt", '"x"']),
+        "a = b": numbers("a = b", [1, 2, 3, 4, 5]),
+        "contains": texts("contains", ["a", "b", "a", None, "c"]),
+    }
+
+
+# ------------------------------------------------------------- conditions
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("age >= 40", [0, 3]),
+        ("age≥40", [0, 3]),
+        ("AGE = 40", [0]),
+        ("age != 40", [2, 3, 4]),
+        ("age = 39..40", [0, 2]),
+        ("age < −2", [4]),
+        ("age missing", [1]),
+        ("age known; age < 40", [2, 4]),
+        ("town = Bern", [0]),
+        ("town contains BER", [0, 2]),
+        ('town = "Basel; Stadt"', [3]),
+        ('town = """x"""', [4]),
+        ("town != Bern", [2, 3, 4]),
+        ('"a = b" > 3', [3, 4]),
+        ('"contains" = a', [0, 2]),
+        ("", [0, 1, 2, 3, 4]),
+        (" ; ", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_conditions_mark_the_rows_that_they_name(columns, text, rows):
+    found = np.ones(5, dtype=bool)
+    for condition in read_conditions(text, columns):
+        found &= condition.holds(columns[condition.column])
+    assert np.flatnonzero(found).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("agee > 3", "no column 'agee'"),
+        ("age", "is no condition"),
+        ("age > ", "lacks what"),
+        ("age > old", "'old' is no number"),
+        ("age = 1..2..3", "is no number"),
+        ("age contains 4", "holds numbers"),
+        ("town > Bern", "holds text"),
+        ("age = nan", "is no number"),
+    ],
+)
+def test_what_is_no_condition_is_refused_with_its_column(columns, text, words):
+    with pytest.raises(InputError, match=words):
+        read_conditions(text, columns)
+
+
+def test_a_condition_reads_back_as_it_was_written(columns):
+    for name, column in columns.items():
+        for row in range(5):
+            for test in ("=", "!="):
+                condition = like_cell(column, row, test)
+                assert read_conditions(str(condition), columns) == (condition,), name
+                if test == "=":
+                    assert condition.holds(column)[row]
+
+
+# ------------------------------------------------------------- order
+
+
+def test_rows_are_sorted_stably_with_gaps_last(table):
+    rng = np.random.default_rng(1)
+    cells = rng.integers(0, 5, table.rows).astype(float)
+    cells[::7] = np.nan
+    words = [None if np.isnan(v) else "ba€z"[int(v) % 4] * (1 + int(v)) for v in cells]
+    for column in (numbers("n", cells), texts("t", words)):
+        known = [k for k in range(table.rows) if not np.isnan(cells[k])]
+        gaps = [k for k in range(table.rows) if np.isnan(cells[k])]
+        for down in (False, True):
+            found = find_rows(
+                table, Query(order=column.name, descending=down), {column.name: column}
+            )
+            key = column.values.__getitem__
+            # Python's sort keeps rows that are alike in order, backwards too.
+            assert found.tolist() == sorted(known, key=key, reverse=down) + gaps
+
+
+def test_codes_of_texts_are_places_in_order():
+    values = np.array(["b", None, "a", "é", "b", "B"], dtype=object)
+    np.testing.assert_array_equal(text_codes(values), [2, np.nan, 1, 3, 2, 0])
+    assert not len(text_codes(values[:0]))
+
+
+def test_rows_of_a_class_and_of_a_part_of_a_run(table):
+    data = DataReference.to_table(table)
+    record = execute(plan_experiment(data, "auc-rls", {}, Validation()), table)
+    split, columns = record.splits[0], {c.name: c for c in table.columns}
+    scored = ScoredRows.of(record, 0, table.rows)
+    find = lambda **asked: find_rows(table, Query(**asked), columns, scored)  # noqa: E731
+    assert find(part=HELD).tolist() == sorted(split.test_rows)
+    assert find(part=TRAINED_ON).tolist() == sorted(split.train_rows)
+    assert (
+        find(of_class="yes").tolist()
+        == np.flatnonzero(table.column("outcome").values == "yes").tolist()
+    )
+    called = split.test_scores > 0.1
+    wrong = {FALSE_ALARM: called & ~split.test_positive, MISSED: ~called & split.test_positive}
+    for part, mask in wrong.items():
+        assert find(part=part, threshold=0.1).tolist() == sorted(split.test_rows[mask])
+    pairs = brute_force_pairs(split.test_positive, split.test_scores)
+    assert find(part=MISRANKED).tolist() == sorted(split.test_rows[pairs > 0])
+    np.testing.assert_array_equal(scored.wrong_pairs[split.test_rows], pairs)
+    np.testing.assert_array_equal(scored.scores[split.train_rows], split.train_scores)
+    assert find_rows(table, Query(part=HELD), columns, None).tolist() == []
+
+
+def brute_force_pairs(positive, scores):
+    margin = np.where(positive[:, None], 1, -1) * (scores[:, None] - scores)
+    return ((positive[:, None] != positive) & (margin < 0)).sum(axis=1)
+
+
+def test_wrong_pairs_leave_ties_out():
+    rng = np.random.default_rng(3)
+    positive, scores = rng.random(60) < 0.4, rng.integers(0, 6, 60).astype(float)
+    np.testing.assert_array_equal(
+        wrong_pairs(positive, scores), brute_force_pairs(positive, scores)
+    )
+
+
+# ------------------------------------------------------------- summaries
+
+
+def test_figures_of_numbers_are_those_of_the_standard_library():
+    rng = np.random.default_rng(0)
+    values = rng.normal(5, 2, 300)
+    values[rng.random(300) < 0.1] = np.nan
+    positive = rng.random(300) < 0.3
+    found = sum_up(numbers("x", values), made_classes(positive))
+    for name, mask in (("All rows", np.ones(300, bool)), ("yes", positive), ("no", ~positive)):
+        known = [float(v) for v in values[mask] if not math.isnan(v)]
+        figures = found.groups[name]
+        assert (figures.rows, figures.missing) == (mask.sum(), mask.sum() - len(known))
+        assert figures.mean == pytest.approx(statistics.mean(known))
+        assert figures.sd == pytest.approx(statistics.stdev(known))
+        assert figures.median == statistics.median(known)
+        assert (figures.low, figures.high) == (min(known), max(known))
+    known = ~np.isnan(values)
+    assert found.area == delong_interval(positive[known], values[known])
+    assert roc.auc_of(found.curve) == roc.auc(positive[known], values[known])
+
+
+def test_bins_hold_every_cell_or_say_how_many_they_leave_out():
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=2000), [1e9, -1e9, 1e308, np.nan]])
+    positive = rng.random(len(values)) < 0.5
+    found = sum_up(numbers("x", values), made_classes(positive)).distribution
+    assert (found.below, found.above) == (1, 2)
+    assert found.edges[0] > -10
+    assert found.edges[-1] < 10
+    for line, mask in zip(found.shares, (positive, ~positive), strict=True):
+        known = values[mask & ~np.isnan(values)]
+        expected = np.histogram(known, found.edges)[0] / len(known)
+        np.testing.assert_allclose(line, expected)
+    even = sum_up(numbers("x", rng.random(500)), None).distribution
+    assert (even.below, even.above) == (0, 0)
+    assert even.shares.sum() == pytest.approx(1.0)
+
+
+def test_few_numbers_and_texts_have_a_bar_each():
+    positive = np.array([True, True, False, False, False])
+    found = sum_up(numbers("n", [1, 2, 2, 2.5, np.nan]), made_classes(positive)).distribution
+    assert found.names == ("1", "2", "2.5")
+    np.testing.assert_allclose(found.shares, [[0.5, 0.5, 0], [0, 0.5, 0.5]])
+    found = sum_up(texts("t", ["b", "a", "b", None, "c"]), made_classes(positive))
+    assert found.distribution.names == ("b", "a", "c")
+    np.testing.assert_allclose(found.distribution.shares, [[0.5, 0.5, 0], [0.5, 0, 0.5]])
+    assert found.groups["no"].missing == 1
+    assert found.by_share
+
+
+def test_of_many_texts_the_commonest_have_bars():
+    values = [f"v{k:03}" for k in range(100)] + ["common"] * 5
+    found = sum_up(texts("t", values), None).distribution
+    assert len(found.names) == MOST_BARS
+    assert found.names[0] == "common"
+    assert found.others == 100 - (MOST_BARS - 2)
+    assert found.shares.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "values", [[np.nan] * 4, [7.0] * 4, [1e308, -1e308, 0, 1], [np.nan, 1, 1, 1]]
+)
+def test_columns_of_which_there_is_little_to_say_are_summed_up(values):
+    found = sum_up(numbers("x", values), made_classes([True, False, True, False]))
+    assert np.isfinite(found.distribution.shares).all()
+    assert found.groups["All rows"].rows == 4
+
+
+def test_texts_are_ranked_by_their_share_of_positives():
+    rng = np.random.default_rng(5)
+    towns = rng.choice(["a", "b", "c", None], 200).tolist()
+    positive = rng.random(200) < np.array([{"a": 0.2, "b": 0.7}.get(t, 0.4) for t in towns])
+    ranked = Ranked.of(texts("t", towns), made_classes(positive))
+    known = [k for k, town in enumerate(towns) if town is not None]
+    share = {t: np.mean(positive[[k for k in known if towns[k] == t]]) for t in "abc"}
+    assert ranked.area() == roc.auc(positive[known], np.array([share[towns[k]] for k in known]))
+    assert Ranked.of(texts("t", [None] * 200), made_classes(positive)) is None
+    names = [f"name {k}" for k in range(200)]
+    assert Ranked.of(texts("t", names), made_classes(positive)) is None
+
+
+def test_areas_of_columns_that_are_looked_at_come_first(table):
+    classes = Classes.of(table)
+    areas, order = ColumnAreas(table.columns, lambda: classes), []
+    areas.wanted = (3, 1)
+
+    def tell(column):
+        order.append(column)
+        return len(order) == 3
+
+    areas.find(tell)
+    assert order == [3, 1, 0]
+    areas.find(lambda column: order.append(column) or False)
+    assert sorted(order) == list(range(len(table.columns)))
+    assert areas.done.all()
+    for k, column in enumerate(table.columns):
+        if column.role == "label":
+            assert np.isnan(areas.found[k])
+        else:
+            assert areas.found[k] == Ranked.of(column, classes).area()
+
+
+def test_classes_leave_unlabelled_rows_out(table):
+    label = table.column("outcome").values.copy()
+    label[:3] = None
+    columns = tuple(
+        dataclasses.replace(c, values=label) if c.role == "label" else c for c in table.columns
+    )
+    found = Classes.of(dataclasses.replace(table, columns=columns))
+    assert found.names == ("yes", "no")
+    np.testing.assert_array_equal(found.positive, label == "yes")
+    np.testing.assert_array_equal(found.negative, label == "no")
+    assert Classes.of(dataclasses.replace(table, label=None)) is None
+
+
+# ------------------------------------------------------------- gaps and correlation
+
+
+def test_lines_of_the_gap_map_are_shares_of_their_rows():
+    rng = np.random.default_rng(2)
+    cells = rng.random((103, 3))
+    cells[rng.random((103, 3)) < 0.3] = np.nan
+    columns = [numbers(f"x{k}", cells[:, k]) for k in range(3)]
+    rows, positive = rng.permutation(103)[:90], rng.random(103) < 0.4
+    known = rng.random(103) < 0.9
+    found = map_gaps(columns, rows, made_classes(positive, known), most=8)
+    assert found.starts[0] == 0
+    assert found.starts[-1] == 90
+    for line in range(8):
+        there = rows[found.starts[line] : found.starts[line + 1]]
+        np.testing.assert_allclose(found.missing[line], np.isnan(cells[there]).mean(axis=0))
+        labelled = there[known[there]]
+        assert found.positive[line] == pytest.approx(positive[labelled].mean())
+    assert found.rows == np.isnan(cells[rows]).any(axis=1).sum()
+    assert map_gaps(columns, rows[:0], None).missing.shape == (0, 3)
+
+
+def test_of_many_columns_those_with_most_gaps_are_mapped():
+    gaps = [3, 0, 1, 5]
+    columns = [numbers(f"x{k}", [np.nan] * n + [1.0] * (6 - n)) for k, n in enumerate(gaps)]
+    assert [c.name for c in gap_columns(columns, most=2)] == ["x0", "x3"]
+
+
+def test_ranks_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 4, 30).astype(float), rng.normal(size=9), np.empty(0)):
+        np.testing.assert_array_equal(ranks(values), stats.rankdata(values))
+
+
+@pytest.mark.parametrize("kind", [SPEARMAN, PEARSON])
+def test_correlations_are_those_of_scipy(kind):
+    rng = np.random.default_rng(1)
+    cells = rng.integers(0, 9, (200, 4)).astype(float)
+    cells[:, 1] = cells[:, 0] ** 3 + rng.normal(size=200) * 1e6
+    cells[:, 3] = 1e8 + 0.001 * cells[:, 2]
+    found = correlate([numbers(f"x{k}", cells[:, k]) for k in range(4)], kind)
+    of_scipy = stats.spearmanr if kind == SPEARMAN else stats.pearsonr
+    for i in range(4):
+        for j in range(4):
+            expected = of_scipy(cells[:, i], cells[:, j]).statistic
+            assert found.values[i, j] == pytest.approx(expected, abs=1e-6)
+
+
+def test_correlations_are_over_rows_that_have_both_cells():
+    rng = np.random.default_rng(1)
+    cells = rng.normal(size=(100, 3))
+    cells[:, 1] += cells[:, 0]
+    cells[rng.random((100, 3)) < 0.2] = np.nan
+    cells[:, 2] = 5.0
+    found = correlate([numbers(f"x{k}", cells[:, k]) for k in range(3)], PEARSON)
+    both = ~np.isnan(cells[:, :2]).any(axis=1)
+    expected = stats.pearsonr(cells[both, 0], cells[both, 1]).statistic
+    assert found.values[0, 1] == pytest.approx(expected, abs=1e-12)
+    assert found.rows[0, 1] == both.sum()
+    assert np.isnan(found.values[2]).all()
+    few = correlate([numbers("a", [1, 2, np.nan]), numbers("b", [1, 2, 3])], SPEARMAN)
+    assert np.isnan(few.values[0, 1])

@@ -1,0 +1,120 @@
+"""README's recipe "How to add a method", followed: one module, and the whole program knows it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine import METHODS, declared_params, methods
+from aucstudio.engine.methods import least_squares
+from aucstudio.gui.dialogs.help import help_page
+from aucstudio.gui.panels.param_form import ParamForm
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project.project_file import ProjectFile
+
+MODULE = '''
+"""The difference of the class means as a direction."""
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.cost import Work, cost_of
+from aucstudio.engine.params import param
+from aucstudio.engine.scorers import LinearScorer
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class MeanDifference(AUCClassifier):
+    """Minimises ``|w|^2 / 2 - share * w.delta``, delta the difference of the class means."""
+
+    key: ClassVar[str] = "mean-difference"
+    title: ClassVar[str] = "Mean difference"
+    family: ClassVar[str] = "least squares"
+    source: ClassVar[str] = "Fisher (1936), without the covariance"
+    summary: ClassVar[str] = "Ranks along the line between the two means."
+    in_words: ClassVar[str] = "Line between the means"
+    use_when: ClassVar[str] = "To see what two means alone tell."
+    trains_for: ClassVar[str] = "labels"
+
+    share: float = param(
+        1.0, "Length of the direction.", label="Share", symbol="s", low=0.0, low_open=True, high=9.0
+    )
+
+    def estimate(self, positives, negatives, features):
+        rows = positives + negatives
+        return cost_of(rows, 8.0 * features, Work(numbers=2.0 * rows * features))
+
+    def _fit(self, X, positive, context: Context) -> Fit:
+        w = self.share * (X[positive].mean(axis=0) - X[~positive].mean(axis=0))
+        objective, scorer = -float(w @ w) / 2, LinearScorer(w)
+        context.monitor.step(1, objective, gap=0.0, total=1, scorer=lambda: scorer)
+        return Fit(scorer, objective, lowest=-np.inf)
+'''
+KEY = "mean-difference"
+
+
+@pytest.fixture
+def method(tmp_path, monkeypatch):
+    """A file in a family's folder, as the recipe has it; and nothing else."""
+    (tmp_path / "mean_difference.py").write_text(MODULE)
+    monkeypatch.setattr(least_squares, "__path__", [*least_squares.__path__, str(tmp_path)])
+    methods.modules.cache_clear()
+    yield METHODS[KEY]
+    monkeypatch.undo()
+    methods.modules.cache_clear()
+    del sys.modules[f"{least_squares.__name__}.mean_difference"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(80) < 30)
+    X = rng.standard_normal((80, 2)) + 1.5 * y[:, None]
+    lines = [f"{a:.6f},{b:.6f},{'yes' if c else 'no'}" for (a, b), c in zip(X, y, strict=True)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["a,b,label", *lines]) + "\n")
+    return path
+
+
+def test_it_stands_in_every_list(method, capsys, qtbot):
+    assert [*METHODS][:3] == ["auc-rls", "rls", KEY]
+    from aucstudio.engine import MeanDifference
+
+    assert MeanDifference is method
+    assert main(["methods", KEY]) == 0
+    assert "Line between the means" in capsys.readouterr().out
+    assert "Length of the direction." in help_page("methods")
+    form = ParamForm()
+    qtbot.addWidget(form)
+    form.set_method(method)
+    assert form.value() == {"share": 1.0}
+    assert "greater than 0 and at most 9" in method.__doc__
+    assert declared_params(method)["share"].symbol in method.__doc__
+
+
+def test_it_is_trained_kept_and_exported(method, table, tmp_path, capsys):
+    project, model, script = (tmp_path / name for name in ("p.aucproj", "m.aucmodel", "score.py"))
+    asked = ["train", table, "--method", KEY, "--set", "share=2", "--json"]
+    assert main([*map(str, [*asked, "--project", project, "--save-model", model])]) == 0
+    (done,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (done["status"], done["params"]) == ("done", {"share": 2.0})
+    assert done["auc"]["value"] > 0.9
+    (run,) = ProjectFile.open(project).runs()
+    assert run.experiment.method == KEY
+    assert load_model(model).method == KEY
+    assert main(["export", str(model), "--to", "script", "-o", str(script)]) == 0
+    scored = subprocess.run(
+        [sys.executable, "-I", script, table], capture_output=True, text=True, check=True
+    )
+    assert len(scored.stdout.splitlines()) == 81
+
+
+def test_a_setting_out_of_range_is_refused_by_name(method, table, capsys):
+    assert main(["train", str(table), "--method", KEY, "--set", "share=10"]) == 2
+    assert "share must be a number greater than 0 and at most 9" in capsys.readouterr().err
