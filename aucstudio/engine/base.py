@@ -170,6 +170,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     counts_rows : bool
         Class attribute: whether every row twice is another problem, as where costs add up over
         the rows.
+    descends : bool
+        Class attribute: whether steps lower the objective; False where it is a mean over what was
+        made so far, which steadies instead.
     wants_margin : bool
         Class attribute: whether every pair shall differ by at least 1, or by the setting
         ``margin``; a picture of the differences then shows that line.
@@ -213,6 +216,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     one_sided: ClassVar[bool] = False
     follows_order: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = False
+    descends: ClassVar[bool] = True
     wants_margin: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
 

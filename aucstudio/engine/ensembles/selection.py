@@ -22,6 +22,7 @@ BAGS = 20
 STEPS = 20
 # Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
 _MOST_ROWS = 10_000
+_DIGITS, _SAME = 9, 1e-12
 # So many positives (or negatives) weigh as much as the belief that all members are equally good.
 _BELIEF = 10.0
 
@@ -41,13 +42,18 @@ def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STE
     counts, total = np.zeros(len(scores)), np.zeros(scores.shape[1])
     best, kept = -np.inf, counts
     for _ in range(steps):
-        reached = [criterion(positive, total + of_member) for of_member in scores]
-        k = int(np.argmax(reached))
+        reached = np.array([criterion(positive, _joined(total, member)) for member in scores])
+        k = int(np.argmax(reached >= reached.max() - _SAME))
         counts[k] += 1
         total = total + scores[k]
-        if reached[k] > best:
+        if reached[k] > best + _SAME:
             best, kept = reached[k], counts.copy()
     return np.asarray(kept / kept.sum())
+
+
+def _joined(total: Array, scores: Array) -> Array:
+    """Add up standardised scores; what differs by rounding is a tie, whose order would be chance."""
+    return np.round(total + scores, _DIGITS)
 
 
 def select_in_bags(

@@ -32,6 +32,9 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
     shape: ClassVar[str] = "trees"
     takes_missing: ClassVar[bool] = True
     memorises: ClassVar[bool] = True
+    follows_order: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
 
     n_trees: int = param(
         300,

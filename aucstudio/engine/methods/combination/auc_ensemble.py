@@ -32,6 +32,11 @@ from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index, Mask
 
+_NONE_HELD_OUT = (
+    "No rows could be held out so that both classes were left to train on: all members weigh the "
+    "same, and their areas are those of training rows."
+)
+
 Folds = list[tuple[Index, Index]]
 Task = tuple[Member, int]
 Outcome = tuple[Scorer, Array] | ValueError | MemoryError
@@ -81,6 +86,10 @@ class AUCEnsemble(AUCClassifier):
         "When the ranking itself matters most, and some minutes of training are no obstacle."
     )
     memorises: ClassVar[bool] = True
+    one_sided: ClassVar[bool] = True
+    follows_order: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
 
     fpr_range: tuple[float, float] | None = param(
         None,
@@ -100,7 +109,7 @@ class AUCEnsemble(AUCClassifier):
             "quick": "about ten, that train quickly",
             "thorough": "some twenty, with more settings",
         },
-        grid=(),
+        from_code=("few",),
     )
     n_folds: int = param(
         5, "Parts of the rows, each held out once for the weights.", label="Folds", low=2, high=20
@@ -149,7 +158,10 @@ class AUCEnsemble(AUCClassifier):
     def _combined(self, board: _Board) -> Fit:
         scores = board.scores()
         rng = np.random.default_rng((self.random_state, len(scores)))
-        weights = select_in_bags(scores, board.positive, board.criterion, rng, board.tell_selection)
+        weights = np.full(len(scores), 1.0 / len(scores))
+        if board.holds_out:
+            told = board.tell_selection
+            weights = select_in_bags(scores, board.positive, board.criterion, rng, told)
         total = weights @ scores
         return Fit(
             board.combined(weights),
@@ -174,6 +186,7 @@ class _Board:
     ) -> None:
         self.positive, self.criterion = positive, criterion
         self._X, self._folds, self._monitor = X, folds, monitor
+        self.holds_out = len(folds) > 1
         self._estimators = {m: _with_one_width(e, X) for m, e in estimators.items()}
         self._done, self._total = 0, len(estimators) * len(folds)
         self._held = {member: np.empty(len(X)) for member in estimators}
@@ -229,21 +242,27 @@ class _Board:
 
     def scores(self) -> Array:
         """Give the held-out scores of the members that are ready on their common scale."""
-        return np.array([scale(self._held[member]) for member, scale in self.ready.items()])
+        return np.array([self.ready[member](self._held[member]) for member in self._in_order()])
+
+    def _in_order(self) -> list[Member]:
+        """List the members that are ready, in the order of the library, whoever was first."""
+        return [member for member in self._estimators if member in self.ready]
 
     def combined(self, weights: Array) -> CombinationScorer:
         """Make the scorer of the members that are ready."""
         scores, trained = self.scores(), self._scorers
         shares = sorted(self._shares(scores, weights), key=lambda share: -share.weight)
-        members = zip(self.ready.items(), weights.tolist(), strict=True)
-        return combine(
-            [([*trained[member].values()], scale, w) for (member, scale), w in members], shares
-        )
+        members = [
+            ([trained[member][k] for k in sorted(trained[member])], self.ready[member], weight)
+            for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
+        ]
+        return combine(members, shares)
 
     def _shares(self, scores: Array, weights: Array) -> Iterator[MemberShare]:
         total = weights @ scores
         reached = self.criterion(self.positive, total)
-        for member, of_member, weight in zip(self.ready, scores, weights.tolist(), strict=True):
+        described = zip(self._in_order(), scores, weights.tolist(), strict=True)
+        for member, of_member, weight in described:
             without = self.criterion(self.positive, total - weight * of_member)
             area = roc.auc(self.positive, of_member)
             yield MemberShare(member.title, weight, area, reached - without)
@@ -252,10 +271,9 @@ class _Board:
     def notes(self) -> tuple[str, ...]:
         """Say which members are not there, and why."""
         absent = [member for member in self._estimators if member not in self.ready]
-        return tuple(
-            f"{member.title} takes no part: {self._failed.get(member, 'training was stopped')}"
-            for member in absent
-        )
+        reasons = {member: self._failed.get(member, "training was stopped") for member in absent}
+        notes = [f"{member.title} takes no part: {reason}" for member, reason in reasons.items()]
+        return (*notes, *([] if self.holds_out else [_NONE_HELD_OUT]))
 
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""
@@ -265,20 +283,20 @@ class _Board:
 
 
 def _draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: int) -> Folds:
-    """Deal the rows into folds, each class evenly, groups whole; fewer where a class is small."""
+    """Deal the rows into folds, each class evenly, groups whole; fewer where a class is small.
+
+    Where no row can be held out so that both classes are left, the one fold trains on all rows.
+    """
     units = [len(np.unique(part)) for part in _by_class(positive, groups)]
     count = min(count, *units)
+    everything = np.arange(len(positive))
     if count < 2:
-        raise ValueError(
-            "a combination holds rows out to choose its weights, and needs two rows (or groups) of "
-            "each class"
-        )
+        return [(everything, everything)]
     draw = StratifiedKFold if groups is None else StratifiedGroupKFold
     drawn = draw(count, shuffle=True, random_state=seed).split(positive, positive, groups)
     folds = [fold for fold in drawn if all(_counts(positive[fold[0]]))]
-    if sum(len(held) for _, held in folds) < len(positive):
-        raise ValueError("the groups cannot be held out so that both classes are left to train on")
-    return folds
+    whole = sum(len(held) for _, held in folds) == len(positive)
+    return folds if whole else [(everything, everything)]
 
 
 def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
