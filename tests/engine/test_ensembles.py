@@ -132,16 +132,25 @@ def members():
         [a_tree(seed) for seed in range(3)],
     ]
     scales = [Scale(0.01 if k == 5 else 0.0, 0.3 * k, 1.0 + k) for k in range(6)]
-    return list(zip(kinds, scales, [0.3, 0.1, 0.2, 0.1, 0.2, 0.1], strict=True))
+    # Each fold has its own scale, but for shares.
+    folds = [
+        [dataclasses.replace(s, shift=s.shift + f * (k < 5)) for f in range(3)]
+        for k, s in enumerate(scales)
+    ]
+    return list(zip(kinds, folds, [0.3, 0.1, 0.2, 0.1, 0.2, 0.1], strict=True))
 
 
 def test_a_combination_scores_as_its_members_do_with_few_parts():
     X = np.random.default_rng(7).normal(size=(50, 3))
     combined = combine([*members(), (*members()[0][:2], 0.0)])
-    expected = sum(
-        weight * scale(np.mean([scorer(X) for scorer in scorers], axis=0))
-        for scorers, scale, weight in members()
-    )
+    expected = np.zeros(50)
+    for scorers, scales, weight in members():
+        scores = [scorer(X) for scorer in scorers]
+        if scales[0].smoothing:
+            expected += weight * scales[0](np.mean(scores, axis=0))
+        else:
+            mapped = [scale(s) for s, scale in zip(scores, scales, strict=True)]
+            expected += weight * np.mean(mapped, axis=0)
     np.testing.assert_allclose(combined(X), expected, atol=1e-12)
     kinds = [part.scorer.kind for part in combined.parts]
     assert sorted(kinds) == ["fourier", "kernel", "kernel", "linear", "trees", "trees"]

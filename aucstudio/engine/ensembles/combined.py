@@ -147,29 +147,31 @@ def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
 
 
 def combine(
-    members: Iterable[tuple[Sequence[Scorer], Scale, float]], shares: Sequence[MemberShare] = ()
+    members: Iterable[tuple[Sequence[Scorer], Sequence[Scale], float]],
+    shares: Sequence[MemberShare] = (),
 ) -> CombinationScorer:
     """Make one scorer of the weighted members.
 
     Parameters
     ----------
-    members : iterable of (scorers, scale, weight)
-        The scorers of a member, one for each fold, whose mean counts; where there is a link, that
-        of their mean.
+    members : iterable of (scorers, scales, weight)
+        The scorers of a member, one for each fold, and the scales of these: the mean of the scores
+        on their scales counts. Where there is a link, the scales are the same, and the link is that
+        of the mean of the scores.
     shares : sequence of MemberShare
         What is told of the members.
     """
     parts, base = [], 0.0
-    for scorers, scale, weight in members:
+    for scorers, scales, weight in members:
         if weight == 0.0:
             continue
-        factor = weight / scale.spread
-        base -= factor * scale.shift
-        if scale.smoothing:
+        factors = [weight / (len(scorers) * scale.spread) for scale in scales]
+        base -= sum(factor * scale.shift for factor, scale in zip(factors, scales, strict=True))
+        if scales[0].smoothing:
             (mean,) = _merged([Part(scorer, 1.0 / len(scorers)) for scorer in scorers])
-            parts.append(Part(_scaled(mean), factor, scale.smoothing))
+            parts.append(Part(_scaled(mean), weight / scales[0].spread, scales[0].smoothing))
         else:
-            parts += [Part(scorer, factor / len(scorers)) for scorer in scorers]
+            parts += [Part(*pair) for pair in zip(scorers, factors, strict=True)]
     return CombinationScorer(tuple(_merged(parts)), base, tuple(shares))
 
 

@@ -30,13 +30,13 @@ class Scale:
     spread: float
 
     @classmethod
-    def learn(cls, scores: Array, smoothing: float = 0.0) -> Self:
-        """Learn the map from held-out scores, shape (N,)."""
+    def learn(cls, scores: Array, smoothing: float = 0.0, weights: Array | None = None) -> Self:
+        """Learn the map from held-out scores, shape (N,), whose rows may weigh differently."""
         linked = link(scores, smoothing)
         # Far from 0, or of huge scores, a plain mean and deviation lose their digits.
         unit = float(np.abs(linked).max()) or 1.0
-        shift = float(np.mean(linked / unit))
-        spread = float(np.std(linked / unit - shift))
+        shift = float(np.average(linked / unit, weights=weights))
+        spread = float(np.sqrt(np.average((linked / unit - shift) ** 2, weights=weights)))
         return cls(smoothing, shift * unit, spread * unit if spread > 1e-12 else 1.0)
 
     def __call__(self, scores: Array) -> Array:

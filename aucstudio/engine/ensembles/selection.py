@@ -22,7 +22,7 @@ BAGS = 20
 STEPS = 20
 # Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
 _MOST_ROWS = 10_000
-_DIGITS, _SAME = 9, 1e-12
+_DIGITS, _SAME = 6, 1e-12
 # So many positives (or negatives) weigh as much as the belief that all members are equally good.
 _BELIEF = 10.0
 
@@ -52,7 +52,7 @@ def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STE
 
 
 def _joined(total: Array, scores: Array) -> Array:
-    """Add up standardised scores; what differs by rounding is a tie, whose order would be chance."""
+    """Add up standardised scores; what differs by rounding is a tie."""
     return np.round(total + scores, _DIGITS)
 
 

@@ -52,7 +52,7 @@ class AUCEnsemble(AUCClassifier):
     without a range b is 0. The objective is that of the weights found, on the same held-out rows.
 
     Every member is trained once for each fold, on the other folds. Its scores of the fold are put
-    on a common scale: mean 0 and standard deviation 1 over the held-out rows, of log-odds where the
+    on a common scale: mean 0 and standard deviation 1 over the rows held out, of log-odds where the
     member gives shares. Members then join one by one, each time the one with which the criterion is
     largest, one possibly several times; that is done in 20 bags of drawn rows, the mean counts,
     drawn towards equal weights where the rarer class has few rows. The scorer takes for each member
@@ -192,7 +192,8 @@ class _Board:
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
         self._failed: dict[Member, str] = {}
-        self.ready: dict[Member, Scale] = {}
+        self._counted = _class_shares(positive, folds)
+        self.ready: dict[Member, list[Scale]] = {}
 
     def train(self, task: Task, check: Check) -> Outcome:
         """Train a member on all folds but one; gives its scorer and its scores of that one."""
@@ -223,8 +224,19 @@ class _Board:
             self._scorers[member][k], self._held[member][self._folds[k][1]] = outcome
         if len(self._scorers[member]) < len(self._folds):
             return False
-        self.ready[member] = Scale.learn(self._held[member], _smoothing(self._estimators[member]))
+        self.ready[member] = self._scales(member)
         return self._monitor.is_heard and self._tell()
+
+    def _scales(self, member: Member) -> list[Scale]:
+        """Learn the scale of each fold's model from the rows that it did not see.
+
+        Scores of a ranking mean something beside each other only: models of two folds may differ
+        by any constant. Shares mean the same in all folds.
+        """
+        scores, smoothing = self._held[member], _smoothing(self._estimators[member])
+        if smoothing:
+            return [Scale.learn(scores, smoothing)] * len(self._folds)
+        return [Scale.learn(scores[held], weights=self._counted[held]) for _, held in self._folds]
 
     def _tell(self) -> bool:
         scores = self.scores()
@@ -242,7 +254,11 @@ class _Board:
 
     def scores(self) -> Array:
         """Give the held-out scores of the members that are ready on their common scale."""
-        return np.array([self.ready[member](self._held[member]) for member in self._in_order()])
+        mapped = np.empty((len(self.ready), len(self.positive)))
+        for row, member in zip(mapped, self._in_order(), strict=True):
+            for (_, held), scale in zip(self._folds, self.ready[member], strict=True):
+                row[held] = scale(self._held[member][held])
+        return mapped
 
     def _in_order(self) -> list[Member]:
         """List the members that are ready, in the order of the library, whoever was first."""
@@ -297,6 +313,16 @@ def _draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: i
     folds = [fold for fold in drawn if all(_counts(positive[fold[0]]))]
     whole = sum(len(held) for _, held in folds) == len(positive)
     return folds if whole else [(everything, everything)]
+
+
+def _class_shares(positive: Mask, folds: Folds) -> Array:
+    """Weigh rows so that in every fold the classes count as they do among all rows."""
+    weights = np.empty(len(positive))
+    for _, held in folds:
+        for of_class in (positive, ~positive):
+            here = held[of_class[held]]
+            weights[here] = np.count_nonzero(of_class) / max(1, len(here))
+    return weights
 
 
 def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
