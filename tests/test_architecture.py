@@ -37,6 +37,7 @@ ENGINE_ROOMS = [
     "features",
     "losses",
     "solvers",
+    "ensembles",
     "inference",
     "leave_pair_out",
     "restoring",

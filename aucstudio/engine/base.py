@@ -32,7 +32,7 @@ from aucstudio.engine.features.precomputed import (
 )
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
-from aucstudio.engine.monitor import Callback, Monitor
+from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.solvers.solution import Solution
@@ -120,11 +120,17 @@ class Context:
     kept : object
         What fits one after another have in common, as the family of the method declares it; None
         where a fit stands alone.
+    groups : ndarray of shape (n_samples,) or None
+        Rows of one group belong together, for methods that hold rows out.
+    spread : Spread
+        Does what is independent of each other, side by side where the caller can.
     """
 
     monitor: Monitor
     given: Kernel | None = None
     kept: Any = None
+    groups: NDArray[Any] | None = None
+    spread: Spread = one_by_one
 
 
 class AUCClassifier(ClassifierMixin, BaseEstimator):
@@ -164,6 +170,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     counts_rows : bool
         Class attribute: whether every row twice is another problem, as where costs add up over
         the rows.
+    descends : bool
+        Class attribute: whether steps lower the objective; False where it is a mean over what was
+        made so far, which steadies instead.
     wants_margin : bool
         Class attribute: whether every pair shall differ by at least 1, or by the setting
         ``margin``; a picture of the differences then shows that line.
@@ -207,6 +216,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     one_sided: ClassVar[bool] = False
     follows_order: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = False
+    descends: ClassVar[bool] = True
     wants_margin: ClassVar[bool] = False
     path_setting: ClassVar[str] = ""
 
@@ -215,7 +225,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if cls.__doc__:
             cls.__doc__ = MethodText(cls.__doc__)  # type: ignore[assignment]
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        callback: Callback | None = None,
+        groups: ArrayLike | None = None,
+        spread: Spread = one_by_one,
+    ) -> Self:
         """Train on the rows of X.
 
         Parameters
@@ -226,6 +244,11 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         callback : callable, optional
             Called with a :class:`~aucstudio.engine.monitor.Step`; returning True stops the
             fit, which then keeps the scorer as it stands.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group belong together: methods that hold rows out hold whole groups out.
+        spread : callable, optional
+            Does independent parts of the work, side by side if it can; see
+            :data:`~aucstudio.engine.monitor.Spread`.
 
         Returns
         -------
@@ -241,10 +264,16 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
-        return self._train(X, y, callback)
+        return self._train(X, y, callback, groups=groups, spread=spread)
 
     def _train(
-        self, X: ArrayLike, y: ArrayLike, callback: Callback | None, kept: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        callback: Callback | None,
+        kept: Any = None,
+        groups: ArrayLike | None = None,
+        spread: Spread = one_by_one,
     ) -> Self:
         """Fit, with what is kept from other fits."""
         check_settings(type(self), self.get_params(deep=False))
@@ -259,7 +288,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
         else:
             monitor = Monitor(callback)
-            done = self._fit(rows, positive, Context(monitor, kept=kept))
+            together = None if groups is None else _groups(groups, len(positive))
+            context = Context(monitor, kept=kept, groups=together, spread=spread)
+            done = self._fit(rows, positive, context)
         scores = done.scores
         if scores is None:
             scores = score_rows(done.scorer, rows, monitor.pulse)
@@ -533,6 +564,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:
     return [(rows, scorer(X)) for rows, X in pieces]
+
+
+def _groups(groups: ArrayLike, rows: int) -> NDArray[Any]:
+    found = np.asarray(groups)
+    if found.shape != (rows,):
+        raise ValueError(f"groups must name one group for each of the {rows} rows.")
+    return found
 
 
 def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:

@@ -16,6 +16,7 @@ FAMILIES = {
     "RankSVM": "Ranking machines for many rows",
     "stochastic": "Step by step, for very many rows",
     "boosting and trees": "Boosting and trees",
+    "combination": "Several methods as one",
     "baselines": "What most people use, to compare with",
 }
 """Every family, in the order of a list, and its title in words."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from aucstudio.engine.scorers import Scorer
 
@@ -46,6 +47,26 @@ class Step:
 
 
 Callback = Callable[[Step], object]
+
+Check = Callable[[], bool]
+"""Whether to stop; asked often, by whatever does a part of the work."""
+
+Spread = Callable[[Callable[[Any, Check], Any], Sequence[Any], Callable[[], bool]], Iterator[Any]]
+"""Does independent tasks: ``spread(work, tasks, check)`` gives ``(task, work(task, check))`` of
+each as it is done, in any order. ``check`` is called on the caller's thread meanwhile, several
+times a second if it can be; once it answers True, ``work`` is told so, and no other task is
+begun."""
+
+
+def one_by_one(
+    work: Callable[[Any, Check], Any], tasks: Sequence[Any], check: Callable[[], bool]
+) -> Iterator[Any]:
+    """Do tasks one after the other; see :data:`Spread`."""
+    for task in tasks:
+        if check():
+            return
+        yield task, work(task, check)
+
 
 _STAGE_INTERVAL = 0.05
 

@@ -97,7 +97,8 @@ class Param:
         if self.kind == "choice":
             return "one of " + ", ".join(_spell(value) for value in self.choices)
         if self.kind == "range":
-            return f"two numbers α < β within [{self.low:g}, {self.high:g}]"
+            none = f" or none ({self.none})" if self.none else ""
+            return f"two numbers α < β within [{self.low:g}, {self.high:g}]{none}"
         parts = [_NAMES[self.kind] + self._bounds()]
         parts += [repr(word) for word in self.words]
         if self.multiples_of:
@@ -193,7 +194,7 @@ class Param:
 
     def spell(self, value: Any) -> str:
         """Write a value the way :meth:`parse` reads it."""
-        if self.kind == "range":
+        if self.kind == "range" and value is not None:
             return ",".join(_spell(float(end)) for end in value)
         return _spell(value)
 
@@ -206,7 +207,7 @@ class Param:
         return {
             "name": self.name,
             "kind": self.kind,
-            "default": list(self.default) if self.kind == "range" else self.default,
+            "default": list(self.default) if isinstance(self.default, tuple) else self.default,
             "label": self.label,
             "symbol": self.symbol,
             "unit": self.unit,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of, of_part
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (
@@ -25,7 +26,14 @@ Sizes = Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
 
 _KINDS: dict[str, type[Scorer]] = {
     scorer.kind: scorer
-    for scorer in (LinearScorer, KernelScorer, FourierScorer, EnsembleScorer, AdditiveScorer)
+    for scorer in (
+        LinearScorer,
+        KernelScorer,
+        FourierScorer,
+        EnsembleScorer,
+        AdditiveScorer,
+        CombinationScorer,
+    )
 }
 _TYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
 _SETTINGS = {"kernel": ("kind", "gamma", "degree", "coef0"), "trees": ("base",)}
@@ -35,12 +43,16 @@ _MOST_DEGREE = 10
 _MOST_DEPTH = 10_000
 
 
-def check_layout(kind: str, found: Sizes, n_features: int | None) -> None:
+def check_layout(
+    kind: str, settings: Mapping[str, Any], found: Sizes, n_features: int | None
+) -> None:
     """Check the types and shapes of a scorer's arrays, which need not be in memory.
 
     Parameters
     ----------
     kind : str
+    settings : mapping
+        Which kinds the parts of a combination are.
     found : mapping of name to dtype and shape
     n_features : int or None
         None if the scorer may be one of any features.
@@ -53,9 +65,12 @@ def check_layout(kind: str, found: Sizes, n_features: int | None) -> None:
     known = _KINDS.get(kind)
     if known is None:
         raise ValueError(f"unknown kind of scorer {kind!r}")
-    fields = {field.name: field for field in dataclasses.fields(known)}  # type: ignore[arg-type]
+    if known is CombinationScorer:
+        found = _check_parts(settings, found, n_features)
     may_lack = {
-        name for name in known.layout if fields[name].default_factory is not dataclasses.MISSING
+        field.name
+        for field in dataclasses.fields(known)  # type: ignore[arg-type]
+        if field.default_factory is not dataclasses.MISSING
     }
     if not known.layout.keys() - may_lack <= found.keys() <= known.layout.keys():
         raise ValueError(f"a {kind} scorer does not have the arrays {', '.join(sorted(found))}")
@@ -69,6 +84,30 @@ def check_layout(kind: str, found: Sizes, n_features: int | None) -> None:
             for letter, size in zip(letters, shape, strict=True)
         ):
             raise ValueError(f"the array {name} of the scorer has the wrong type or shape")
+
+
+def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | None) -> Sizes:
+    """Check the arrays of a combination's parts; gives those that are its own."""
+    shapes = {shape for name, (_, shape) in found.items() if name in CombinationScorer.layout}
+    parts = _count_parts(settings)
+    if shapes != {(parts,)}:
+        raise ValueError("the parts of the combination do not fit together")
+    for k in range(parts):
+        of_this = of_part(k, settings)
+        if of_this["scorer"] == CombinationScorer.kind:
+            raise ValueError("a part of the combination is a combination")
+        check_layout(of_this["scorer"], of_this, of_part(k, found), n_features)
+    own = {name: size for name, size in found.items() if name in CombinationScorer.layout}
+    if len(own) + sum(len(of_part(k, found)) for k in range(parts)) < len(found):
+        raise ValueError("the combination has arrays that belong to none of its parts")
+    return own
+
+
+def _count_parts(settings: Mapping[str, Any]) -> int:
+    numbers = {name.partition(".")[0] for name in settings if name.endswith(".scorer")}
+    if not numbers or numbers != {str(k) for k in range(len(numbers))}:
+        raise ValueError("the parts of the combination are not numbered")
+    return len(numbers)
 
 
 def restore(
@@ -85,7 +124,9 @@ def restore(
         each other or the features, or their numbers make no scorer.
     """
     sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
-    check_layout(kind, sizes, n_features)
+    check_layout(kind, settings, sizes, n_features)
+    if kind == CombinationScorer.kind:
+        return _combination(settings, arrays, n_features)
     for name, array in arrays.items():
         _require_numbers(kind, name, array)
     if set(settings) != set(_SETTINGS.get(kind, ())):
@@ -97,6 +138,24 @@ def restore(
     if kind == "additive":
         return _additive(arrays, n_features)
     return LinearScorer(**arrays) if kind == "linear" else FourierScorer(**arrays)
+
+
+def _combination(
+    settings: Mapping[str, Any], arrays: Arrays, n_features: int | None
+) -> CombinationScorer:
+    for name in CombinationScorer.layout:
+        _require_numbers(CombinationScorer.kind, name, arrays[name])
+    if not _is_number(settings.get("base")) or (arrays["smoothings"] < 0).any():
+        raise ValueError("the combination has no finite base, or a smoothing below 0")
+    parts = []
+    for k, factor in enumerate(arrays["factors"].tolist()):
+        of_this = of_part(k, settings)
+        scorer = restore(of_this.pop("scorer"), of_this, of_part(k, arrays), n_features)
+        parts.append(Part(scorer, factor, float(arrays["smoothings"][k])))
+    known = sum(len(of_part(k, settings)) for k in (*range(len(parts)), "member"))
+    if len(settings) > 1 + known:
+        raise ValueError("the combination has settings that belong to none of its parts")
+    return CombinationScorer(tuple(parts), float(settings["base"]), members_of(settings))
 
 
 def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:

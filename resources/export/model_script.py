@@ -214,6 +214,18 @@ def additive(
     return scores
 
 
+# section combination
+def combination(X: np.ndarray, parts: list[tuple[Any, float, float]], base: float) -> np.ndarray:
+    """Add up factor times the score of each part, or times its log-odds where it is smoothed."""
+    scores = np.full(len(X), base)
+    for part, factor, smoothing in parts:
+        found = part(X)
+        if smoothing:
+            found = np.log((found + smoothing) / (1.0 - found + smoothing))
+        scores += factor * found
+    return scores
+
+
 # section command
 def main() -> int:
     parser = argparse.ArgumentParser(description="Score the rows of a CSV file.")

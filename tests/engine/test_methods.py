@@ -18,6 +18,9 @@ from aucstudio import engine
 from aucstudio.engine import METHODS, InvalidSetting, Stopped, declared_params, restore
 from aucstudio.engine.roc import auc
 
+# What is many on a small table.
+SMALL = {"library": "few", "n_trees": 30}
+
 
 def cases(*, without=(), kernels_without=()):
     """Every method with every kernel it has, as pytest parameters, but for those with a trait."""
@@ -30,7 +33,8 @@ def cases(*, without=(), kernels_without=()):
         for kernel in kernels:
             if kernel in kernels_without:
                 continue
-            made = method() if kernel is None else method(kernel=kernel)
+            small = {name: value for name, value in SMALL.items() if name in declared}
+            made = method(**small) if kernel is None else method(**small, kernel=kernel)
             found.append(pytest.param(made, id=key if kernel is None else f"{key}-{kernel}"))
     return found
 
@@ -223,7 +227,8 @@ def test_the_callback_hears_of_a_usable_scorer(method, data):
     iterations, objectives, scores = zip(*heard, strict=True)
     # A long iteration is told of again, so that a stop is seen.
     assert all(a <= b for a, b in itertools.pairwise(iterations))
-    assert min(objectives) >= fitted.objective_ - 1e-3 * abs(fitted.objective_)
+    if method.descends:
+        assert min(objectives) >= fitted.objective_ - 1e-3 * abs(fitted.objective_)
     assert np.isfinite(scores).all()
     assert auc(y, scores[-1]) > 0.7
     assert fitted.converged_

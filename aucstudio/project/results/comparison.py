@@ -236,8 +236,8 @@ def trained_for(record: RunRecord) -> Band | None:
     declared = declared_params(METHODS[record.experiment.method]).get("fpr_range")
     if declared is None:
         return None
-    low, high = record.params.get("fpr_range", declared.default)
-    return float(low), float(high)
+    asked = record.params.get("fpr_range", declared.default)
+    return None if asked is None else (float(asked[0]), float(asked[1]))
 
 
 def compare_runs(

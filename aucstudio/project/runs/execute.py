@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.runs.experiment import Experiment
@@ -170,7 +171,7 @@ class _Run:
         held = None if in_sample else (part.test, part.test_positive)
         watch = Watch(self.tell, k, count, part.preparation, train, held)
         method: AUCClassifier = METHODS[self.experiment.method](**params)
-        fit(method, part.train, part.train_positive, watch)
+        fit(method, part.train, part.train_positive, watch, part.groups)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train_rows)} rows"
@@ -257,6 +258,7 @@ class _Part:
     test_rows: Rows
     test_positive: Mask
     test: Prepared
+    groups: Groups | None
     notes: tuple[str, ...]
 
 
@@ -282,6 +284,7 @@ def _make_part(
         test_rows,
         test_positive,
         prepared(preparation, held, test_rows),
+        table.groups and table.groups.part(split.train),
         tuple(far.describe() for far in far_cells(preparation, table)),
     )
 
@@ -391,5 +394,5 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
             report,
         ).chosen
     method: AUCClassifier = METHODS[experiment.method](**params)
-    fit(method, prepared(preparation, table, rows), table.is_positive(), callback)
+    fit(method, prepared(preparation, table, rows), table.is_positive(), callback, table.groups)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

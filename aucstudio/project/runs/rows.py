@@ -18,9 +18,11 @@ from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.scales import FarCells
 from aucstudio.project.data.table import Table
+from aucstudio.project.runs.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
@@ -88,13 +90,20 @@ def in_memory(table: AnyTable) -> Table:
     return table
 
 
-def fit(method: AUCClassifier, rows: Prepared, positive: Mask, callback: Callback) -> None:
-    """Train on prepared rows."""
+def fit(
+    method: AUCClassifier,
+    rows: Prepared,
+    positive: Mask,
+    callback: Callback,
+    groups: Groups | None = None,
+) -> None:
+    """Train on prepared rows; those of a group stay together where a method holds rows out."""
     with without_convergence_warnings():  # the notes of the fit say the same
         if isinstance(rows, TableBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
-            method.fit(rows, positive, callback=callback)
+            codes = None if groups is None else groups.codes
+            method.fit(rows, positive, callback=callback, groups=codes, spread=side_by_side)
 
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:

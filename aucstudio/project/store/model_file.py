@@ -183,7 +183,7 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
     layout = np.dtype(np.float64), (n,)
     if ours not in [dict.fromkeys(names, layout) for names in known]:
         raise ValueError("the arrays of the preprocessing do not fit its columns")
-    check_layout(manifest.scorer.kind, scorers, d)
+    check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
     return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
 
 

@@ -5,6 +5,7 @@ Symbols: x prepared row; w weights; z_l points; k kernel; a coefficients of a cu
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from aucstudio import __version__
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.prepare import MISSING
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.refusal import require_kind
@@ -53,6 +56,13 @@ _SCORING = {
         "coefficients; with q the number of its breaks that are below x, t = x - origins[q] and "
         "a = coefficients[q], it is a[0] + a[1] t + a[2] t^2 + a[3] t^3",
     ),
+    "combination": (
+        "score = intercept + base + sum over parts of factors[k] * L(s), s the score of part k "
+        "without any intercept",
+        "L(s) is s where smoothings[k] is 0, else log((s + e) / (1 - s + e)) with e = "
+        "smoothings[k]",
+        "the kinds of the parts are in parts[k].kind, with the formulas below",
+    ),
 }
 
 
@@ -75,7 +85,7 @@ def _document(model: Model) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
-        "how": [*_PREPARING, *_SCORING[scorer.kind]],
+        "how": [*_PREPARING, *_formulas(scorer)],
         "method": model.method,
         "params": dict(model.params),
         "label": model.label,
@@ -84,8 +94,28 @@ def _document(model: Model) -> dict[str, Any]:
         "trained_on": model.trained_on,
         "threshold": model.threshold,
         "preparation": _preparation(model),
-        "scorer": {"kind": scorer.kind, **_flat(scorer.settings()), **scorer.arrays()},
+        "scorer": _scorer(scorer),
         "intercept": model.intercept,
+    }
+
+
+def _formulas(scorer: Scorer) -> list[str]:
+    words = list(_SCORING[scorer.kind])
+    if isinstance(scorer, CombinationScorer):
+        for kind in dict.fromkeys(part.scorer.kind for part in scorer.parts):
+            words += [f"{kind}: {line}" for line in _SCORING[kind]]
+    return words
+
+
+def _scorer(scorer: Scorer) -> dict[str, Any]:
+    if not isinstance(scorer, CombinationScorer):
+        return {"kind": scorer.kind, **_flat(scorer.settings()), **scorer.arrays()}
+    return {
+        "kind": scorer.kind,
+        "base": scorer.base,
+        **{name: array for name, array in scorer.arrays().items() if name in scorer.layout},
+        "parts": [_scorer(part.scorer) for part in scorer.parts],
+        "members": [dataclasses.asdict(member) for member in scorer.members],
     }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.ensembles.combined import of_part
 from aucstudio.project.data.prepare import MISSING, Preparation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
@@ -261,12 +262,28 @@ def _at(graph: _Graph, values: Array, places: str) -> str:
     return graph.add("Gather", graph.constant(values), places, axis=0)
 
 
+def _combination(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+    """Add up the parts, the log-odds of those that give shares."""
+    total = graph.constant(float(given["base"]))
+    rows = zip(given["factors"].tolist(), given["smoothings"].tolist(), strict=True)
+    for k, (factor, smoothing) in enumerate(rows):
+        of_this = of_part(k, given)
+        score = _SCORERS[of_this.pop("scorer")](graph, X, of_this)
+        if smoothing:
+            above = graph.add("Add", score, graph.constant(smoothing))
+            below = graph.add("Sub", graph.constant(1.0 + smoothing), score)
+            score = graph.add("Log", graph.add("Div", above, below))
+        total = graph.add("Add", total, graph.add("Mul", score, graph.constant(factor)))
+    return total
+
+
 _SCORERS: dict[str, Callable[[_Graph, str, dict[str, Any]], str]] = {
     "linear": _linear,
     "kernel": _kernel,
     "fourier": _fourier,
     "trees": _trees,
     "additive": _additive,
+    "combination": _combination,
 }
 
 

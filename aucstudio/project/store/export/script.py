@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.prepare import MISSING
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.resources import resource_path
@@ -21,7 +23,7 @@ from aucstudio.project.runs.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
 from aucstudio.project.store.export.refusal import require_kind
 
-KINDS = ("linear", "kernel", "fourier", "trees", "additive")
+KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination")
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
@@ -43,7 +45,8 @@ def write_script(model: Model) -> bytes:
     head, *rest = _MARK.split(program)
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     constants = "\n".join(_constants(model))
-    parts = [_described(head, model), sections[model.scorer.kind], sections["command"]]
+    needed = [sections[kind] for kind in _kinds(model.scorer)]
+    parts = [_described(head, model), *needed, sections["command"]]
     if "unpack(" in constants:
         parts.append(sections["packed"])
     else:
@@ -107,11 +110,28 @@ def _constants(model: Model) -> Iterable[str]:
     dialect = model.schema.dialect or Dialect()
     yield f"TEXT_GAPS = {_set(dialect.text_words)}"
     yield f"NUMBER_GAPS = {_set(dialect.number_words)}"
-    given = {name: repr(value) for name, value in model.scorer.settings().items()}
-    given |= {name: _array(value) for name, value in model.scorer.arrays().items()}
-    yield f"rank = functools.partial(\n    {model.scorer.kind},"
-    yield from (f"    {name}={value}," for name, value in given.items())
-    yield ")"
+    yield f"rank = {_rank(model.scorer)}"
+
+
+def _kinds(scorer: Scorer) -> list[str]:
+    """Name the functions that a scorer needs, each once."""
+    if not isinstance(scorer, CombinationScorer):
+        return [scorer.kind]
+    return [*dict.fromkeys(part.scorer.kind for part in scorer.parts), scorer.kind]
+
+
+def _rank(scorer: Scorer) -> str:
+    """Write the function of prepared rows that a scorer is."""
+    if isinstance(scorer, CombinationScorer):
+        rows = [
+            f"({_rank(part.scorer)}, {part.factor!r}, {part.smoothing!r})," for part in scorer.parts
+        ]
+        given = {"parts": "[\n" + "\n".join(rows) + "\n]", "base": repr(scorer.base)}
+    else:
+        given = {name: repr(value) for name, value in scorer.settings().items()}
+        given |= {name: _array(value) for name, value in scorer.arrays().items()}
+    lines = "".join(f"    {name}={value},\n" for name, value in given.items())
+    return f"functools.partial(\n    {scorer.kind},\n{lines})"
 
 
 class _Float(float):

@@ -1,0 +1,233 @@
+"""The scorer of a combination, with as few parts as its members allow.
+
+Sums of linear scorers are linear, sums of trees are trees, and sums of expansions in one kernel, or
+of random waves, are one expansion: members of one kind become one part, whose values carry weights
+and scales. Where a link stands between, a member stays a part of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.ensembles.scales import Scale, link
+from aucstudio.engine.scorers import (
+    EnsembleScorer,
+    FourierScorer,
+    KernelScorer,
+    LinearScorer,
+    Scorer,
+    joined,
+)
+from aucstudio.engine.types import Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """A scorer in a sum: ``factor * link(scorer(x))``.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    factor : float
+    smoothing : float
+        0 where there is no link.
+    """
+
+    scorer: Scorer
+    factor: float = 1.0
+    smoothing: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class MemberShare:
+    """What a member is, and what it has to do with the combination.
+
+    Attributes
+    ----------
+    title : str
+        Its method and settings, in one line.
+    weight : float
+        Within [0, 1]; all weights sum to 1.
+    auc : float
+        Of its held-out scores alone.
+    adds : float
+        How much the criterion of the combination falls without it, on held-out scores.
+    """
+
+    title: str
+    weight: float
+    auc: float
+    adds: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CombinationScorer:
+    """Scores ``base`` plus the sum of its parts.
+
+    In files, an array or setting of part k is called ``k.name``, and its kind ``k.scorer``; what
+    is known of member k is called ``member.k.name``.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    base : float
+    members : tuple of MemberShare
+        What was combined, which scores nothing: several may have become one part.
+    """
+
+    parts: tuple[Part, ...]
+    base: float = 0.0
+    members: tuple[MemberShare, ...] = ()
+    kind: ClassVar[str] = "combination"
+    # That of the parts; these two are its own.
+    layout: ClassVar[Mapping[str, str]] = {"factors": "float p", "smoothings": "float p"}
+
+    def __call__(self, X: Array) -> Array:
+        scores = np.full(len(X), self.base)
+        for part in self.parts:
+            scores += part.factor * link(part.scorer(X), part.smoothing)
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "factors": np.array([part.factor for part in self.parts]),
+            "smoothings": np.array([part.smoothing for part in self.parts]),
+            **self._named(lambda scorer: scorer.arrays()),
+        }
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "base": self.base,
+            **self._named(lambda scorer: {"scorer": scorer.kind, **scorer.settings()}),
+            **{
+                f"member.{k}.{name}": value
+                for k, member in enumerate(self.members)
+                for name, value in dataclasses.asdict(member).items()
+            },
+        }
+
+    def _named(self, values: Callable[[Scorer], Mapping[str, Any]]) -> dict[str, Any]:
+        return {
+            f"{k}.{name}": value
+            for k, part in enumerate(self.parts)
+            for name, value in values(part.scorer).items()
+        }
+
+
+def of_part(k: int | str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arrays or settings of part k, without its number."""
+    prefix = f"{k}."
+    return {n.removeprefix(prefix): value for n, value in named.items() if n.startswith(prefix)}
+
+
+def members_of(settings: Mapping[str, Any]) -> tuple[MemberShare, ...]:
+    """Read what settings say of the members.
+
+    Raises
+    ------
+    ValueError
+        If they are not laid out so.
+    """
+    found = of_part("member", settings)
+    count = len({name.partition(".")[0] for name in found})
+    try:
+        members = [MemberShare(**of_part(k, found)) for k in range(count)]
+    except TypeError:
+        raise ValueError("the members of the combination are not described whole") from None
+    for member in members:
+        numbers = (member.weight, member.auc, member.adds)
+        if type(member.title) is not str or not all(type(n) in (int, float) for n in numbers):
+            raise ValueError("the members of the combination are not described whole")
+    return tuple(members)
+
+
+def combine(
+    members: Iterable[tuple[Sequence[Scorer], Sequence[Scale], float]],
+    shares: Sequence[MemberShare] = (),
+) -> CombinationScorer:
+    """Make one scorer of the weighted members.
+
+    Parameters
+    ----------
+    members : iterable of (scorers, scales, weight)
+        The scorers of a member, one for each fold, and the scales of these: the mean of the scores
+        on their scales counts. Where there is a link, the scales are the same, and the link is that
+        of the mean of the scores.
+    shares : sequence of MemberShare
+        What is told of the members.
+    """
+    parts, base = [], 0.0
+    for scorers, scales, weight in members:
+        if weight == 0.0:
+            continue
+        factors = [weight / (len(scorers) * scale.spread) for scale in scales]
+        base -= sum(factor * scale.shift for factor, scale in zip(factors, scales, strict=True))
+        if scales[0].smoothing:
+            (mean,) = _merged([Part(scorer, 1.0 / len(scorers)) for scorer in scorers])
+            parts.append(Part(_scaled(mean), weight / scales[0].spread, scales[0].smoothing))
+        else:
+            parts += [Part(*pair) for pair in zip(scorers, factors, strict=True)]
+    return CombinationScorer(tuple(_merged(parts)), base, tuple(shares))
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Add up what adds up to one scorer; keeps the order of first appearance."""
+    groups: dict[Any, list[Part]] = {}
+    for k, part in enumerate(parts):
+        groups.setdefault(_same_kind(part, k), []).append(part)
+    return [_sum(group) for group in groups.values()]
+
+
+def _same_kind(part: Part, k: int) -> Any:
+    """Give what is equal for parts that add up to one scorer."""
+    scorer = part.scorer
+    if part.smoothing or not isinstance(
+        scorer, LinearScorer | EnsembleScorer | KernelScorer | FourierScorer
+    ):
+        return k
+    return scorer.kind, getattr(scorer, "kernel", None)
+
+
+def _sum(parts: list[Part]) -> Part:
+    scorers = [part.scorer for part in parts]
+    if len(parts) == 1:
+        return parts[0]
+    scaled = [_scaled(part) for part in parts]
+    first: Any = scorers[0]
+    if isinstance(first, LinearScorer):
+        return Part(LinearScorer(np.sum([s.weights for s in scaled], axis=0)))
+    if isinstance(first, EnsembleScorer):
+        return Part(joined(scaled, float(sum(s.base for s in scaled))))
+    weights = np.concatenate([s.weights for s in scaled])
+    if isinstance(first, KernelScorer):
+        points = np.concatenate([s.points for s in scaled])
+        return Part(KernelScorer(first.kernel, *_once(points, weights)))
+    waves, phases = (
+        np.concatenate([getattr(s, n) for s in scaled]) for n in ("frequencies", "phases")
+    )
+    at, waves_of = _once(np.column_stack([waves, phases]), weights)
+    return Part(FourierScorer(at[:, :-1], at[:, -1], waves_of))
+
+
+def _once(points: Array, weights: Array) -> tuple[Array, Array]:
+    """Keep each point once, with the sum of its weights."""
+    kept, places = np.unique(points, axis=0, return_inverse=True)
+    sums: Array = np.zeros(len(kept))
+    np.add.at(sums, places.ravel(), weights)
+    return kept, sums
+
+
+def _scaled(part: Part) -> Any:
+    """Give the scorer ``factor * scorer``, where that is of the same kind."""
+    scorer: Any = part.scorer
+    if part.factor == 1.0:
+        return scorer
+    if isinstance(scorer, EnsembleScorer):
+        value, base = part.factor * scorer.value, part.factor * scorer.base
+        return dataclasses.replace(scorer, value=value, base=base)
+    return dataclasses.replace(scorer, weights=part.factor * scorer.weights)

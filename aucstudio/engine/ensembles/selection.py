@@ -1,0 +1,92 @@
+"""Weights of a combination: greedy selection with replacement, in bags.
+
+Members join one by one, each time the one whose addition to the sum of those that joined before
+(scores on a common scale) makes the criterion largest; one may join several times. The weights
+are how often each did, up to the step where the criterion was largest. That is done in several
+bags, each with rows drawn anew from either class, and the weights are averaged, which keeps
+chance from deciding.
+
+Caruana, Niculescu-Mizil, Crew and Ksikes (2004), Ensemble selection from libraries of models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.types import Array, Index, Mask
+
+BAGS = 20
+STEPS = 20
+# Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
+_MOST_ROWS = 10_000
+_DIGITS, _SAME = 6, 1e-12
+# So many positives (or negatives) weigh as much as the belief that all members are equally good.
+_BELIEF = 10.0
+
+
+def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STEPS) -> Array:
+    """Select members greedily; gives their weights, which sum to 1.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (members, N)
+        Held-out scores of the rows on a common scale.
+    positive : ndarray of bool, shape (N,)
+    criterion : Criterion
+    steps : int
+        Members that join, counted with repetition.
+    """
+    counts, total = np.zeros(len(scores)), np.zeros(scores.shape[1])
+    best, kept = -np.inf, counts
+    for _ in range(steps):
+        reached = np.array([criterion(positive, _joined(total, member)) for member in scores])
+        k = int(np.argmax(reached >= reached.max() - _SAME))
+        counts[k] += 1
+        total = total + scores[k]
+        if reached[k] > best + _SAME:
+            best, kept = reached[k], counts.copy()
+    return np.asarray(kept / kept.sum())
+
+
+def _joined(total: Array, scores: Array) -> Array:
+    """Add up standardised scores; what differs by rounding is a tie."""
+    return np.round(total + scores, _DIGITS)
+
+
+def select_in_bags(
+    scores: Array,
+    positive: Mask,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    pulse: Callable[[float], object] = lambda fraction: None,
+    bags: int = BAGS,
+) -> Array:
+    """Select in several bags of drawn rows; gives the mean weights, drawn towards equal ones.
+
+    Parameters
+    ----------
+    scores, positive, criterion
+        As for :func:`select`.
+    rng : Generator
+        Draws the rows of the bags.
+    pulse : callable, optional
+        Told the fraction done after each bag; what it raises ends the selection.
+    bags : int
+    """
+    weights = np.zeros(len(scores))
+    for bag, rows in enumerate(_bags(positive, rng, bags)):
+        weights += select(scores[:, rows], positive[rows], criterion) / bags
+        pulse((bag + 1) / bags)
+    rarer = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+    trust = rarer / (rarer + _BELIEF)
+    return np.asarray(trust * weights + (1.0 - trust) / len(scores))
+
+
+def _bags(positive: Mask, rng: np.random.Generator, count: int) -> Iterator[Index]:
+    classes = np.flatnonzero(positive), np.flatnonzero(~positive)
+    for _ in range(count):
+        drawn = [rng.choice(rows, min(len(rows), _MOST_ROWS)) for rows in classes]
+        yield np.concatenate(drawn)

@@ -1,0 +1,155 @@
+"""What random forests and extra trees share: trees of scikit-learn, grown a few at a time.
+
+Symbols: c_i class weight of row i; p(t) the share of positives among the rows of leaf t.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
+from aucstudio.engine.methods.trees._growth import ABOVE_ALL
+from aucstudio.engine.params import param
+from aucstudio.engine.scorers import EnsembleScorer, joined
+from aucstudio.engine.types import Array, Mask
+
+_TREES_AT_ONCE = 5
+_CELLS_AT_ONCE = 2e6
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ForestClassifier(ClassWeightSettings, AUCClassifier):
+    """A mean of many deep trees; subclasses say how the library grows them."""
+
+    family: ClassVar[str] = "baselines"
+    trains_for: ClassVar[str] = "probabilities"
+    shape: ClassVar[str] = "trees"
+    takes_missing: ClassVar[bool] = True
+    memorises: ClassVar[bool] = True
+    follows_order: ClassVar[bool] = True
+    counts_rows: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
+
+    n_trees: int = param(
+        300,
+        "Number of trees; more only steady the ranking.",
+        label="Trees",
+        low=1,
+        log=True,
+        grid=(100, 300, 1000),
+    )
+    min_samples_leaf: int = param(
+        3, "Fewest training rows in a leaf.", label="Rows in a leaf", low=1, grid=(20, 10, 5, 3, 1)
+    )
+    feature_share: str = param(
+        "sqrt",
+        "How many features each split may choose from, drawn anew for each.",
+        label="Features at a split",
+        choices={"sqrt": "square root of their number", "third": "a third", "all": "all of them"},
+        grid=("sqrt", "third", "all"),
+    )
+    random_state: int = param(0, "Where the drawing starts.", label="Seed", low=0)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        leaves = max(2.0, N / (1.5 * self.min_samples_leaf))
+        depth = 1.5 * np.log2(max(2.0, leaves))
+        share = {"sqrt": np.sqrt(features), "third": features / 3, "all": features}
+        a_tree = Work(numbers=25.0 * N * depth * max(1.0, share[self.feature_share]), steps=30)
+        memory = 4.0 * N * features + 2.0 * NUMBER * 7 * 2 * leaves * self.n_trees
+        fewer = ("min_samples_leaf", "ask for more rows in a leaf, or take fewer trees")
+        return cost_of(N, memory, a_tree.times(self.n_trees), fewer)
+
+    def _grower(self, weights: Array) -> RandomForestClassifier | ExtraTreesClassifier:
+        """Make the library's forest, which grows on each call of ``fit``."""
+        raise NotImplementedError
+
+    def _library_settings(self, weights: Array) -> dict[str, Any]:
+        shares = {"sqrt": "sqrt", "third": 1.0 / 3.0, "all": None}
+        return {
+            "n_estimators": 0,
+            "min_samples_leaf": self.min_samples_leaf,
+            "max_features": shares[self.feature_share],
+            # Weights of 1 are not the same to it: it draws its samples in another way then.
+            "class_weight": self.class_weight and dict(zip((False, True), weights, strict=True)),
+            "random_state": self.random_state,
+            "warm_start": True,
+        }
+
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        low, span = _extent(X)
+        cells = _single(X, low, span)
+        library = self._grower(self.weigh(self.classes_, positive))
+        at_once = max(1, min(_TREES_AT_ONCE, int(_CELLS_AT_ONCE / cells.size)))
+        trees: list[EnsembleScorer] = []
+        impurity = 0.0
+
+        def scorer() -> EnsembleScorer:
+            return _mean(trees)
+
+        while len(trees) < self.n_trees:
+            library.n_estimators = min(self.n_trees, len(trees) + at_once)
+            library.fit(cells, positive)
+            for grown in library.estimators_[len(trees) :]:
+                trees.append(_tree(grown.tree_, low, span))
+                impurity += _leaf_impurity(grown.tree_)
+            if context.monitor.step(
+                len(trees), impurity / len(trees), total=self.n_trees, scorer=scorer
+            ):
+                break
+        return Fit(scorer(), impurity / len(trees), len(trees))
+
+
+def _extent(X: Array) -> tuple[Array, Array]:
+    """Give the least value of each feature and half of what it spans (0 where it does not vary)."""
+    known = ~np.isnan(X)
+    halves = X / 2
+    low = np.min(halves, axis=0, where=known, initial=np.inf)
+    high = np.max(halves, axis=0, where=known, initial=-np.inf)
+    none = ~known.any(axis=0)
+    low[none], high[none] = 0.0, 0.0
+    return low, high - low
+
+
+def _single(X: Array, low: Array, span: Array) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Put the rows on [0, 1]: the library computes in single precision."""
+    return ((X / 2 - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
+
+
+def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
+    """Read one tree of the library, whose leaves have no children."""
+    here = np.arange(tree.node_count)
+    leaf = tree.children_left < 0
+    feature = np.where(leaf, 0, tree.feature).astype(np.intp)
+    cut = 2 * (low[feature] + tree.threshold * span[feature])
+    # Known values apart from missing ones: the library writes infinity.
+    cut = np.where(np.isfinite(tree.threshold), cut, ABOVE_ALL)
+    totals = tree.value[:, 0, :].sum(axis=1)
+    return EnsembleScorer(
+        roots=np.zeros(1, dtype=np.intp),
+        feature=feature,
+        threshold=np.where(leaf, 0.0, cut),
+        left=np.where(leaf, here, tree.children_left).astype(np.intp),
+        right=np.where(leaf, here, tree.children_right).astype(np.intp),
+        value=np.where(leaf, tree.value[:, 0, -1] / totals, 0.0),
+        base=0.0,
+        gaps_left=tree.missing_go_to_left.astype(bool) & ~leaf,
+    )
+
+
+def _leaf_impurity(tree: Any) -> float:
+    leaf = tree.children_left < 0
+    weight = tree.weighted_n_node_samples
+    return float(np.average(tree.impurity[leaf], weights=weight[leaf]))
+
+
+def _mean(trees: list[EnsembleScorer]) -> EnsembleScorer:
+    forest = joined(trees, 0.0)
+    return dataclasses.replace(forest, value=forest.value / len(trees))

@@ -1,0 +1,95 @@
+"""Which methods a combination chooses from: a library is a list of them with settings.
+
+Members differ in kind rather than in settings: what they get wrong in different ways cancels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+# Beyond so many rows a kernel method would take longer than all the others; landmarks stand in.
+_MOST_KERNEL_ROWS = 4_000
+# Leaves grow with the table, so that forests do not outgrow it.
+_ROWS_PER_LEAF = 2_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """A method with settings.
+
+    Attributes
+    ----------
+    method : str
+        Its id.
+    params : tuple of (name, value)
+        The settings that are not as usual.
+    """
+
+    method: str
+    params: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, method: str, **params: Any) -> Member:
+        """Name a method, and the settings that are not as usual."""
+        return cls(method, tuple(params.items()))
+
+    @property
+    def title(self) -> str:
+        """Id and settings, in one line."""
+        settings = ", ".join(f"{name}={value}" for name, value in self.params)
+        return f"{self.method} ({settings})" if settings else self.method
+
+
+def library(name: str, rows: int, seed: int) -> list[Member]:
+    """List the members for a table of so many rows.
+
+    ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out.
+    """
+    if name == "few":
+        return [Member.of("logistic"), Member.of("auc-rls"), Member.of("rankboost", n_rounds=20)]
+    members = list(_quick(rows, seed))
+    if name == "thorough":
+        members += _more(rows, seed)
+    return members
+
+
+def _quick(rows: int, seed: int) -> Iterator[Member]:
+    leaf = max(3, rows // _ROWS_PER_LEAF)
+    forest = {"n_trees": 150, "min_samples_leaf": leaf, "random_state": seed}
+    yield Member.of("gradient-boosting", learning_rate=0.05, max_iter=200, max_leaf_nodes=8)
+    yield Member.of("gradient-boosting", learning_rate=0.1, max_iter=200, max_leaf_nodes=3)
+    yield Member.of("random-forest", **forest, class_weight="balanced")
+    yield Member.of("extra-trees", **forest, class_weight="balanced")
+    yield Member.of("extra-trees", **{**forest, "min_samples_leaf": leaf // 3})
+    yield Member.of("logistic", C=1.0, class_weight="balanced")
+    yield Member.of("rankboost", n_rounds=200)
+    if rows <= _MOST_KERNEL_ROWS:
+        yield Member.of("kernel-rank-svm", C=10.0)
+        yield Member.of("kernel-rank-svm", C=100.0)
+        yield Member.of("kernel-rank-svm", C=1000.0)
+        yield Member.of("auc-rls", kernel="rbf", regularization=0.01)
+        yield Member.of("svm", kernel="rbf", C=1.0, class_weight="balanced")
+    else:
+        yield Member.of("nbauc", C=1000.0, random_state=seed)
+
+
+def _more(rows: int, seed: int) -> Iterator[Member]:
+    leaf = max(1, rows // _ROWS_PER_LEAF)
+    forest = {"n_trees": 300, "min_samples_leaf": leaf, "random_state": seed + 1}
+    yield Member.of("gradient-boosting", learning_rate=0.1, max_iter=100)
+    yield Member.of("gradient-boosting", learning_rate=0.03, max_iter=500, max_leaf_nodes=8)
+    yield Member.of("random-forest", **forest)
+    yield Member.of("random-forest", **forest, feature_share="third")
+    yield Member.of("extra-trees", **forest, feature_share="third")
+    yield Member.of("logistic", C=0.01, class_weight="balanced")
+    yield Member.of("svm-auc", C=10.0)
+    yield Member.of("svm-pauc", C=10.0)
+    if rows <= _MOST_KERNEL_ROWS:
+        yield Member.of("kernel-rank-svm", C=1.0)
+        yield Member.of("auc-rls", kernel="rbf", regularization=0.001)
+        yield Member.of("svm", kernel="rbf", C=10.0, class_weight="balanced")
+    else:
+        yield Member.of("nbauc", C=100.0, n_landmarks=800, random_state=seed)
+        yield Member.of("nbauc", C=10_000.0, n_landmarks=800, random_state=seed)

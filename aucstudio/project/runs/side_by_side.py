@@ -1,0 +1,49 @@
+"""Independent parts of one fit, side by side on the processors of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from aucstudio.engine.monitor import Check
+
+_LOOK_SECONDS = 0.1
+
+
+def side_by_side(
+    work: Callable[[Any, Check], Any], tasks: Sequence[Any], check: Callable[[], bool]
+) -> Iterator[Any]:
+    """Do tasks in threads; see :data:`aucstudio.engine.monitor.Spread`.
+
+    What trains lets other threads run. As many threads are taken as the libraries of linear
+    algebra may use here: a run that shares the machine with others has one.
+    """
+    stopping = False
+
+    def is_stopping() -> bool:
+        return stopping
+
+    waiting, under_way = list(reversed(tasks)), dict[Future[Any], Any]()
+    processors = _processors()
+    with threadpool_limits(1), ThreadPoolExecutor(processors) as pool:
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < processors:
+                    task = waiting.pop()
+                    under_way[pool.submit(work, task, is_stopping)] = task
+                done, _ = wait(under_way, _LOOK_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    yield under_way.pop(future), future.result()
+                if check():
+                    return
+        finally:
+            stopping = True
+
+
+def _processors() -> int:
+    limits: list[int] = [found["num_threads"] for found in threadpool_info()]
+    return max(1, min([os.cpu_count() or 1, *limits]))

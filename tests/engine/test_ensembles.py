@@ -1,0 +1,339 @@
+"""Combinations: the criterion, the selection, the common scale, the scorer, and the method."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from aucstudio.engine import METHODS, Stopped, restore, roc
+from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, Part, combine
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.scales import Scale
+from aucstudio.engine.ensembles.selection import select, select_in_bags
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods.combination import _library
+from aucstudio.engine.methods.combination._library import Member, library
+from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
+
+
+def drawn(seed, N=60, ties=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(N) < 0.4
+    positive[:2] = True, False
+    scores = rng.normal(size=N) + positive
+    return positive, np.round(scores * ties) if ties else scores
+
+
+# ------------------------------------------------------------------ criterion
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_criterion_is_the_blend_of_the_exact_areas(seed):
+    positive, scores = drawn(seed, 3 + seed, ties=seed % 3)
+    low, high = sorted(np.random.default_rng(seed).random(2))
+    area = roc.auc(positive, scores)
+    part = roc.partial_auc(positive, scores, low, high).normalized
+    for share in (0.0, 0.3, 1.0):
+        found = Criterion(low, high, share)(positive, scores)
+        assert found == pytest.approx((1 - share) * area + share * part, abs=1e-12)
+
+
+def test_the_range_counts_less_where_few_rows_decide_it():
+    shares = []
+    for negatives in (10, 100, 10_000):
+        positive = np.arange(negatives + 500) < 500
+        shares.append(Criterion.of_range((0.0, 0.1), positive).share)
+    assert shares == sorted(shares)
+    assert shares[0] < 0.05
+    assert shares[-1] > 0.85
+    assert Criterion.of_range(None, positive).share == 0.0
+
+
+# ------------------------------------------------------------------ selection
+
+
+def test_each_step_takes_the_member_that_is_best_there():
+    positive, _ = drawn(1)
+    scores = np.random.default_rng(2).normal(size=(4, 60)) + 0.7 * positive
+    criterion = Criterion(0.0, 0.3, 0.5)
+    weights = select(scores, positive, criterion, steps=3)
+    counts = np.zeros(4)
+    met = []
+    for _ in range(3):
+        tried = [criterion(positive, (counts + unit) @ scores) for unit in np.eye(4)]
+        counts[int(np.argmax(tried))] += 1
+        met.append((max(tried), counts / counts.sum()))
+    best = max(met, key=lambda found: found[0])
+    np.testing.assert_allclose(weights, best[1])
+    assert criterion(positive, weights @ scores) >= max(
+        criterion(positive, of_member) for of_member in scores
+    )
+
+
+def test_members_of_noise_get_little_weight_and_equals_share():
+    rng = np.random.default_rng(3)
+    positive = rng.random(2000) < 0.2
+    scores = rng.normal(size=(6, 2000))
+    scores[:3] += positive
+    weights = select_in_bags(scores, positive, Criterion(), np.random.default_rng(0), bags=10)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[3:].sum() < 0.1
+    assert weights[:3].min() > 0.2
+
+
+def test_few_positives_draw_the_weights_together():
+    rng = np.random.default_rng(4)
+    positive = np.arange(400) < 4
+    scores = rng.normal(size=(5, 400))
+    weights = select_in_bags(scores, positive, Criterion(), np.random.default_rng(0))
+    assert weights.min() > 0.1
+
+
+# ------------------------------------------------------------------ scale and scorer
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e9])
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_a_scale_standardises_whatever_the_unit(shift, unit):
+    rng = np.random.default_rng(5)
+    scores = unit * (rng.normal(size=500) + shift)
+    mapped = Scale.learn(scores)(scores)
+    assert abs(mapped.mean()) < 1e-3
+    assert mapped.std() == pytest.approx(1.0, rel=1e-3)
+    assert (np.argsort(mapped, kind="stable") == np.argsort(scores, kind="stable")).all()
+
+
+def test_a_scale_of_equal_scores_and_of_shares():
+    assert (Scale.learn(np.full(5, 3.0))(np.full(5, 3.0)) == 0).all()
+    shares = np.array([0.0, 0.5, 1.0])
+    mapped = Scale.learn(shares, 0.01)(shares)
+    assert np.isfinite(mapped).all()
+    assert (np.diff(mapped) > 0).all()
+
+
+def a_tree(seed):
+    X, y = np.random.default_rng(seed).normal(size=(40, 3)), np.arange(40) % 3 == 0
+    return METHODS["random-forest"](n_trees=3, random_state=seed).fit(X, y).scorer_
+
+
+def members():
+    """Three scorers of each kind, and how they count."""
+    rng = np.random.default_rng(6)
+    points, waves = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    rbf, wide = Kernel("rbf", 0.5), Kernel("rbf", 0.1)
+    kinds = [
+        [LinearScorer(rng.normal(size=3)) for _ in range(3)],
+        [KernelScorer(rbf, points[:k], rng.normal(size=k)) for k in (3, 4, 5)],
+        [KernelScorer(wide, points[:k], rng.normal(size=k)) for k in (3, 4, 5)],
+        [FourierScorer(waves, np.zeros(4), rng.normal(size=4)) for _ in range(3)],
+        [a_tree(seed) for seed in range(3)],
+        [a_tree(seed) for seed in range(3)],
+    ]
+    scales = [Scale(0.01 if k == 5 else 0.0, 0.3 * k, 1.0 + k) for k in range(6)]
+    # Each fold has its own scale, but for shares.
+    folds = [
+        [dataclasses.replace(s, shift=s.shift + f * (k < 5)) for f in range(3)]
+        for k, s in enumerate(scales)
+    ]
+    return list(zip(kinds, folds, [0.3, 0.1, 0.2, 0.1, 0.2, 0.1], strict=True))
+
+
+def test_a_combination_scores_as_its_members_do_with_few_parts():
+    X = np.random.default_rng(7).normal(size=(50, 3))
+    combined = combine([*members(), (*members()[0][:2], 0.0)])
+    expected = np.zeros(50)
+    for scorers, scales, weight in members():
+        scores = [scorer(X) for scorer in scorers]
+        if scales[0].smoothing:
+            expected += weight * scales[0](np.mean(scores, axis=0))
+        else:
+            mapped = [scale(s) for s, scale in zip(scores, scales, strict=True)]
+            expected += weight * np.mean(mapped, axis=0)
+    np.testing.assert_allclose(combined(X), expected, atol=1e-12)
+    kinds = [part.scorer.kind for part in combined.parts]
+    assert sorted(kinds) == ["fourier", "kernel", "kernel", "linear", "trees", "trees"]
+    assert len(combined.parts[1].scorer.points) == 5  # points that folds share, once
+
+
+def as_stored(scorer):
+    return scorer.kind, scorer.settings(), scorer.arrays()
+
+
+def test_a_combination_is_restored_and_what_is_none_is_refused():
+    share = MemberShare("logistic (C=1.0)", 0.5, 0.8, 0.01)
+    made = dataclasses.replace(combine(members()), members=(share,))
+    kind, settings, arrays = as_stored(made)
+    X = np.random.default_rng(8).normal(size=(9, 3))
+    again = restore(kind, settings, arrays, 3)
+    np.testing.assert_array_equal(again(X), made(X))
+    assert again.members == (share,)
+    for name in settings:
+        for wrong in (None, "x", -1.5):
+            if type(settings[name]) is type(wrong) and not name.endswith((".scorer", ".kind")):
+                continue  # another number, or another title
+            with pytest.raises(ValueError, match=r"\S"):
+                restore(kind, {**settings, name: wrong}, arrays, 3)
+        with pytest.raises(ValueError, match=r"\S"):
+            restore(kind, {k: v for k, v in settings.items() if k != name}, arrays, 3)
+    for name in arrays:
+        if name.endswith("gaps_left"):
+            continue
+        with pytest.raises(ValueError, match=r"\S"):
+            restore(kind, settings, {k: v for k, v in arrays.items() if k != name}, 3)
+    with pytest.raises(ValueError, match="none of its parts"):
+        restore(kind, settings, {**arrays, "99.weights": np.zeros(3)}, 3)
+    with pytest.raises(ValueError, match="none of its parts"):
+        restore(kind, {**settings, "surplus": 1.0}, arrays, 3)
+    inside = CombinationScorer((Part(made),))
+    with pytest.raises(ValueError, match="is a combination"):
+        restore(*as_stored(inside), 3)
+
+
+# ------------------------------------------------------------------ the method
+
+
+@pytest.fixture
+def small_library(monkeypatch):
+    """A library that trains in no time."""
+    found = [
+        Member.of("logistic"),
+        Member.of("auc-rls", kernel="rbf"),
+        Member.of("random-forest", n_trees=5),
+    ]
+    monkeypatch.setattr(
+        "aucstudio.engine.methods.combination.auc_ensemble.library", lambda *_: found
+    )
+    return found
+
+
+def rows(seed=0, N=150):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 4))
+    return X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=N) > 1.5
+
+
+def test_weights_are_chosen_on_rows_that_members_did_not_see(small_library):
+    X, y = rows()
+    seen = []
+    original = METHODS["auc-ensemble"]
+
+    def spread(work, tasks, check):
+        for task in tasks:
+            seen.append(task)
+            yield task, work(task, check)
+
+    fitted = original(n_folds=3).fit(X, y, spread=spread)
+    assert seen == list(itertools.product(small_library, range(3)))
+    assert fitted.n_iter_ == 3
+    weights = [member.weight for member in fitted.scorer_.members]
+    assert sum(weights) == pytest.approx(1.0)
+    assert weights == sorted(weights, reverse=True)
+    # Held-out areas of members lie far below those of training rows.
+    assert max(member.auc for member in fitted.scorer_.members) < roc.auc(y, fitted.train_scores_)
+    np.testing.assert_array_equal(original(n_folds=3).fit(X, y).train_scores_, fitted.train_scores_)
+
+
+def test_groups_are_held_out_whole(small_library):
+    X, y = rows()
+    groups = np.arange(len(y)) // 5
+    board = []
+
+    def spread(work, tasks, check):
+        board.append(work.__self__)
+        for task in tasks:
+            yield task, work(task, check)
+
+    METHODS["auc-ensemble"](n_folds=3).fit(X, y, groups=groups, spread=spread)
+    for train, held in board[0]._folds:
+        assert not set(groups[train]) & set(groups[held])
+    equal = METHODS["auc-ensemble"]().fit(X, y, groups=np.zeros(len(y)))
+    assert {member.weight for member in equal.scorer_.members} == {1 / 3}
+    assert "No rows could be held out" in equal.notes_[-1]
+    with pytest.raises(ValueError, match="one group for each"):
+        METHODS["auc-ensemble"]().fit(X, y, groups=[1, 2])
+
+
+def test_stop_keeps_the_members_that_are_ready(small_library):
+    X, y = rows()
+    fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, callback=lambda step: step.iteration >= 2)
+    assert fitted.n_iter_ == 2
+    assert not fitted.converged_
+    assert "random-forest (n_trees=5) takes no part: training was stopped" in fitted.notes_
+    with pytest.raises(Stopped):
+        METHODS["auc-ensemble"]().fit(X, y, spread=lambda work, tasks, check: iter(()))
+
+
+def test_a_member_that_fails_is_left_out_and_named(small_library):
+    X, y = rows()
+
+    def spread(work, tasks, check):
+        for task in tasks:
+            broken = task[0] is small_library[0]
+            yield task, (ValueError("no luck") if broken else work(task, check))
+
+    fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, spread=spread)
+    assert "logistic takes no part: no luck" in fitted.notes_
+    with pytest.raises(ValueError, match="no luck"):
+        METHODS["auc-ensemble"]().fit(
+            X, y, spread=lambda work, tasks, check: ((t, ValueError("no luck")) for t in tasks)
+        )
+
+
+@pytest.mark.parametrize("name", ["quick", "thorough"])
+@pytest.mark.parametrize("count", [50, 100_000])
+def test_libraries_hold_registered_methods_with_settings_that_they_have(name, count):
+    found = library(name, count, 0)
+    assert len(set(found)) == len(found)
+    for member in found:
+        METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
+    assert ("kernel-rank-svm" in {m.method for m in found}) == (count <= _library._MOST_KERNEL_ROWS)
+
+
+@pytest.mark.slow
+def test_the_quick_library_beats_its_members_where_they_err_differently():
+    X, y = rows(1, 600)
+    fitted = METHODS["auc-ensemble"]().fit(X[:300], y[:300])
+    held = roc.auc(y[300:], fitted.decision_function(X[300:]))
+    alone = [
+        roc.auc(y[300:], METHODS[key]().fit(X[:300], y[:300]).decision_function(X[300:]))
+        for key in ("logistic", "gradient-boosting")
+    ]
+    assert held > max(alone) - 0.01
+    assert fitted.objective_ < 0.5
+
+
+# ------------------------------------------------------------------ forests
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_forest_is_that_of_the_library(gaps):
+    rng = np.random.default_rng(9)
+    X = rng.integers(0, 64, (200, 4)) / 64.0  # exact in single precision
+    X[0], X[1] = 0.0, 1.0  # the features span [0, 1]: nothing is rescaled
+    y = X[:, 0] + rng.random(200) > 1
+    if gaps:
+        X[rng.random(X.shape) < 0.1] = np.nan
+        X[0], X[1] = 0.0, 1.0
+    ours = METHODS["random-forest"](n_trees=7, min_samples_leaf=2, random_state=3).fit(X, y)
+    theirs = RandomForestClassifier(7, min_samples_leaf=2, random_state=3).fit(X, y)
+    Z = rng.random((300, 4))
+    np.testing.assert_allclose(ours.scorer_(Z), theirs.predict_proba(Z)[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("key", ["random-forest", "extra-trees"])
+def test_forests_do_not_mind_where_the_data_lie(key):
+    X, y = rows(2)
+    plain = METHODS[key](n_trees=10).fit(X, y)
+    for unit, shift in ((1.0, 2.0**30), (2.0**900, 0.0), (2.0**-900, 0.0)):
+        moved = METHODS[key](n_trees=10).fit(X * unit + shift, y)
+        ours, theirs = plain.train_scores_, moved.train_scores_
+        assert roc.auc(y, theirs) == pytest.approx(roc.auc(y, ours), abs=0.02)
+
+
+def test_a_forest_that_is_stopped_is_the_mean_of_the_trees_so_far():
+    X, y = rows(3)
+    stopped = METHODS["random-forest"](n_trees=50).fit(X, y, callback=lambda s: s.iteration >= 10)
+    whole = METHODS["random-forest"](n_trees=10).fit(X, y)
+    np.testing.assert_allclose(stopped.scorer_(X), whole.scorer_(X), atol=1e-12)

@@ -1,0 +1,46 @@
+"""Independent parts of a fit in threads: all of them, in any order, and a stop that is heard."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS
+from aucstudio.project.runs.side_by_side import side_by_side
+
+
+def test_every_task_is_done_once_whatever_the_order():
+    found = dict(side_by_side(lambda task, check: task**2, range(20), lambda: False))
+    assert found == {task: task**2 for task in range(20)}
+
+
+def test_a_stop_is_told_to_what_is_under_way_and_nothing_else_begins():
+    begun, told = [], threading.Event()
+
+    def work(task, check):
+        begun.append(task)
+        while not check():
+            told.wait(0.01)
+        return task
+
+    answers = iter([False, True])
+    assert list(side_by_side(work, range(50), lambda: next(answers))) == []
+    assert 1 <= len(begun) < 50
+
+
+def test_what_fails_is_raised_where_it_is_waited_for():
+    def work(task, check):
+        raise ValueError("no luck")
+
+    with pytest.raises(ValueError, match="no luck"):
+        list(side_by_side(work, [1], lambda: False))
+
+
+def test_a_combination_is_the_same_bit_for_bit_however_it_was_made():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] + rng.normal(size=120) > 0.5
+    made = METHODS["auc-ensemble"](library="few", n_folds=3, fpr_range=(0.0, 0.2))
+    alone = made.fit(X, y).decision_function(X)
+    together = made.fit(X, y, spread=side_by_side).decision_function(X)
+    np.testing.assert_array_equal(together, alone)
