@@ -14,7 +14,7 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import select, select_in_bags
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.combination import _library
-from aucstudio.engine.methods.combination._library import Member, library
+from aucstudio.engine.methods.combination._library import Member, library, titles
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 
 
@@ -260,7 +260,7 @@ def test_stop_keeps_the_members_that_are_ready(small_library):
     fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, callback=lambda step: step.iteration >= 2)
     assert fitted.n_iter_ == 2
     assert not fitted.converged_
-    assert "random-forest (n_trees=5) takes no part: training was stopped" in fitted.notes_
+    assert "Random forest takes no part: training was stopped" in fitted.notes_
     with pytest.raises(Stopped):
         METHODS["auc-ensemble"]().fit(X, y, spread=lambda work, tasks, check: iter(()))
 
@@ -274,7 +274,7 @@ def test_a_member_that_fails_is_left_out_and_named(small_library):
             yield task, (ValueError("no luck") if broken else work(task, check))
 
     fitted = METHODS["auc-ensemble"](n_folds=2).fit(X, y, spread=spread)
-    assert "logistic takes no part: no luck" in fitted.notes_
+    assert "Logistic regression takes no part: no luck" in fitted.notes_
     with pytest.raises(ValueError, match="no luck"):
         METHODS["auc-ensemble"]().fit(
             X, y, spread=lambda work, tasks, check: ((t, ValueError("no luck")) for t in tasks)
@@ -289,6 +289,13 @@ def test_libraries_hold_registered_methods_with_settings_that_they_have(name, co
     for member in found:
         METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
     assert ("kernel-rank-svm" in {m.method for m in found}) == (count <= _library._MOST_KERNEL_ROWS)
+
+
+def test_members_are_named_by_what_tells_them_apart():
+    named = titles(library("quick", 100, 0))
+    assert len(set(named.values())) == len(named)
+    assert "Logistic regression" in named.values()
+    assert "Kernel RankSVM, cost 10.0" in named.values()
 
 
 @pytest.mark.slow

@@ -51,6 +51,7 @@ def test_empty_state_says_what_to_do(qtbot, table_session, view):
         ("pauc-boost", {}, ["importance", "curves"]),
         ("auc-split", {}, ["importance", "curves", "tree"]),
         ("gradient-boosting", {}, ["importance", "curves", "use", "tree"]),
+        ("auc-ensemble", {"library": "few"}, ["members", "importance", "curves"]),
     ],
 )
 def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
@@ -238,3 +239,21 @@ def test_names_for_automation(view):
     for part in view.parts:
         assert part.plot.objectName().startswith("model_")
     assert view.picture_combo.accessibleName()
+
+
+def test_members_stand_with_their_weights(qtbot, table_session, view):
+    record = make_record(table_session.table, "auc-ensemble", {"library": "few"}, TWICE)
+    put(table_session, record)
+    settle(qtbot, view)
+    part = turn_to(qtbot, view, "members")
+    members = [{m.title: m for m in split.model.scorer.members} for split in record.splits]
+    assert len(members) == 2
+    for row in part.chart.rows:
+        weights = [100 * found[row.name].weight for found in members]
+        assert row.value == pytest.approx(np.mean(weights))
+        assert (row.low, row.high) == (min(weights), max(weights))
+    assert [row.value for row in part.chart.rows] == sorted(
+        (row.value for row in part.chart.rows), reverse=True
+    )
+    assert part.chart.rows[0].name in view.sentence.text()
+    assert sum(part.data()["weight"]) == pytest.approx(2.0)

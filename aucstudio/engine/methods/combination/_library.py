@@ -6,8 +6,10 @@ Members differ in kind rather than in settings: what they get wrong in different
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from aucstudio.engine.params import declared_params
 
 # Beyond so many rows a kernel method would take longer than all the others; landmarks stand in.
 _MOST_KERNEL_ROWS = 4_000
@@ -35,11 +37,22 @@ class Member:
         """Name a method, and the settings that are not as usual."""
         return cls(method, tuple(params.items()))
 
-    @property
-    def title(self) -> str:
-        """Id and settings, in one line."""
-        settings = ", ".join(f"{name}={value}" for name, value in self.params)
-        return f"{self.method} ({settings})" if settings else self.method
+
+def titles(members: Sequence[Member]) -> dict[Member, str]:
+    """Name members for people: the method, and the settings that tell it from its like."""
+    from aucstudio.engine import METHODS
+
+    named = {}
+    for member in members:
+        method = METHODS[member.method]
+        others = [dict(other.params) for other in members if other.method == member.method]
+        telling = [
+            f"{declared_params(method)[name].label.lower()} {value}"
+            for name, value in member.params
+            if any(other.get(name, value) != value for other in others)
+        ]
+        named[member] = ", ".join([method.title, *telling])
+    return named
 
 
 def library(name: str, rows: int, seed: int) -> list[Member]:

@@ -25,7 +25,7 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select, select_in_bags
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
-from aucstudio.engine.methods.combination._library import Member, library
+from aucstudio.engine.methods.combination._library import Member, library, titles
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.quiet import without_convergence_warnings
@@ -188,6 +188,7 @@ class _Board:
         self._X, self._folds, self._monitor = X, folds, monitor
         self.holds_out = len(folds) > 1
         self._estimators = {m: _with_one_width(e, X) for m, e in estimators.items()}
+        self._titles = titles(list(estimators))
         self._done, self._total = 0, len(estimators) * len(folds)
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
@@ -281,14 +282,16 @@ class _Board:
         for member, of_member, weight in described:
             without = self.criterion(self.positive, total - weight * of_member)
             area = roc.auc(self.positive, of_member)
-            yield MemberShare(member.title, weight, area, reached - without)
+            yield MemberShare(self._titles[member], weight, area, reached - without)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which members are not there, and why."""
         absent = [member for member in self._estimators if member not in self.ready]
         reasons = {member: self._failed.get(member, "training was stopped") for member in absent}
-        notes = [f"{member.title} takes no part: {reason}" for member, reason in reasons.items()]
+        notes = [
+            f"{self._titles[member]} takes no part: {reason}" for member, reason in reasons.items()
+        ]
         return (*notes, *([] if self.holds_out else [_NONE_HELD_OUT]))
 
     def why_none(self) -> Exception:

@@ -22,6 +22,7 @@ from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
 from aucstudio.gui.pages.model.live_weights import is_linear
+from aucstudio.gui.pages.model.members import MembersPart
 from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.pages.model.permuting import ImportancePart
 from aucstudio.gui.pages.model.shapes import ShapesPart
@@ -54,6 +55,7 @@ class ModelView(View):
         self.weights = WeightsPart()
         self.parts: list[Part] = [
             self.weights,
+            MembersPart(),
             ImportancePart(),
             ShapesPart(),
             FeatureUsePart(),
