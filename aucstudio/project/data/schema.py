@@ -152,6 +152,14 @@ class Schema:
             schema = typed.convert(document, cls)
         except msgspec.ValidationError as error:
             raise InputError(f"the schema of the table is damaged: {error}") from error
+        # The formats know of schemas themselves.
+        from aucstudio.project.data.readers.registry import FORMATS
+
+        if schema.format not in {known.key for known in FORMATS}:
+            raise InputError(
+                "the schema of the table is damaged, or comes from a newer program: nothing reads "
+                f"the format {schema.format!r}"
+            )
         if schema.dialect is not None:
             schema.dialect.check()
         for column in schema.columns:

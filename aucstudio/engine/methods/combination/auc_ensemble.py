@@ -110,6 +110,7 @@ class AUCEnsemble(AUCClassifier):
             "thorough": "some twenty, with more settings",
         },
         from_code=("few",),
+        grid=("quick", "thorough"),
     )
     n_folds: int = param(
         5, "Parts of the rows, each held out once for the weights.", label="Folds", low=2, high=20
