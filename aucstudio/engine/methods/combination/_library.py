@@ -45,14 +45,18 @@ def titles(members: Sequence[Member]) -> dict[Member, str]:
     named = {}
     for member in members:
         method = METHODS[member.method]
-        others = [dict(other.params) for other in members if other.method == member.method]
-        telling = [
-            f"{declared_params(method)[name].label.lower()} {value}"
-            for name, value in member.params
-            if any(other.get(name, value) != value for other in others)
-        ]
+        others = [dict(o.params) for o in members if o.method == member.method and o != member]
+        differing = [(n, v) for n, v in member.params if any(o.get(n, v) != v for o in others)]
+        # One setting is enough where no other member shares its value.
+        alone = [(n, v) for n, v in differing if all(o.get(n) != v for o in others)]
+        labels = declared_params(method)
+        telling = [f"{labels[n].label.lower()} {_word(v)}" for n, v in alone[-1:] or differing]
         named[member] = ", ".join([method.title, *telling])
     return named
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def library(name: str, rows: int, seed: int) -> list[Member]:
