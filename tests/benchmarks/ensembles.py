@@ -1,4 +1,4 @@
-"""AUC ensemble beside tuned boosting, a random forest, logistic regression and public automatic tools.
+"""AUC ensemble beside tuned boosting, forests, logistic regression and public automatic tools.
 
 Halves of real tables: each is parted at random several times, trained on one half and judged on
 the other, by AUC and normalised partial AUC of [0, 0.1]. Differences are of means over the halves
@@ -58,9 +58,8 @@ def flaml(X, y, seconds):
     from flaml import AutoML
 
     fitted = AutoML()
-    fitted.fit(
-        X, y, task="classification", metric="roc_auc", time_budget=seconds, verbose=0, n_jobs=1
-    )
+    budget = {"time_budget": seconds, "n_jobs": 1, "verbose": 0}
+    fitted.fit(X, y, task="classification", metric="roc_auc", **budget)
     return lambda Z: fitted.predict_proba(Z)[:, 1]
 
 
@@ -138,10 +137,12 @@ def main() -> None:
     for name in list(trainers)[1:]:
         gains = 100 * np.array([r["ensemble"][:2] - r[name][:2] for r in results])
         errors = gains.std(axis=0, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else [np.nan] * 2
-        print(
-            f"{name:16s} AUC {gains[:, 0].mean():+.2f} ({errors[0]:.2f}) worst {gains[:, 0].min():+.2f}"
-            f"   pAUC {gains[:, 1].mean():+.2f} ({errors[1]:.2f}) worst {gains[:, 1].min():+.2f}"
+        means, worst = gains.mean(axis=0), gains.min(axis=0)
+        figures = (
+            f"{title} {means[k]:+.2f} ({errors[k]:.2f}) worst {worst[k]:+.2f}"
+            for k, title in enumerate(("AUC", "pAUC"))
         )
+        print(f"{name:16s} " + "   ".join(figures))
 
 
 if __name__ == "__main__":

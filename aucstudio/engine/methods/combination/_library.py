@@ -46,7 +46,11 @@ def titles(members: Sequence[Member]) -> dict[Member, str]:
     for member in members:
         method = METHODS[member.method]
         others = [dict(o.params) for o in members if o.method == member.method and o != member]
-        differing = [(n, v) for n, v in member.params if any(o.get(n, v) != v for o in others)]
+        differing = [
+            (n, v)
+            for n, v in member.params
+            if n != "random_state" and any(o.get(n) != v for o in others)
+        ]
         # One setting is enough where no other member shares its value.
         alone = [(n, v) for n, v in differing if all(o.get(n) != v for o in others)]
         labels = declared_params(method)
