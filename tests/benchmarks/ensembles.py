@@ -91,6 +91,8 @@ def rivals(library):
 def halves(path, count):
     """Give train and test parts of a table, preprocessing learnt on the first."""
     table = read_table(path)
+    if table.positive is None:  # of several classes, the one with most rows against the rest
+        table = table.with_roles(positive=max(table.classes, key=lambda name: table.classes[name]))
     labelled, positive = np.flatnonzero(table.labelled()), table.is_positive()
     for seed in range(count):
         rng = np.random.default_rng(seed)
