@@ -39,6 +39,7 @@ ENGINE_ROOMS = [
     "solvers",
     "ensembles",
     "inference",
+    "calibration",
     "leave_pair_out",
     "restoring",
     "cost",

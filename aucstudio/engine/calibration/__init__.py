@@ -1,0 +1,29 @@
+"""Scores as probabilities: maps learnt from held-out scores, and how well probabilities hold."""
+
+from aucstudio.engine.calibration.learning import KINDS, learn
+from aucstudio.engine.calibration.maps import TILT, Calibration, Sigmoid, Steps, restore
+from aucstudio.engine.calibration.measures import Decomposed, brier_score, decompose, log_score
+from aucstudio.engine.calibration.reliability import (
+    Reliability,
+    calibration_error,
+    reliability,
+    wilson_interval,
+)
+
+__all__ = [
+    "KINDS",
+    "TILT",
+    "Calibration",
+    "Decomposed",
+    "Reliability",
+    "Sigmoid",
+    "Steps",
+    "brier_score",
+    "calibration_error",
+    "decompose",
+    "learn",
+    "log_score",
+    "reliability",
+    "restore",
+    "wilson_interval",
+]

@@ -1,0 +1,114 @@
+"""The reliability diagram: shares of positives against the probabilities that were given."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from aucstudio.engine.types import Array
+
+MOST_BINS, LEAST_BINS = 10, 3
+LEAST_IN_BIN = 20
+LEAST_IN_CLASS = 10
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reliability:
+    """Rows in bins of about equal count, by rising probability; arrays of a value a bin.
+
+    Attributes
+    ----------
+    rows, positives : ndarray of int
+    lowest, highest, mean : ndarray
+        Of the probabilities in a bin.
+    share : ndarray
+        Of positives among the rows.
+    low, high : ndarray
+        Wilson's interval of that share.
+    """
+
+    rows: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    lowest: Array
+    highest: Array
+    mean: Array
+    share: Array
+    low: Array
+    high: Array
+
+
+def reliability(
+    positive: NDArray[np.bool_],
+    probabilities: Array,
+    bins: int | None = None,
+    level: float = 0.95,
+) -> Reliability:
+    """Count positives in bins of about equal count; equal probabilities share a bin.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (rows,)
+    probabilities : ndarray, shape (rows,)
+    bins : int, optional
+        At most so many; as many as hold 20 rows each, ten at most, if not given.
+    level : float
+        Of the intervals.
+
+    Raises
+    ------
+    ValueError
+        If there is no row.
+    """
+    if not len(positive):
+        raise ValueError("a reliability diagram needs rows")
+    count = min(bins or MOST_BINS, max(len(positive) // LEAST_IN_BIN, 1))
+    order = np.argsort(probabilities, kind="stable")
+    ordered = np.asarray(probabilities, np.float64)[order]
+    edges = np.arange(1, count) * len(ordered) // count
+    # An edge within equal probabilities moves to their first.
+    starts = np.unique([0, *np.searchsorted(ordered, ordered[edges], "left")])
+    rows = np.diff([*starts, len(ordered)])
+    positives = np.add.reduceat(np.asarray(positive, np.int64)[order], starts)
+    low, high = wilson_interval(positives, rows, level)
+    return Reliability(
+        rows,
+        positives,
+        ordered[starts],
+        ordered[starts + rows - 1],
+        np.add.reduceat(ordered, starts) / rows,
+        positives / rows,
+        low,
+        high,
+    )
+
+
+def wilson_interval(
+    count: NDArray[np.int64], trials: NDArray[np.int64], level: float = 0.95
+) -> tuple[Array, Array]:
+    """Bound the shares behind ``count`` of ``trials`` (Wilson 1927); elementwise."""
+    z = scipy.stats.norm.ppf((1 + level) / 2)
+    share, weight = count / trials, z**2 / trials
+    centre = (share + weight / 2) / (1 + weight)
+    half = z / (1 + weight) * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    low = np.where(count == 0, 0.0, np.maximum(centre - half, 0))
+    high = np.where(count == trials, 1.0, np.minimum(centre + half, 1))
+    return low, high
+
+
+def calibration_error(positive: NDArray[np.bool_], probabilities: Array) -> tuple[float, str]:
+    """Give the expected calibration error, or NaN and the reason where rows are too few.
+
+    It is the mean distance between share and mean probability of the bins, by their rows. Chance
+    alone keeps it above 0: compare it between maps, not with 0.
+    """
+    m = int(np.sum(positive))
+    fewest, least = min(m, len(positive) - m), LEAST_BINS * LEAST_IN_BIN
+    if len(positive) < least:
+        return float("nan"), f"{len(positive)} rows are too few: it takes {least}"
+    if fewest < LEAST_IN_CLASS:
+        return float("nan"), f"{fewest} rows of a class are too few: it takes {LEAST_IN_CLASS}"
+    found = reliability(positive, probabilities)
+    return float(np.sum(found.rows * np.abs(found.share - found.mean)) / found.rows.sum()), ""

@@ -1,0 +1,254 @@
+"""Calibration maps against scikit-learn, and the measures of probabilities against definitions."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV, calibration_curve
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.svm import LinearSVC
+
+from aucstudio.engine.calibration import (
+    KINDS,
+    TILT,
+    brier_score,
+    calibration_error,
+    decompose,
+    learn,
+    log_score,
+    reliability,
+    restore,
+    wilson_interval,
+)
+from aucstudio.engine.roc import auc
+
+
+def drawn(rows=600, share=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(rows) < share
+    return positive, rng.normal(size=rows) + 1.5 * positive
+
+
+def smoothed(positive):
+    m, n = positive.sum(), (~positive).sum()
+    return 1 / (n + 2), (m + 1) / (m + 2)
+
+
+def test_isotonic_is_scikit_learns_but_for_the_tilt():
+    positive, scores = drawn()
+    low, high = smoothed(positive)
+    oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
+    new = np.linspace(-8, 9, 2001)
+    assert learn("isotonic", positive, scores)(new) == pytest.approx(oracle.predict(new), abs=TILT)
+
+
+def test_isotonic_takes_tied_scores_together():
+    positive, scores = drawn()
+    scores = np.round(scores, 1)
+    low, high = smoothed(positive)
+    oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
+    found = learn("isotonic", positive, scores)(scores)
+    assert found == pytest.approx(oracle.predict(scores), abs=TILT)
+
+
+def test_platt_is_scikit_learns():
+    positive, scores = drawn()
+    X = scores[:, None]
+    svm = LinearSVC().fit(X, positive)
+    oracle = CalibratedClassifierCV(FrozenEstimator(svm), method="sigmoid").fit(X, positive)
+    held_out = svm.decision_function(X)
+    ours = learn("platt", positive, held_out)(held_out)
+    assert ours == pytest.approx(oracle.predict_proba(X)[:, 1], abs=2e-4)
+
+
+def weighted_logistic(features, positive):
+    """Fit Platt's targets as rows of both classes with weights."""
+    low, high = smoothed(positive)
+    target = np.where(positive, high, low)
+    both = np.concatenate([features, features])
+    classes = np.repeat([1, 0], len(target))
+    model = LogisticRegression(C=1e10, tol=1e-12, max_iter=10_000)
+    model.fit(both, classes, np.concatenate([target, 1 - target]))
+    return model
+
+
+def test_platt_and_beta_minimise_the_log_loss_of_platts_targets():
+    positive, scores = drawn()
+    scores = np.where(scores > 1, 3 * scores - 2, scores)  # two slopes
+    platt = weighted_logistic(scores[:, None], positive)
+    q = platt.predict_proba(scores[:, None])[:, 1]
+    assert learn("platt", positive, scores)(scores) == pytest.approx(q, abs=2 * TILT)
+    features = np.stack([np.log(q), -np.log1p(-q)], axis=1)
+    beta = weighted_logistic(features, positive)
+    assert beta.coef_.min() > 0
+    expected = beta.predict_proba(features)[:, 1]
+    assert learn("beta", positive, scores)(scores) == pytest.approx(expected, abs=5e-6)
+
+
+def cases():
+    rng = np.random.default_rng(3)
+    positive, scores = drawn(80, seed=1)
+    halves = np.arange(40) >= 20
+    return {
+        "usual": (positive, scores),
+        "rounded": (positive, np.round(scores)),
+        "separated": (halves, np.arange(40.0)),
+        "reversed": (halves, -np.arange(40.0)),
+        "tied": (halves, np.full(40, 7.0)),
+        "two rows": (np.array([False, True]), np.array([0.0, 1.0])),
+        "two rows reversed": (np.array([True, False]), np.array([0.0, 1.0])),
+        "huge": (positive, 1e300 * scores),
+        "largest": (halves, np.where(halves, 1.7e308, -1.7e308)),
+        "tiny": (positive, 1e-300 * scores),
+        "far from 0": (positive, scores + 1e9),
+        "heavy tails": (positive, rng.standard_cauchy(80) ** 3 + positive),
+        "one outlier": (positive, np.append(scores[1:], 1e200)),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", cases())
+def test_maps_keep_the_ranking(kind, case):
+    positive, scores = cases()[case]
+    made = learn(kind, positive, scores)
+    found = made(scores)
+    assert np.isfinite(found).all() and (found > 0).all() and (found < 1).all()
+    assert auc(positive, found) == auc(positive, scores)
+    assert len(np.unique(found)) == len(np.unique(scores)) or case in ("one outlier", "heavy tails")
+    beyond = np.linspace(scores.max() / 2, scores.max() * 2, 9) if case == "usual" else scores
+    assert (np.diff(made(np.unique(beyond))) >= 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_beyond_those_learnt_from_still_rank(kind):
+    made = learn(kind, *drawn())
+    outside = np.concatenate([-np.logspace(5, 1, 30), np.logspace(1, 5, 30)])
+    assert (np.diff(made(outside)) > 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_probabilities_of_a_true_logistic_model_are_found(kind):
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=20_000)
+    truth = 1 / (1 + np.exp(1 - 2 * scores))
+    found = learn(kind, rng.random(20_000) < truth, scores)(scores)
+    assert np.mean(np.abs(found - truth)) < 0.02
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shifted_map_is_the_same_map_of_shifted_scores(kind):
+    positive, scores = drawn()
+    made = learn(kind, positive, scores)
+    assert made.shifted(3.0)(scores + 3.0) == pytest.approx(made(scores), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_map_is_restored_from_its_numbers(kind):
+    positive, scores = drawn()
+    made = learn(kind, positive, scores)
+    again = restore(made.kind, made.form, made.settings(), made.arrays())
+    assert np.array_equal(again(scores), made(scores))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"scale": 0.0},
+        {"scale": np.inf},
+        {"centre": np.nan},
+        {"knots": np.array([1.0, 0.0]), "values": np.array([0.1, 0.2])},
+        {"knots": np.array([0.0, 1.0]), "values": np.array([0.3, 0.2])},
+        {"knots": np.array([0.0, 1.0]), "values": np.array([0.3, 1.2])},
+        {"knots": np.zeros(0), "values": np.zeros(0)},
+        {"slope": 1.0},
+    ],
+)
+def test_numbers_that_are_no_increasing_map_are_refused(spoil):
+    made = learn("isotonic", *drawn())
+    given = {**made.settings(), **made.arrays(), **spoil}
+    arrays = {name: given.pop(name) for name in made.arrays()}
+    with pytest.raises(ValueError, match="calibration"):
+        restore("isotonic", "steps", given, arrays)
+
+
+@pytest.mark.parametrize(
+    ("positive", "scores", "words"),
+    [
+        ([True, True], [0.0, 1.0], "both classes"),
+        ([False, True], [0.0, np.nan], "finite"),
+        ([False, True], [0.0, 1.0, 2.0], "one score a row"),
+        ([], [], "both classes"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(positive, scores, words):
+    for kind in KINDS:
+        with pytest.raises(ValueError, match=words):
+            learn(kind, np.array(positive, bool), np.array(scores))
+    with pytest.raises(ValueError, match="isotonic, platt, beta"):
+        learn("magic", np.array([True, False]), np.zeros(2))
+
+
+def test_scores_of_probabilities_are_scikit_learns():
+    positive, scores = drawn()
+    p = learn("platt", positive, scores)(scores)
+    assert brier_score(positive, p) == pytest.approx(brier_score_loss(positive, p))
+    assert log_score(positive, p) == pytest.approx(log_loss(positive, p))
+
+
+@pytest.mark.parametrize("score", [brier_score, log_score])
+def test_scores_split_exactly_into_parts_of_at_least_0(score):
+    positive, scores = drawn()
+    p = learn("platt", positive, scores)(scores)
+    good, bad = decompose(score, positive, p), decompose(score, positive, p**3)
+    for found in (good, bad):
+        parts = found.miscalibration - found.discrimination + found.uncertainty
+        assert found.value == pytest.approx(parts)
+        assert min(found.miscalibration, found.discrimination, found.uncertainty) >= 0
+    # An increasing map changes what is wrong, and nothing else.
+    assert bad.discrimination == pytest.approx(good.discrimination)
+    assert bad.miscalibration > 2 * good.miscalibration
+    own = learn("isotonic", positive, scores)(scores)
+    assert decompose(brier_score, positive, own).miscalibration < 1e-4
+
+
+def test_bins_hold_equal_counts_and_scikit_learns_shares():
+    positive, scores = drawn(1000)
+    p = learn("platt", positive, scores)(scores)
+    found = reliability(positive, p)
+    assert found.rows.tolist() == [100] * 10
+    shares, means = calibration_curve(positive, p, n_bins=10, strategy="quantile")
+    assert found.share == pytest.approx(shares) and found.mean == pytest.approx(means)
+    assert (found.low <= found.share).all() and (found.share <= found.high).all()
+
+
+def test_equal_probabilities_share_a_bin():
+    positive = np.arange(100) % 3 == 0
+    found = reliability(positive, np.repeat([0.1, 0.2, 0.9], [70, 20, 10]))
+    assert found.rows.tolist() == [70, 30] or found.rows.tolist() == [70, 20, 10]
+    assert reliability(positive, np.full(100, 0.5)).rows.tolist() == [100]
+    assert reliability(positive[:3], np.array([0.1, 0.2, 0.3])).rows.tolist() == [3]
+    with pytest.raises(ValueError, match="needs rows"):
+        reliability(positive[:0], np.zeros(0))
+
+
+def test_wilsons_interval_solves_its_equation_and_covers():
+    low, high = wilson_interval(np.array([3, 0, 20]), np.array([20, 20, 20]))
+    for bound in (low[0], high[0]):
+        assert (3 / 20 - bound) ** 2 == pytest.approx(1.959964**2 * bound * (1 - bound) / 20)
+    assert low[1] == 0 and high[2] == 1 and high[1] == pytest.approx(1 - low[2])
+    rng = np.random.default_rng(0)
+    low, high = wilson_interval(rng.binomial(50, 0.1, 4000), np.full(4000, 50))
+    assert 0.93 < np.mean((low <= 0.1) & (high >= 0.1)) < 0.98
+
+
+def test_calibration_error_is_the_distance_of_the_bins():
+    positive = np.tile([True, False], 100)
+    assert calibration_error(positive, np.full(200, 0.8)) == (pytest.approx(0.3), "")
+
+
+def test_calibration_error_says_where_rows_are_too_few():
+    value, reason = calibration_error(np.tile([True, False], 20), np.full(40, 0.5))
+    assert np.isnan(value) and reason == "40 rows are too few: it takes 60"
+    value, reason = calibration_error(np.arange(100) < 4, np.full(100, 0.5))
+    assert np.isnan(value) and "4 rows of a class" in reason
