@@ -351,6 +351,12 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
     _add_stream_options(train)
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument(
+        "--calibrate",
+        metavar="MAP",
+        help="give the saved model probabilities, learnt from held-out rows: isotonic, platt or "
+        "beta",
+    )
+    train.add_argument(
         "--threshold",
         metavar="RULE",
         help="where the saved model begins to say positive: equal-error, min-max, fpr=F, "
@@ -391,6 +397,19 @@ def check_together(options: argparse.Namespace) -> None:
             "a file",
             setting="project",
         )
+    if getattr(options, "calibrate", None) is not None:
+        if not options.save_model:
+            raise InputError(
+                "--calibrate gives a saved model probabilities: give --save-model FILE too, or "
+                "leave it out",
+                setting="calibrate",
+            )
+        if options.leave_pair_out:
+            raise InputError(
+                "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of "
+                "them out",
+                setting="calibrate",
+            )
     fixed = [name for name in ("test_file", "leave_pair_out") if getattr(options, name, None)]
     if fixed and options.repeats != 1:
         raise InputError(

@@ -41,6 +41,7 @@ from aucstudio.project.work import signals
 if TYPE_CHECKING:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.data.any_table import AnyTable
+    from aucstudio.project.results.calibration import Judged
     from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
     from aucstudio.project.work.submit import Outcome
@@ -146,11 +147,14 @@ def _inspect(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence, result_document, results_table
+    from aucstudio.project.runs.calibrating import check_kind
     from aucstudio.project.runs.planning import plan_run
     from aucstudio.project.runs.progress_words import search_result
 
     _check_model_name(options)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
+    if options.calibrate is not None:
+        check_kind(options.calibrate)
     read = _table_reader(options, options.method)
     plan = plan_run(
         options.data,
@@ -168,11 +172,14 @@ def _train(options: argparse.Namespace) -> int:
     records = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""
     if options.save_model and records:
-        trouble = _save_model(plan, records[0], rule, options.save_model)
+        trouble = _save_model(plan, records[0], rule, options)
         model = None if trouble else options.save_model
+    judged = _judged(records[0], options.calibrate) if model and options.calibrate else None
     if options.json:
         ran = [outcome.record for outcome in outcomes]
         document = result_document(plan.table, ran, plan.experiment.band, model)
+        if judged is not None:
+            document["calibration"] = judged.as_json()
         _print_json(_with_unsaved(document, outcomes))
     elif records:
         _print(f"{data_sentence(plan.table)}\n")
@@ -181,17 +188,34 @@ def _train(options: argparse.Namespace) -> int:
             _print(f"tuned: {search_result(search)}")
         for note in records[0].notes:
             _print(f"note: {note}")
+    if judged is not None:
+        for sentence in filter(None, (judged.sentence(), judged.caution)):
+            _note(sentence)
     return _ended(outcomes, 1, trouble)
 
 
-def _save_model(plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None, path: str) -> str:
+def _judged(record: RunRecord, kind: str) -> Judged | None:
+    """Estimate how well the probabilities hold, or say why that cannot be."""
+    from aucstudio.project.results.calibration import judge
+
+    try:
+        return judge(record, kind)
+    except InputError as error:
+        _note(str(error))
+        return None
+
+
+def _save_model(
+    plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None, options: argparse.Namespace
+) -> str:
     """Save the model to take away; gives why it could not be."""
     from aucstudio.project.runs.execute import failure_sentence
     from aucstudio.project.runs.take_model import take_model
     from aucstudio.project.store.model_file import save_model
 
+    path = options.save_model
     try:
-        save_model(take_model(plan, record, rule), path)
+        save_model(take_model(plan, record, rule, options.calibrate), path)
     except KeyboardInterrupt:
         return f"interrupted before the model was written to {path}"
     except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)

@@ -70,7 +70,8 @@ def _scored(
     if options.json and options.output in (None, STANDARD_OUTPUT):
         return _collected(options, model, how)
     if (options.output or "").lower().endswith(PARQUET):
-        with parquet_sink(options.output, options.id) as sink:
+        calibrated = model.calibration is not None
+        with parquet_sink(options.output, options.id, calibrated) as sink:
             return score_into([sink], model, options.data, **how), {}
     target = scores_file(options.output) if options.output else contextlib.nullcontext(sys.stdout)
     with target as file:
@@ -87,6 +88,8 @@ def _collected(
     collected: dict[str, list[Any]] = {"row": [], "id": [], "scores": [], "predicted": []}
     if how["identifier"] is None:
         del collected["id"]
+    if model.calibration is not None:
+        collected["probabilities"] = []
 
     def read(*arguments: Any, **rest: Any) -> AnyTable:
         table: AnyTable = how["read"](*arguments, **rest)
@@ -101,6 +104,9 @@ def _collected(
         if cells is not None:
             collected["id"] += cells.tolist()
         collected["scores"] += scores.tolist()
+        probabilities = model.probabilities(scores)
+        if probabilities is not None:
+            collected["probabilities"] += probabilities.tolist()
         collected["predicted"] += called_classes(model, scores).tolist()
 
     return score_file(model, options.data, take, **{**how, "read": read}), collected

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import zlib
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
@@ -226,6 +227,37 @@ def combination(X: np.ndarray, parts: list[tuple[Any, float, float]], base: floa
     return scores
 
 
+# section sigmoid
+def sigmoid(
+    u: np.ndarray, slope: float, offset: float, low: float, high: float, shift: float
+) -> np.ndarray:
+    """Give a logistic function of u with two slopes."""
+    z = slope * u + offset
+    eta = shift + high * np.logaddexp(0, z) - low * np.logaddexp(0, -z)
+    return np.exp(-np.logaddexp(0, -eta))
+
+
+# section steps
+def steps(u: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Give what is linear between knots, and level beyond the outer ones."""
+    return np.interp(u, knots, values)
+
+
+# section calibration
+def calibrated(
+    scores: np.ndarray,
+    centre: float,
+    scale: float,
+    tilt: float,
+    form: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Give the probability of each score: the greater, the greater the score."""
+    with np.errstate(over="ignore"):
+        u = np.clip((scores - centre) / scale, -1e100, 1e100)
+    v = np.sign(u) * np.log1p(np.abs(u))
+    return (1 - tilt) * form(u) + tilt * (1 + v / (1 + np.abs(v))) / 2
+
+
 # section command
 def main() -> int:
     parser = argparse.ArgumentParser(description="Score the rows of a CSV file.")
@@ -289,10 +321,12 @@ def read_names(reader: Any) -> list[str]:
 
 def write_scores(target: IO[str], scores: np.ndarray) -> None:
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(["row", "score", "label"])
+    given = {} if probability is None else {"probability": probability(scores).tolist()}
+    writer.writerow(["row", "score", *given, "label"])
     positive, negative = (guarded(name) for name in (POSITIVE, NEGATIVE))
     for row, value in enumerate(scores.tolist(), 1):
-        writer.writerow([row, repr(value), positive if value > 0 else negative])
+        found = [repr(column[row - 1]) for column in given.values()]
+        writer.writerow([row, repr(value), *found, positive if value > 0 else negative])
 
 
 def guarded(text: str) -> str:
@@ -325,6 +359,8 @@ MISSING = "(missing)"
 TEXT_GAPS = {""}
 NUMBER_GAPS = {""}
 rank = functools.partial(linear, weights=np.zeros(0))
+# Scores to probabilities, where the model has any.
+probability: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 # section end

@@ -113,7 +113,9 @@ def test_maps_keep_the_ranking(kind, case):
     positive, scores = cases()[case]
     made = learn(kind, positive, scores)
     found = made(scores)
-    assert np.isfinite(found).all() and (found > 0).all() and (found < 1).all()
+    assert np.isfinite(found).all()
+    assert (found > 0).all()
+    assert (found < 1).all()
     assert auc(positive, found) == auc(positive, scores)
     assert len(np.unique(found)) == len(np.unique(scores)) or case in ("one outlier", "heavy tails")
     beyond = np.linspace(scores.max() / 2, scores.max() * 2, 9) if case == "usual" else scores
@@ -218,8 +220,10 @@ def test_bins_hold_equal_counts_and_scikit_learns_shares():
     found = reliability(positive, p)
     assert found.rows.tolist() == [100] * 10
     shares, means = calibration_curve(positive, p, n_bins=10, strategy="quantile")
-    assert found.share == pytest.approx(shares) and found.mean == pytest.approx(means)
-    assert (found.low <= found.share).all() and (found.share <= found.high).all()
+    assert found.share == pytest.approx(shares)
+    assert found.mean == pytest.approx(means)
+    assert (found.low <= found.share).all()
+    assert (found.share <= found.high).all()
 
 
 def test_equal_probabilities_share_a_bin():
@@ -236,7 +240,9 @@ def test_wilsons_interval_solves_its_equation_and_covers():
     low, high = wilson_interval(np.array([3, 0, 20]), np.array([20, 20, 20]))
     for bound in (low[0], high[0]):
         assert (3 / 20 - bound) ** 2 == pytest.approx(1.959964**2 * bound * (1 - bound) / 20)
-    assert low[1] == 0 and high[2] == 1 and high[1] == pytest.approx(1 - low[2])
+    assert low[1] == 0
+    assert high[2] == 1
+    assert high[1] == pytest.approx(1 - low[2])
     rng = np.random.default_rng(0)
     low, high = wilson_interval(rng.binomial(50, 0.1, 4000), np.full(4000, 50))
     assert 0.93 < np.mean((low <= 0.1) & (high >= 0.1)) < 0.98
@@ -249,6 +255,8 @@ def test_calibration_error_is_the_distance_of_the_bins():
 
 def test_calibration_error_says_where_rows_are_too_few():
     value, reason = calibration_error(np.tile([True, False], 20), np.full(40, 0.5))
-    assert np.isnan(value) and reason == "40 rows are too few: it takes 60"
+    assert np.isnan(value)
+    assert reason == "40 rows are too few: it takes 60"
     value, reason = calibration_error(np.arange(100) < 4, np.full(100, 0.5))
-    assert np.isnan(value) and "4 rows of a class" in reason
+    assert np.isnan(value)
+    assert "4 rows of a class" in reason

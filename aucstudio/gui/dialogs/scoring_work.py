@@ -48,7 +48,9 @@ def scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
         rankings: list[Ranking] = []
-        with scores_file(files[CSV]) as file, parquet_sink(files[PARQUET], chosen.identifier) as to:
+        calibrated = model.calibration is not None
+        parquet = parquet_sink(files[PARQUET], chosen.identifier, calibrated)
+        with scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
                 [csv_sink(file, chosen.identifier), to],
                 model,

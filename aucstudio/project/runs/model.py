@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.calibration import Calibration
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.any_table import AnyTable
@@ -45,6 +46,10 @@ class Model:
         Where rows begin to be called positive, in words.
     schema : Schema
         Of the table it was trained on: what tables to be scored are read by.
+    calibration : Calibration or None
+        From scores to probabilities of the positive class.
+    calibrated_on : str
+        Which rows, in words.
     """
 
     preparation: Preparation
@@ -58,6 +63,8 @@ class Model:
     trained_on: str
     threshold: str = "as trained"
     schema: Schema = dataclasses.field(default_factory=lambda: Schema(()))
+    calibration: Calibration | None = None
+    calibrated_on: str = ""
 
     def __post_init__(self) -> None:
         if not self.schema.columns:
@@ -131,7 +138,15 @@ class Model:
             Where the threshold lies.
         """
         place = _clear_of(scores, threshold)
-        return dataclasses.replace(self, intercept=self.intercept - place, threshold=words)
+        # Probabilities stay: they are of the row, whatever it is called.
+        calibration = None if self.calibration is None else self.calibration.shifted(-place)
+        return dataclasses.replace(
+            self, intercept=self.intercept - place, threshold=words, calibration=calibration
+        )
+
+    def probabilities(self, scores: Array) -> Array | None:
+        """Give the probabilities of scores of this very model; None if it is not calibrated."""
+        return None if self.calibration is None else self.calibration(scores)
 
     def score(self, table: Table) -> Array:
         """Score every row of a table, which need not have a label; shape (rows,).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.runs.calibrating import calibrated
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
@@ -13,32 +14,44 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.scoring import scores_of
 
 
-def take_model(plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None = None) -> Model:
+def take_model(
+    plan: PlannedRun,
+    record: RunRecord,
+    rule: ThresholdRule | None = None,
+    calibration: str | None = None,
+) -> Model:
     """Give the model to take away.
 
     The model that was validated, where there is one; after several splits there is none, and
     the method is trained once more on all labelled rows. A threshold is chosen on held-out rows
-    in the first case, on the training rows in the second.
+    in the first case, on the training rows in the second; a calibration on held-out rows always.
     """
     if len(record.splits) == 1:
-        return validated_model(record, 0, rule)
+        return validated_model(record, 0, rule, calibration)
     model = refit(plan.experiment, plan.table)
+    if calibration is not None:
+        model = calibrated(model, record, calibration)
     return rethresholded(model, plan.experiment, plan.table, rule)
 
 
-def validated_model(record: RunRecord, split: int, rule: ThresholdRule | None) -> Model:
+def validated_model(
+    record: RunRecord, split: int, rule: ThresholdRule | None, calibration: str | None = None
+) -> Model:
     """Give a model of a run, with its threshold moved on its held-out rows if there is a rule.
 
     With leave-pair-out no row is held out from the model itself: its training rows decide.
     """
     result = record.splits[split]
+    model = result.model
+    if calibration is not None:
+        model = calibrated(model, record, calibration, split)
     if rule is None:
-        return result.model
+        return model
     if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
         rows = result.train_positive, result.train_scores, "the training rows"
     else:
         rows = result.test_positive, result.test_scores, "the held-out rows"
-    return result.model.with_threshold(rule, *rows)
+    return model.with_threshold(rule, *rows)
 
 
 def rethresholded(

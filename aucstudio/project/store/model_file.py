@@ -2,7 +2,8 @@
 
 ``*.aucmodel`` is a zip of ``manifest.json``, ``arrays/NAME.npy`` and ``SHA256SUMS``. Everything is
 checked before memory is taken for it: names, types and sizes against each other, then digests,
-then the numbers. Format 1 had no digests.
+then the numbers. Format 1 had no digests. A model with a calibration is of format 3, which
+programs that know of none refuse.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine import calibration
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
 from aucstudio.project.data.prepare import LEARNT, LIMITS, Preparation
@@ -37,7 +39,8 @@ from aucstudio.project.store.arrays import (
 )
 from aucstudio.project.store.files import write_atomically
 
-FORMAT = 2
+FORMAT = 3
+_WITHOUT_CALIBRATION = 2
 
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST = 64_000_000
@@ -67,6 +70,13 @@ class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):
     settings: dict[str, Scalar]
 
 
+class _Calibration(msgspec.Struct, forbid_unknown_fields=True):
+    kind: str
+    form: str
+    settings: dict[str, float]
+    rows: str
+
+
 class _Manifest(msgspec.Struct):
     format: int
     method: str
@@ -80,6 +90,7 @@ class _Manifest(msgspec.Struct):
     scorer: _ScorerValues
     threshold: str = "as trained"
     schema: dict[str, Any] | None = None
+    calibration: _Calibration | None = None
 
     @property
     def n_features(self) -> int:
@@ -91,8 +102,8 @@ def model_to_bytes(model: Model) -> bytes:
     """Write the model as the bytes of an ``*.aucmodel`` file."""
     arrays = {f"preparation.{k}": v for k, v in model.preparation.arrays().items()}
     arrays |= {f"scorer.{k}": v for k, v in model.scorer.arrays().items()}
-    manifest = {
-        "format": FORMAT,
+    manifest: dict[str, Any] = {
+        "format": _WITHOUT_CALIBRATION,
         "program": f"AUC Studio {__version__}",
         "method": model.method,
         "params": dict(model.params),
@@ -106,6 +117,16 @@ def model_to_bytes(model: Model) -> bytes:
         "preparation": model.preparation.settings(),
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
+    if model.calibration is not None:
+        made = model.calibration
+        arrays |= {f"calibration.{k}": v for k, v in made.arrays().items()}
+        manifest["format"] = FORMAT
+        manifest["calibration"] = {
+            "kind": made.kind,
+            "form": made.form,
+            "settings": made.settings(),
+            "rows": model.calibrated_on,
+        }
     entries = {_MANIFEST: msgspec.json.format(msgspec.json.encode(manifest), indent=1)}
     entries |= {_entry(name): array_to_bytes(array) for name, array in arrays.items()}
     return archive.pack(entries)
@@ -177,13 +198,18 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
     sizes = {name: (header.dtype, header.shape) for name, header in headers.items()}
     d, n = manifest.n_features, len(manifest.preparation.numbers)
     ours, scorers = _group("preparation.", sizes), _group("scorer.", sizes)
-    if len(ours) + len(scorers) < len(sizes):
+    maps = _group("calibration.", sizes)
+    if len(ours) + len(scorers) + len(maps) < len(sizes):
         raise ValueError("it has entries that do not belong to a model")
     known = (LEARNT, (*LEARNT, *LIMITS))
     layout = np.dtype(np.float64), (n,)
     if ours not in [dict.fromkeys(names, layout) for names in known]:
         raise ValueError("the arrays of the preprocessing do not fit its columns")
     check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
+    if maps and manifest.calibration is None:
+        raise ValueError("it has arrays of a calibration, and no calibration")
+    if any(dtype != np.float64 or len(shape) != 1 for dtype, shape in maps.values()):
+        raise ValueError("the arrays of the calibration are no numbers in a row")
     return {name: array_from_bytes(entries.read(_entry(name))) for name in headers}
 
 
@@ -226,6 +252,8 @@ def _assemble(manifest: _Manifest, arrays: Arrays) -> Model:
         manifest.trained_on,
         manifest.threshold,
         _schema(manifest, preparation),
+        _calibration(manifest, arrays),
+        "" if manifest.calibration is None else manifest.calibration.rows,
     )
     # What does not fit the columns must fail here, not on the first table.
     with np.errstate(all="ignore"):
@@ -245,6 +273,14 @@ def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
     if not {*preparation.numbers, *preparation.categories} <= set(schema.names):
         raise ValueError("its schema lacks columns of its preprocessing")
     return schema
+
+
+def _calibration(manifest: _Manifest, arrays: Arrays) -> calibration.Calibration | None:
+    stored = manifest.calibration
+    if stored is None:
+        return None
+    given = _group("calibration.", arrays)
+    return calibration.restore(stored.kind, stored.form, stored.settings, given)
 
 
 def _require_names(found: _Preprocessing) -> None:

@@ -1,9 +1,10 @@
-"""The file of scores: row, the identifier if there is one, score and the class that is called."""
+"""The file of scores: row, identifier and probability if there are any, score and called class."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import dataclasses
 import itertools
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +25,21 @@ from aucstudio.project.store.sheets import Writable, write_rows
 
 CSV, PARQUET = ".csv", ".parquet"
 
-_FIXED = ("row", "score", "label")
+_FIXED = ("row", "score", "probability", "label")
 
-# Takes a block of the file: row numbers, identifiers if asked for, scores, classes.
-Sink = Callable[
-    [NDArray[np.int64], NDArray[Any] | None, NDArray[np.float64], NDArray[np.str_]], object
-]
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of the file; identifiers and probabilities are None where there are none."""
+
+    numbers: NDArray[np.int64]
+    identifiers: NDArray[Any] | None
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64] | None
+    called: NDArray[np.str_]
+
+
+Sink = Callable[[Block], object]
 
 
 def write_scores(
@@ -59,9 +69,9 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """Score a table into several files at once; else as :func:`write_scores`."""
 
     def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
-        called = called_classes(model, scores)
+        found = model.probabilities(scores), called_classes(model, scores)
         for sink in sinks:
-            sink(numbers, cells, scores, called)
+            sink(Block(numbers, cells, scores, *found))
 
     return score_file(model, table, take, **how)
 
@@ -77,16 +87,22 @@ def called_classes(model: Model, scores: NDArray[np.float64]) -> NDArray[np.str_
 def csv_sink(file: Writable, identifier: str | None) -> Sink:
     """Give what writes blocks of scores as CSV."""
     # The header is written before the first block: not at all if the table is refused.
-    header = iter([["row", *([identifier] if identifier else []), "score", "label"]])
+    begun = False
 
-    def sink(
-        numbers: NDArray[Any],
-        cells: NDArray[Any] | None,
-        scores: NDArray[Any],
-        called: NDArray[Any],
-    ) -> None:
-        carried = [] if cells is None else [cells.tolist()]
-        rows = zip(numbers.tolist(), *carried, scores.tolist(), called.tolist(), strict=True)
+    def sink(block: Block) -> None:
+        nonlocal begun
+        # Pairs, as the identifier may have a name that another column has.
+        columns = [
+            ("row", block.numbers),
+            (identifier, block.identifiers),
+            ("score", block.scores),
+            ("probability", block.probabilities),
+            ("label", block.called),
+        ]
+        given = [(name, cells.tolist()) for name, cells in columns if cells is not None]
+        rows = zip(*(cells for _, cells in given), strict=True)
+        header = [] if begun else [[name for name, _ in given]]
+        begun = True
         write_rows(file, itertools.chain(header, rows))
 
     return sink
@@ -104,10 +120,13 @@ def scores_file(path: str | Path) -> Iterator[Writable]:
 
 
 @contextlib.contextmanager
-def parquet_sink(path: str | Path, identifier: str | None) -> Iterator[Sink]:
+def parquet_sink(
+    path: str | Path, identifier: str | None, probability: bool = False
+) -> Iterator[Sink]:
     """Give what takes blocks of scores; they are in a Parquet file at the end, or not at all.
 
-    Unlike in CSV, text is as it is: no spreadsheet would run it.
+    Unlike in CSV, text is as it is: no spreadsheet would run it. Blocks come with probabilities
+    if that is said.
 
     Raises
     ------
@@ -118,19 +137,22 @@ def parquet_sink(path: str | Path, identifier: str | None) -> Iterator[Sink]:
 
     with scratch.folder() as folder, duckdb.connect(str(folder / "scores.duckdb")) as rows:
         carried = [] if identifier is None else [f"{_quoted(_free(identifier))} VARCHAR"]
-        columns = ["row BIGINT", *carried, "score DOUBLE", "label VARCHAR"]
+        given = ["probability DOUBLE"] if probability else []
+        columns = ["row BIGINT", *carried, "score DOUBLE", *given, "label VARCHAR"]
         rows.execute(f"CREATE TABLE scores ({', '.join(columns)})")
 
-        def sink(
-            numbers: NDArray[Any],
-            cells: NDArray[Any] | None,
-            scores: NDArray[Any],
-            called: NDArray[Any],
-        ) -> None:
-            carried = {} if cells is None else {"cells": cells.astype(object)}
-            # DuckDB finds the block by the name that it has here.
-            block = {"row": numbers, **carried, "score": scores, "label": called.astype(object)}
-            rows.execute(f"INSERT INTO scores SELECT {', '.join(block)} FROM block")
+        def sink(block: Block) -> None:
+            cells = block.identifiers
+            columns = {
+                "row": block.numbers,
+                "cells": None if cells is None else cells.astype(object),
+                "score": block.scores,
+                "probability": block.probabilities,
+                "label": block.called.astype(object),
+            }
+            # DuckDB finds them by the name that they have here.
+            given = {name: column for name, column in columns.items() if column is not None}
+            rows.execute(f"INSERT INTO scores SELECT {', '.join(given)} FROM given")
 
         try:
             yield sink

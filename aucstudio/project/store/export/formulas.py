@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from aucstudio import __version__
+from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.prepare import MISSING
@@ -65,6 +66,18 @@ _SCORING = {
     ),
 }
 
+_CALIBRATING = (
+    "u = (score - centre) / scale, at most 1e100 and at least -1e100; v = sign(u) ln(1 + |u|)",
+    "probability = (1 - tilt) f(u) + tilt (1 + v / (1 + |v|)) / 2, for a table in which positives "
+    "are as frequent as among the rows of the calibration",
+)
+_FORMS = {
+    "sigmoid": "z = slope u + offset; f(u) = 1 / (1 + exp(-(shift + high ln(1 + exp(z)) - low ln(1 "
+    "+ exp(-z)))))",
+    "steps": "f(u) is linear between the knots, where it has the values, and level beyond the "
+    "outer ones",
+}
+
 
 def write_document(model: Model) -> bytes:
     """Write a model as JSON that reads back to the same numbers.
@@ -85,7 +98,7 @@ def _document(model: Model) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
-        "how": [*_PREPARING, *_formulas(scorer)],
+        "how": [*_PREPARING, *_formulas(scorer), *_calibrating(model)],
         "method": model.method,
         "params": dict(model.params),
         "label": model.label,
@@ -96,6 +109,7 @@ def _document(model: Model) -> dict[str, Any]:
         "preparation": _preparation(model),
         "scorer": _scorer(scorer),
         "intercept": model.intercept,
+        **_calibration(model),
     }
 
 
@@ -117,6 +131,20 @@ def _scorer(scorer: Scorer) -> dict[str, Any]:
         "parts": [_scorer(part.scorer) for part in scorer.parts],
         "members": [dataclasses.asdict(member) for member in scorer.members],
     }
+
+
+def _calibrating(model: Model) -> tuple[str, ...]:
+    made = model.calibration
+    return () if made is None else (*_CALIBRATING, _FORMS[made.form])
+
+
+def _calibration(model: Model) -> dict[str, Any]:
+    made = model.calibration
+    if made is None:
+        return {}
+    numbers = {"tilt": TILT, **made.settings(), **made.arrays()}
+    about = {"kind": made.kind, "form": made.form, "rows": model.calibrated_on}
+    return {"calibration": {**about, **numbers}}
 
 
 def _preparation(model: Model) -> dict[str, Any]:

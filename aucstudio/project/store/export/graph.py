@@ -1,16 +1,16 @@
 """A model as an ONNX graph in double precision, preprocessing included.
 
 Inputs are the columns, each of shape (rows, 1): doubles with NaN for a gap, or texts with "" for
-a gap. Outputs are ``score`` and ``label``, each of shape (rows,).
+a gap. Outputs are ``score``, ``label`` and, of a calibrated model, ``probability``, each of
+shape (rows,).
 
 Symbols: X prepared rows; Z points about their centre; K kernel values.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import of_part
 from aucstudio.project.data.prepare import MISSING, Preparation
-from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
+from aucstudio.project.store.export.calibration_graph import add_probability
+from aucstudio.project.store.export.nodes import Graph
 from aucstudio.project.store.export.refusal import require_kind
 
 Array = NDArray[np.float64]
@@ -28,7 +29,6 @@ Array = NDArray[np.float64]
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
-_OUTPUTS = ("score", "label")
 
 
 def write_graph(model: Model) -> bytes:
@@ -41,70 +41,24 @@ def write_graph(model: Model) -> bytes:
     """
     require_kind(model, _SCORERS, "ONNX")
     learnt = model.preparation
-    graph = _Graph([*learnt.numbers, *learnt.categories])
+    graph = Graph([*learnt.numbers, *learnt.categories], _outputs(model))
     X = _prepare(graph, model)
     raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
     score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
     is_positive = graph.add("Greater", score, graph.constant(0.0))
     classes = [np.array(name, dtype=object) for name in (model.positive, model.negative)]
     graph.add("Where", is_positive, *map(graph.constant, classes), name="label")
+    if model.calibration is not None:
+        add_probability(graph, score, model.calibration)
     content: bytes = _finished(graph, model).SerializeToString()
     return content
 
 
-def _import_onnx() -> Any:
-    try:
-        return importlib.import_module("onnx")
-    except ImportError as error:
-        raise InputError(
-            "export to ONNX needs the package onnx, which is not installed: "
-            "pip install 'aucstudio[onnx]'",
-            setting="to",
-        ) from error
+def _outputs(model: Model) -> tuple[str, ...]:
+    return ("score", "label", *([] if model.calibration is None else ["probability"]))
 
 
-class _Graph:
-    """Nodes and constants in the making.
-
-    Parameters
-    ----------
-    columns : list of str
-        Their names are the names of the inputs, as far as these are free.
-    """
-
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.onnx = _import_onnx()
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self._taken = set(_OUTPUTS)
-        self.inputs = [self._free(name) for name in columns]
-
-    def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-    def add(self, op: str, *inputs: str, name: str = "", domain: str = "", **settings: Any) -> str:
-        """Add an operation; returns the name of its result."""
-        result = name or self._free(f"{op}_{len(self.nodes)}")
-        self.nodes.append(
-            self.onnx.helper.make_node(op, inputs, [result], domain=domain, **settings)
-        )
-        return result
-
-    def tensor(self, value: Any, name: str = "tensor") -> Any:
-        """Make a tensor of an array; texts come as objects."""
-        return self.onnx.numpy_helper.from_array(np.asarray(value), name)
-
-    def constant(self, value: Any) -> str:
-        """Add a constant; returns its name."""
-        name = self._free(f"constant_{len(self.constants)}")
-        self.constants.append(self.tensor(value, name))
-        return name
-
-
-def _prepare(graph: _Graph, model: Model) -> str:
+def _prepare(graph: Graph, model: Model) -> str:
     """Add the preprocessing; returns X."""
     learnt = model.preparation
     count = len(learnt.numbers)
@@ -129,7 +83,7 @@ def _prepare(graph: _Graph, model: Model) -> str:
     return graph.add("Concat", *parts, axis=1)
 
 
-def _measured(graph: _Graph, cells: str, learnt: Preparation) -> str:
+def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
     """Make NaN of numbers that stand for a missing value."""
     gap = graph.constant(np.float64(np.nan)) if learnt.absent else ""
     for k in range(max(map(len, learnt.absent.values()), default=0)):
@@ -141,7 +95,7 @@ def _measured(graph: _Graph, cells: str, learnt: Preparation) -> str:
     return cells
 
 
-def _near(graph: _Graph, cells: str, learnt: Preparation) -> str:
+def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
     """Make NaN of what is beyond the limits."""
     if not np.isfinite([learnt.lows, learnt.highs]).any():
         return cells
@@ -151,7 +105,7 @@ def _near(graph: _Graph, cells: str, learnt: Preparation) -> str:
     return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
-def _encode(graph: _Graph, name: str, places: dict[str, int], levels: int) -> str:
+def _encode(graph: Graph, name: str, places: dict[str, int], levels: int) -> str:
     """Make columns of 0 and 1; "" stands for a gap, and other texts are no level."""
     places.setdefault("", places.get(MISSING, -1))
     level = graph.add(
@@ -169,11 +123,11 @@ def _encode(graph: _Graph, name: str, places: dict[str, int], levels: int) -> st
 # ------------------------------------------------------------------ scorers
 
 
-def _linear(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _linear(graph: Graph, X: str, given: dict[str, Any]) -> str:
     return graph.add("MatMul", X, graph.constant(given["weights"]))
 
 
-def _kernel(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _kernel(graph: Graph, X: str, given: dict[str, Any]) -> str:
     points, weights, kind = given["points"], given["weights"], given["kind"]
     if not len(points):
         # An empty product comes out as anything; a point without weight adds 0.
@@ -190,13 +144,13 @@ def _kernel(graph: _Graph, X: str, given: dict[str, Any]) -> str:
     return graph.add("MatMul", K, graph.constant(weights))
 
 
-def _fourier(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _fourier(graph: Graph, X: str, given: dict[str, Any]) -> str:
     turned = graph.add("MatMul", X, graph.constant(given["frequencies"].T))
     angles = graph.add("Add", turned, graph.constant(given["phases"]))
     return graph.add("MatMul", graph.add("Cos", angles), graph.constant(given["weights"]))
 
 
-def _gaussian(graph: _Graph, X: str, points: Array, gamma: float) -> str:
+def _gaussian(graph: Graph, X: str, points: Array, gamma: float) -> str:
     # Distances are taken about a point of the data, where they keep their digits.
     centre = points.mean(axis=0)
     Z = points - centre
@@ -210,7 +164,7 @@ def _gaussian(graph: _Graph, X: str, points: Array, gamma: float) -> str:
     return graph.add("Exp", graph.add("Mul", above, graph.constant(-float(gamma))))
 
 
-def _trees(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _trees(graph: Graph, X: str, given: dict[str, Any]) -> str:
     """Add the trees; node p of the scorer is both node p and leaf p of the operator."""
     left, right = given["left"], given["right"]
     nodes = np.arange(len(left))
@@ -236,7 +190,7 @@ def _trees(graph: _Graph, X: str, given: dict[str, Any]) -> str:
     return graph.add("Add", summed, graph.constant(given["base"]))
 
 
-def _additive(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _additive(graph: Graph, X: str, given: dict[str, Any]) -> str:
     """Add the functions side by side: which piece of each, then the cubic there."""
     n_breaks, first = given["n_breaks"], np.cumsum(given["n_breaks"]) - given["n_breaks"]
     # No number is above the breaks that fill up the shorter lists.
@@ -258,11 +212,11 @@ def _additive(graph: _Graph, X: str, given: dict[str, Any]) -> str:
     return graph.add("ReduceSum", known, axis, keepdims=0)
 
 
-def _at(graph: _Graph, values: Array, places: str) -> str:
+def _at(graph: Graph, values: Array, places: str) -> str:
     return graph.add("Gather", graph.constant(values), places, axis=0)
 
 
-def _combination(graph: _Graph, X: str, given: dict[str, Any]) -> str:
+def _combination(graph: Graph, X: str, given: dict[str, Any]) -> str:
     """Add up the parts, the log-odds of those that give shares."""
     total = graph.constant(float(given["base"]))
     rows = zip(given["factors"].tolist(), given["smoothings"].tolist(), strict=True)
@@ -277,7 +231,7 @@ def _combination(graph: _Graph, X: str, given: dict[str, Any]) -> str:
     return total
 
 
-_SCORERS: dict[str, Callable[[_Graph, str, dict[str, Any]], str]] = {
+_SCORERS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
     "linear": _linear,
     "kernel": _kernel,
     "fourier": _fourier,
@@ -290,7 +244,7 @@ _SCORERS: dict[str, Callable[[_Graph, str, dict[str, Any]], str]] = {
 # ------------------------------------------------------------------ model
 
 
-def _finished(graph: _Graph, model: Model) -> Any:
+def _finished(graph: Graph, model: Model) -> Any:
     helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
     numbers = len(model.preparation.numbers)
     inputs = [
@@ -300,8 +254,10 @@ def _finished(graph: _Graph, model: Model) -> Any:
         for k, name in enumerate(graph.inputs)
     ]
     outputs = [
-        helper.make_tensor_value_info(name, kind, ["rows"])
-        for name, kind in zip(_OUTPUTS, (tensor.DOUBLE, tensor.STRING), strict=True)
+        helper.make_tensor_value_info(
+            name, tensor.STRING if name == "label" else tensor.DOUBLE, ["rows"]
+        )
+        for name in _outputs(model)
     ]
     versions = {"": OPSET, _ML: ML_OPSET}
     used = {node.domain for node in graph.nodes}
@@ -321,4 +277,6 @@ def _finished(graph: _Graph, model: Model) -> Any:
 def _properties(model: Model) -> dict[str, str]:
     names = ("method", "label", "positive", "negative", "trained_on", "threshold")
     properties = {name: str(getattr(model, name)) for name in names}
+    if model.calibration is not None:
+        properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
     return properties | {"params": json.dumps(dict(model.params), default=str)}

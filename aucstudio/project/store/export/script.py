@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio import __version__
+from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.prepare import MISSING
@@ -45,8 +46,10 @@ def write_script(model: Model) -> bytes:
     head, *rest = _MARK.split(program)
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     constants = "\n".join(_constants(model))
-    needed = [sections[kind] for kind in _kinds(model.scorer)]
-    parts = [_described(head, model), *needed, sections["command"]]
+    parts = [_described(head, model), *(sections[kind] for kind in _kinds(model.scorer))]
+    if model.calibration is not None:
+        parts += [sections[model.calibration.form], sections["calibration"]]
+    parts.append(sections["command"])
     if "unpack(" in constants:
         parts.append(sections["packed"])
     else:
@@ -62,7 +65,7 @@ Scores rows for class {model.positive!r} (against {model.negative!r}) of {model.
 
 A model of AUC Studio {__version__}: method {model.method} ({settings}), trained on \
 {model.trained_on}. A row is called {model.positive!r} where its score exceeds 0 (threshold: \
-{model.threshold}).
+{model.threshold}).{_about_probabilities(model)}
 
 Needs Python 3.10 or newer and numpy. On a CSV file, by the names of its columns:
 
@@ -72,6 +75,15 @@ From Python, ``score(columns)`` takes a dict of lists and returns an array.
 """
     lines = (textwrap.fill(_harmless(line), 100, **_UNBROKEN) for line in words.splitlines())
     return '"""' + "\n".join(lines) + '\n"""' + head.split('"""', 2)[2]
+
+
+def _about_probabilities(model: Model) -> str:
+    if model.calibration is None:
+        return ""
+    return (
+        f" Probabilities are by {model.calibration.kind} calibration on {model.calibrated_on}, and "
+        "hold where positives are as frequent; ``probability(scores)`` gives them."
+    )
 
 
 _UNBROKEN: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -111,6 +123,7 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"TEXT_GAPS = {_set(dialect.text_words)}"
     yield f"NUMBER_GAPS = {_set(dialect.number_words)}"
     yield f"rank = {_rank(model.scorer)}"
+    yield from _calibration(model)
 
 
 def _kinds(scorer: Scorer) -> list[str]:
@@ -132,6 +145,21 @@ def _rank(scorer: Scorer) -> str:
         given |= {name: _array(value) for name, value in scorer.arrays().items()}
     lines = "".join(f"    {name}={value},\n" for name, value in given.items())
     return f"functools.partial(\n    {scorer.kind},\n{lines})"
+
+
+def _calibration(model: Model) -> Iterable[str]:
+    made = model.calibration
+    if made is None:
+        yield "probability = None"
+        return
+    given = {name: repr(value) for name, value in made.settings().items()}
+    given |= {name: _array(value) for name, value in made.arrays().items()}
+    of_scores = {name: given.pop(name) for name in ("centre", "scale")} | {"tilt": repr(TILT)}
+    yield f"form = functools.partial(\n    {made.form},"
+    yield from (f"    {name}={value}," for name, value in given.items())
+    yield ")"
+    numbers = ", ".join(f"{name}={value}" for name, value in of_scores.items())
+    yield f"probability = functools.partial(calibrated, {numbers}, form=form)"
 
 
 class _Float(float):

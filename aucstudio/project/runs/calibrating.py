@@ -1,0 +1,134 @@
+"""Calibrating the model of a run on rows that were held out from it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.calibration import KINDS, Calibration, learn
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import percent_words, suggestion
+
+FEW_FOR_STEPS = 100
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HeldOut:
+    """One held-out score for each row that was held out; arrays of equal length.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    scores : ndarray of float
+    split : ndarray of int
+        Which split held the row out first.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    split: NDArray[np.intp]
+
+    def words(self) -> str:
+        """Say which rows they are."""
+        share = percent_words(float(self.positive.mean()))
+        return f"{len(self.positive):,} held-out rows, {share} of them positive"
+
+
+def check_kind(kind: str) -> str:
+    """Give the name of a calibration.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if kind not in KINDS:
+        near = suggestion(kind, KINDS) or f"; choose one of {', '.join(KINDS)}"
+        raise InputError(f"there is no calibration {kind!r}{near}", setting="calibrate")
+    return kind
+
+
+def check_scheme(scheme: str) -> None:
+    """Make sure that a validation holds out rows.
+
+    Raises
+    ------
+    InputError
+        If it holds out pairs.
+    """
+    if scheme == LEAVE_PAIR_OUT:
+        raise InputError(
+            "leave-pair-out orders pairs and holds out no rows to calibrate on: validate with a "
+            "hold-out, folds or a test file",
+            setting="calibrate",
+        )
+
+
+def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
+    """Collect held-out scores: of one split, or of all, each row where it was held out first.
+
+    Raises
+    ------
+    InputError
+        If the run has none.
+    """
+    check_scheme(record.experiment.validation.scheme)
+    chosen = range(len(record.splits)) if split is None else [split]
+    parts = [record.splits[k] for k in chosen]
+    if not parts:
+        raise InputError("the run has no held-out scores to calibrate on", setting="calibrate")
+    _, first = np.unique(np.concatenate([part.test_rows for part in parts]), return_index=True)
+    first.sort()
+    sizes = [len(part.test_rows) for part in parts]
+    return HeldOut(
+        np.concatenate([part.test_positive for part in parts])[first],
+        np.concatenate([part.test_scores for part in parts])[first],
+        np.repeat(np.asarray(chosen, np.intp), sizes)[first],
+    )
+
+
+def learnt(kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> Calibration:
+    """Learn a calibration; InputError says why it cannot be."""
+    try:
+        return learn(check_kind(kind), positive, scores)
+    except ValueError as error:
+        raise InputError(str(error), setting="calibrate") from error
+
+
+def calibrated(model: Model, record: RunRecord, kind: str, split: int | None = None) -> Model:
+    """Give a model with a calibration.
+
+    Parameters
+    ----------
+    model : Model
+        With its threshold as trained: that of a split, or one trained on all rows in the way of
+        those of the splits, whose held-out scores stand for its own.
+    record : RunRecord
+    kind : {"isotonic", "platt", "beta"}
+    split : int, optional
+        The split whose model it is.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to learn it from.
+    """
+    rows = held_out(record, split)
+    made = learnt(kind, rows.positive, rows.scores)
+    return dataclasses.replace(model, calibration=made, calibrated_on=rows.words())
+
+
+def caution(kind: str, positive: NDArray[np.bool_]) -> str:
+    """Say what speaks against a kind on these rows, or nothing."""
+    fewest = min(int(positive.sum()), int((~positive).sum()))
+    if kind == "isotonic" and fewest < FEW_FOR_STEPS:
+        return (
+            f"Isotonic calibration follows chance where rows are few, and the smaller class has "
+            f"{fewest}: Platt or beta is steadier."
+        )
+    return ""

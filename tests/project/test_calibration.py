@@ -1,0 +1,306 @@
+"""Probabilities of runs: estimated at a second level, kept with models, carried by every export."""
+
+import csv
+import dataclasses
+import io
+import json
+import math
+import subprocess
+import sys
+import zipfile
+
+import duckdb
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine.calibration import KINDS, learn
+from aucstudio.engine.roc import ThresholdRule, auc
+from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.results.calibration import AS_IT_STANDS, judge, probabilities_of
+from aucstudio.project.runs.calibrating import HeldOut, calibrated, caution, held_out
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.take_model import validated_model
+from aucstudio.project.store import model_file
+from aucstudio.project.store.export import export_model
+
+
+def run_on(table, validation, method="auc-rls"):
+    plan = plan_experiment(DataReference.to_table(table), method, {}, validation)
+    return execute(plan, table)
+
+
+@pytest.fixture(scope="module")
+def folds(table_once):
+    return run_on(table_once, Validation("folds", folds=5))
+
+
+@pytest.fixture(scope="module")
+def half(table_once):
+    return run_on(table_once, Validation(test_size=0.5))
+
+
+def noise(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    return HeldOut(rng.random(rows) < 0.3, rng.normal(size=rows), np.zeros(rows, np.intp))
+
+
+# ------------------------------------------------------------------ the estimate
+
+
+def test_each_held_out_row_counts_once(table_once, folds):
+    repeated = run_on(table_once, Validation("folds", folds=3, repeats=2))
+    for record in (folds, repeated):
+        rows = held_out(record)
+        assert len(rows.scores) == table_once.rows
+        assert rows.split.max() < record.experiment.validation.folds
+    assert len(held_out(repeated, 4).scores) == len(repeated.splits[4].test_rows)
+
+
+def test_a_row_does_not_choose_its_own_map(folds):
+    rows = held_out(folds)
+    found = probabilities_of(rows, "isotonic")
+    fold = rows.split == 2
+    other = rows.positive.copy()
+    other[fold] ^= True
+    changed = probabilities_of(dataclasses.replace(rows, positive=other), "isotonic")
+    assert np.array_equal(found[fold], changed[fold])
+    assert not np.array_equal(found[~fold], changed[~fold])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_noise_the_estimate_is_no_better_than_the_share(kind):
+    rows = noise(400)
+    p = probabilities_of(rows, kind)
+    flattering = learn(kind, rows.positive, rows.scores)(rows.scores)
+    share = rows.positive.mean()
+    honest = np.mean((p - rows.positive) ** 2)
+    assert honest > 0.99 * share * (1 - share)
+    assert honest > np.mean((flattering - rows.positive) ** 2)
+
+
+@pytest.mark.parametrize("kind", [AS_IT_STANDS, *KINDS])
+def test_a_run_is_judged(folds, kind):
+    found = judge(folds, kind)
+    assert found.diagram.rows.sum() == len(found.probabilities)
+    assert 0 < found.brier.value < 0.5
+    assert np.isfinite(found.log.value)
+    assert 0 <= found.error < 0.5
+    assert json.loads(json.dumps(found.as_json()))["map"] == kind
+    assert "Brier score" in found.sentence()
+
+
+def test_few_rows_are_told():
+    assert "Platt or beta" in caution("isotonic", np.arange(200) < 20)
+    assert caution("platt", np.arange(200) < 20) == ""
+    one = HeldOut(np.arange(30) < 1, np.arange(30.0), np.zeros(30, np.intp))
+    with pytest.raises(InputError, match="smaller class has 1"):
+        probabilities_of(one, "platt")
+
+
+def test_it_can_be_stopped(folds):
+    with pytest.raises(Cancelled):
+        judge(folds, "platt", lambda: True)
+
+
+def test_leave_pair_out_has_no_rows_to_calibrate_on(table_once):
+    record = run_on(table_once, Validation("leave-pair-out"))
+    with pytest.raises(InputError, match="holds out no rows"):
+        held_out(record)
+
+
+# ------------------------------------------------------------------ the model
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_moved_threshold_leaves_probabilities(half, table_once, kind):
+    as_trained = validated_model(half, 0, None, kind)
+    moved = validated_model(half, 0, ThresholdRule.parse("fpr=0.1"), kind)
+    assert moved.intercept != as_trained.intercept
+    expected = as_trained.probabilities(as_trained.score(table_once))
+    assert moved.probabilities(moved.score(table_once)) == pytest.approx(expected, abs=1e-12)
+    assert "80 held-out rows" in moved.calibrated_on
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_calibrated_model_is_stored(half, table_once, tmp_path, kind):
+    model, path = validated_model(half, 0, None, kind), tmp_path / "m.aucmodel"
+    model_file.save_model(model, path)
+    again = model_file.load_model(path)
+    scores = model.score(table_once)
+    assert np.array_equal(again.probabilities(scores), model.probabilities(scores))
+    assert auc(scores > 0, again.probabilities(scores)) == 1
+    assert again.calibrated_on == model.calibrated_on
+
+
+def test_only_calibrated_models_are_of_the_new_format(half):
+    def format_of(model):
+        with zipfile.ZipFile(io.BytesIO(model_file.model_to_bytes(model))) as file:
+            return json.loads(file.read("manifest.json"))["format"]
+
+    assert format_of(half.splits[0].model) == 2
+    assert format_of(validated_model(half, 0, None, "platt")) == 3
+
+
+def test_older_programs_refuse_a_calibrated_model(half, monkeypatch):
+    data = model_file.model_to_bytes(validated_model(half, 0, None, "platt"))
+    monkeypatch.setattr(model_file, "FORMAT", 2)
+    with pytest.raises(InputError, match="newer AUC Studio"):
+        model_file.model_from_bytes(data, "m")
+
+
+def spoilt(model, **changes):
+    made = dataclasses.replace(model.calibration, **changes)
+    return model_file.model_to_bytes(dataclasses.replace(model, calibration=made))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"knots": np.zeros((2, 2)), "values": np.zeros((2, 2))},
+        {"knots": np.array([2.0, 1.0]), "values": np.array([0.0, 1.0])},
+        {"knots": np.array([1, 2]), "values": np.array([0, 1])},
+        {"values": np.array([0.5])},
+        {"scale": -1.0},
+    ],
+)
+def test_a_spoilt_calibration_is_refused(half, changes):
+    model = validated_model(half, 0, None, "isotonic")
+    with pytest.raises(InputError, match="is damaged"):
+        model_file.model_from_bytes(spoilt(model, **changes), "m")
+
+
+# ------------------------------------------------------------------ exports
+
+
+def odd_scores(model):
+    centre, scale = model.calibration.centre, model.calibration.scale
+    grid = np.concatenate([np.linspace(-4, 4, 101), [-1e6, -50.0, 50.0, 1e6]])
+    return centre + scale * grid
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_script_gives_the_probabilities(half, table_once, table_file, tmp_path, kind):
+    model, script = validated_model(half, 0, None, kind), tmp_path / "model.py"
+    export_model(model, "script", script)
+    command = [sys.executable, "-I", str(script), str(table_file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [float(row["probability"]) for row in csv.DictReader(done.stdout.splitlines())]
+    expected = model.probabilities(model.score(table_once))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    names = {"__name__": "loaded"}
+    exec(compile(script.read_text(), str(script), "exec"), names)
+    scores = odd_scores(model)
+    np.testing.assert_allclose(names["probability"](scores), model.probabilities(scores), atol=1e-9)
+
+
+def test_a_script_without_calibration_writes_no_probability(half, table_file, tmp_path):
+    export_model(half.splits[0].model, "script", tmp_path / "model.py")
+    command = [sys.executable, "-I", str(tmp_path / "model.py"), str(table_file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.startswith("row,score,label\n")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_formula_of_the_document_gives_the_probabilities(half, tmp_path, kind):
+    model, path = validated_model(half, 0, None, kind), tmp_path / "model.json"
+    export_model(model, "json", path)
+    document = json.loads(path.read_text())
+    assert any("probability = " in line for line in document["how"])
+    scores = odd_scores(model)
+    found = [by_formula(document["calibration"], score) for score in scores]
+    np.testing.assert_allclose(found, model.probabilities(scores), atol=1e-9)
+
+
+def by_formula(given, score):
+    u = (score - given["centre"]) / given["scale"]
+    v = math.copysign(math.log(1 + abs(u)), u)
+    if given["form"] == "steps":
+        f = np.interp(u, given["knots"], given["values"])
+    else:
+        z = given["slope"] * u + given["offset"]
+        rise = given["high"] * np.logaddexp(0, z) - given["low"] * np.logaddexp(0, -z)
+        f = np.exp(-np.logaddexp(0, -given["shift"] - rise))
+    return (1 - given["tilt"]) * f + given["tilt"] * (1 + v / (1 + abs(v))) / 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graph_gives_the_probabilities(half, table_once, table_file, tmp_path, kind):
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    model, path = validated_model(half, 0, None, kind), tmp_path / "model.onnx"
+    export_model(model, "onnx", path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    learnt = model.preparation
+    columns = {name: table_once.column(name).values for name in learnt.numbers}
+    inputs = {name: np.asarray(cells, float)[:, None] for name, cells in columns.items()}
+    rows = list(csv.DictReader(table_file.read_text().splitlines()))
+    for name in learnt.categories:
+        inputs[name] = np.array([[row[name]] for row in rows], dtype=object)
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    score, probability = session.run(["score", "probability"], inputs)
+    np.testing.assert_allclose(probability, model.probabilities(score), rtol=0, atol=1e-9)
+
+
+# ------------------------------------------------------------------ the command line
+
+
+@pytest.fixture
+def command(capsys):
+    def call(*words):
+        status = main(list(map(str, words)))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.mark.parametrize("scheme", [["--test-size", "0.5"], ["--folds", "4"]])
+def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, tmp_path, scheme):
+    model, scores = tmp_path / "m.aucmodel", tmp_path / "scores.csv"
+    given = ["--method", "auc-rls", "--save-model", model, "--calibrate", "beta", "--json"]
+    status, out, err = command("train", table_file, *given, *scheme)
+    assert status == 0, err
+    assert json.loads(out)["calibration"]["map"] == "beta"
+    assert "did not see" in err
+    assert command("score", model, table_file, "-o", scores)[0] == 0
+    rows = list(csv.DictReader(scores.read_text().splitlines()))
+    assert list(rows[0]) == ["row", "score", "probability", "label"]
+    p = np.array([float(row["probability"]) for row in rows])
+    s = np.array([float(row["score"]) for row in rows])
+    assert np.array_equal(np.argsort(p), np.argsort(s))
+    status, out, _ = command("score", model, table_file, "--json")
+    assert json.loads(out)["probabilities"] == p.tolist()
+    status, _, err = command("score", model, table_file, "-o", tmp_path / "scores.parquet")
+    assert status == 0, err
+    stored = duckdb.sql(f"SELECT probability FROM '{tmp_path / 'scores.parquet'}' ORDER BY row")
+    assert [value for (value,) in stored.fetchall()] == p.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--calibrate", "plat"], "--save-model"),
+        (["--calibrate", "plat", "--save-model", "m.aucmodel"], "did you mean"),
+        (["--calibrate", "platt", "--save-model", "m", "--leave-pair-out"], "holds out no rows"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_before_training(command, table_file, words, said):
+    status, out, err = command("train", table_file, "--method", "auc-rls", *words)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_one_class_held_out_is_refused(half):
+    split = dataclasses.replace(
+        half.splits[0], test_positive=np.zeros_like(half.splits[0].test_positive)
+    )
+    with pytest.raises(InputError, match="both classes"):
+        calibrated(split.model, dataclasses.replace(half, splits=(split,)), "platt")
+
+
+def test_a_model_without_calibration_has_no_probabilities(half):
+    assert half.splits[0].model.probabilities(np.array([0.0])) is None
