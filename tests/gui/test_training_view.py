@@ -32,8 +32,8 @@ def view(session, open_view):
 
 @pytest.fixture
 def add(session):
-    def add(method="logistic", validation=None, name="Run", **changes):
-        record = make_record(session.table, method, validation=validation)
+    def add(method="logistic", validation=None, name="Run", params=None, **changes):
+        record = make_record(session.table, method, params, validation=validation)
         return put(session, dataclasses.replace(record, **changes), name)
 
     return add
@@ -310,7 +310,7 @@ def test_one_step_says_so(view, add, qtbot):
 
 
 def test_unseen_iterations_are_no_single_step(view, add, qtbot):
-    record = add("svm")
+    record = add("svm", params={"kernel": "rbf"})
     text = shown(view, qtbot)
     assert f"{record.splits[0].n_iter:,} iterations" in text
     assert "shows no steps on the way" in text
