@@ -10,7 +10,7 @@ from aucstudio.engine import METHODS, memory
 from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.prepare import MAX_LEVELS
+from aucstudio.project.data.levels import MAX_LEVELS
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError

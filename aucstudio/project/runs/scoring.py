@@ -16,7 +16,7 @@ from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import spell_number, spelled
-from aucstudio.project.data.prepare import MAX_LEVELS, MISSING, spell_level
+from aucstudio.project.data.levels import MAX_LEVELS, MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
 from aucstudio.project.data.unknown import check_known

@@ -15,7 +15,7 @@ import numpy as np
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.levels import MISSING
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.refusal import require_kind
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import of_part
-from aucstudio.project.data.prepare import MISSING, Preparation
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.levels import MISSING
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.refusal import require_kind

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.prepare import MISSING
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.levels import MISSING
+from aucstudio.project.data.text.numerals import MISSING_NUMBER, MISSING_TEXT
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
