@@ -69,7 +69,7 @@ class PreparationChoice:
                     setting=name,
                 )
         object.__setattr__(self, "rare", float(self.rare))
-        if not (0 <= self.rare < 1 or (self.rare < 1e15 and self.rare.is_integer())):
+        if not (0 <= self.rare < 1 or (1 <= self.rare < 1e15 and self.rare.is_integer())):
             raise InputError(
                 "rare is a share of the rows below 1 or a whole number of rows; it is "
                 f"{self.rare:g}",
@@ -93,15 +93,25 @@ class PreparationChoice:
         keep_gaps : bool
             Whether the method takes missing values as they are.
         """
-        parts = ["missing values kept" if keep_gaps else IMPUTE[self.impute], SCALE[self.scale]]
-        if self.indicators:
-            parts.append("missing values marked")
-        if self.rare:
-            least = f"{100 * self.rare:g} %" if self.rare < 1 else f"{self.rare:,.0f} rows"
-            parts.append(f"levels below {least} merged")
-        if self.many_levels == FREQUENCY:
-            parts.append(MANY_LEVELS[FREQUENCY])
-        return ", ".join(parts)
+        always = {"impute": IMPUTE[self.impute], "scale": SCALE[self.scale]} | self._words()
+        if keep_gaps:
+            always["impute"] = "missing values kept"
+        return ", ".join(always.values())
+
+    def differing(self) -> list[str]:
+        """Say what is not the usual."""
+        return list(self._words().values())
+
+    def _words(self) -> dict[str, str]:
+        least = f"{100 * self.rare:g} %" if self.rare < 1 else f"{self.rare:,.0f} rows"
+        words = {
+            "impute": IMPUTE[self.impute],
+            "scale": SCALE[self.scale],
+            "indicators": "missing values marked",
+            "rare": f"levels below {least} merged",
+            "many_levels": MANY_LEVELS[self.many_levels],
+        }
+        return {name: words[name] for name in self.given()}
 
     def given(self) -> dict[str, Any]:
         """Give what differs from the defaults, as plain data."""

@@ -266,9 +266,7 @@ class Preparation:
         )
 
 
-def _check_choices(
-    settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int
-) -> None:
+def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int) -> None:
     """Raise ValueError unless what was chosen fits the columns."""
     if curves and (
         set(curves) != set(CURVES)

@@ -164,7 +164,7 @@ def score_curve(
     if levels:
         return ScoreCurve(column, levels, np.arange(len(levels), dtype=float), y, exact)
     k = features.start
-    x = grid[:, 0] * preparation.scales[k] + preparation.means[k]
+    x = preparation.in_own_unit(k, grid[:, 0])
     # Scaling there and back leaves some 1e-16 where a cell is 0.
     x[np.abs(x) < 1e-12 * np.abs(x).max()] = 0.0
     return ScoreCurve(column, (), x, y, exact)
@@ -214,6 +214,8 @@ def _grid(
     if features.start >= n_numbers:
         levels = dict(zip(preparation.categories, preparation.levels, strict=True))
         name = next(n for n, g in column_groups(preparation).items() if g == features)
+        if name not in levels:
+            return np.array([[0.0], [1.0]]), ("known", "missing")
         return np.eye(len(levels[name])), levels[name]
     values = X[:, features.start]
     known = np.unique(values[~np.isnan(values)])

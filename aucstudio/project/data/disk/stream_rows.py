@@ -164,9 +164,7 @@ class _Moments:
             self._low, self._high, self._unit = low, high, unit
             self._clear()
 
-    def number(
-        self, median: float, ends: tuple[float, float], choice: PreparationChoice
-    ) -> Number:
+    def number(self, median: float, ends: tuple[float, float], choice: PreparationChoice) -> Number:
         """Give what is learnt of the column: mean and scale with what is missing filled in."""
         if not self._count:
             return Number((0.0, 0.0, 1.0, *ends), self._missing)
