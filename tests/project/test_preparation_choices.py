@@ -1,4 +1,4 @@
-"""Choices of preprocessing: against scikit-learn, learnt on training rows alone, kept everywhere."""
+"""Choices of preprocessing: against scikit-learn, learnt on training rows alone, and kept."""
 
 import csv
 import dataclasses
@@ -192,9 +192,8 @@ def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
 
 def test_many_levels_count_as_their_share_of_the_training_rows(mixed):
     train = np.arange(300)
-    learnt = learn_preparation(
-        mixed, train, PreparationChoice("median", "none", False, 0, "frequency")
-    )
+    choice = PreparationChoice(scale="none", many_levels="frequency")
+    learnt = learn_preparation(mixed, train, choice)
     assert learnt.numbers == ("age", "pay", "code")
     code = next(column for column in mixed.columns if column.name == "code").values.tolist()
     share = [code[:300].count(text) / 300 for text in code]
@@ -253,7 +252,7 @@ def test_experiment_files_keep_choices(mixed, tmp_path):
     with pytest.raises(InputError, match="quantil"):
         read_study(path)
     path.write_text(text.replace("impute", "imput"), encoding="utf-8")
-    with pytest.raises(InputError, match=r"unknown key imput in \[preparation\].*impute"):
+    with pytest.raises(InputError, match=r"unknown key 'imput' in \[preparation\].*impute"):
         read_study(path)
 
 
