@@ -85,6 +85,23 @@ class PreparationChoice:
         """Give how many of some rows a level needs not to be rare."""
         return self.rare * rows if self.rare < 1 else self.rare
 
+    @property
+    def unit(self) -> str:
+        """Name the unit of prepared numbers, in short."""
+        return "sd" if self.scale == STANDARD else "scaled"
+
+    @property
+    def in_units(self) -> str:
+        """Say in what prepared numbers are."""
+        if self.scale == STANDARD:
+            return "in standard deviations of the training rows"
+        return f"{SCALE[self.scale]}, by the training rows"
+
+    @property
+    def fill(self) -> str:
+        """Name what a missing number becomes."""
+        return IMPUTE[self.impute].removesuffix(" for missing values")
+
     def describe(self, *, keep_gaps: bool = False) -> str:
         """Say it in one line.
 

@@ -72,6 +72,8 @@ class Preparation:
         Category columns in which every text without a level is a rare one.
     shares : mapping of str to mapping of str to float
         By category column that becomes a number, each level's share of the training rows.
+    choice : PreparationChoice
+        What it was learnt for, to be told.
     """
 
     numbers: tuple[str, ...]
@@ -90,6 +92,7 @@ class Preparation:
     indicated: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     shares: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    choice: PreparationChoice = USUAL
 
     def __post_init__(self) -> None:
         # An earlier program knew no limits.
@@ -230,6 +233,7 @@ class Preparation:
             **({"same": {n: bare(groups) for n, groups in self.same.items()}} if self.same else {}),
             **({"indicated": list(self.indicated)} if self.indicated else {}),
             **({"rest": list(self.rest)} if self.rest else {}),
+            **({"choice": self.choice.given()} if self.choice != USUAL else {}),
             **({"shares": {n: dict(s) for n, s in self.shares.items()}} if self.shares else {}),
         }
 
@@ -263,6 +267,7 @@ class Preparation:
             indicated=tuple(settings.get("indicated", ())),
             rest=tuple(settings.get("rest", ())),
             shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
+            choice=PreparationChoice.of(settings.get("choice", {})),
         )
 
 
@@ -350,6 +355,7 @@ def assembled(
         tuple(name for name, number in known.items() if choice.indicators and number.missing),
         tuple(name for name, code in codes.items() if code.has_rest),
         counted,
+        choice,
     )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import CURVES, LEARNT, LIMITS, Preparation
 from aucstudio.project.data.ranks import KNOTS
 from aucstudio.project.data.schema import Schema
@@ -64,6 +65,7 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     indicated: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     shares: dict[str, dict[str, float]] = {}
+    choice: PreparationChoice = USUAL
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):
