@@ -348,6 +348,7 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
         help="search the method's settings on each training part by auc, pauc (of --fpr-range) "
         "or leave-pair-out",
     )
+    _add_preparation_options(train)
     _add_stream_options(train)
     train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
     train.add_argument(
@@ -365,6 +366,48 @@ def _add_train_options(train: argparse.ArgumentParser) -> None:
     )
     train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
     _add_cluster_option(train)
+
+
+def _add_preparation_options(train: argparse.ArgumentParser) -> None:
+    ways = train.add_argument_group("how columns are made ready, learnt on the training rows")
+    ways.add_argument(
+        "--impute",
+        metavar="WAY",
+        help="what a missing number becomes: median (default), mean or most-frequent",
+    )
+    ways.add_argument(
+        "--scale",
+        metavar="WAY",
+        help="standard (default), robust (median and quartiles), quantile or quantile-normal "
+        "(ranks), min-max or none",
+    )
+    ways.add_argument(
+        "--indicators",
+        action="store_true",
+        default=None,
+        help="a column beside each number column that tells its missing values",
+    )
+    ways.add_argument(
+        "--rare",
+        metavar="N",
+        type=float,
+        help="merge levels of fewer rows into one: a share below 1, or a count",
+    )
+    ways.add_argument(
+        "--many-levels",
+        metavar="WAY",
+        help="a category of more than 100 levels: most-frequent (default) keeps so many, "
+        "frequency puts each level's share of the training rows in its place",
+    )
+
+
+def read_preparation(options: argparse.Namespace) -> Any:
+    """Collect how columns are made ready."""
+    from aucstudio.project.data.preparation_choice import PreparationChoice
+
+    names = ("impute", "scale", "indicators", "rare", "many_levels")
+    given = {name: getattr(options, name) for name in names}
+    return PreparationChoice(**{n: value for n, value in given.items() if value is not None})
 
 
 def _file_or_none(text: str) -> str | None:

@@ -21,6 +21,7 @@ from aucstudio.arguments import (
     read_band,
     read_dialect,
     read_label,
+    read_preparation,
     read_roles,
     read_tuning,
     read_validation,
@@ -166,6 +167,7 @@ def _train(options: argparse.Namespace) -> int:
         validation=read_validation(options),
         band=read_band(options.fpr_range),
         tuning=read_tuning(options),
+        preparation=read_preparation(options),
         read=read,
     )
     outcomes = _carry_out([plan], options, plan.experiment.method)

@@ -57,22 +57,46 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     sizes = {len(columns[name]) for name in (*NUMBERS, *CATEGORIES)}
     if len(sizes) != 1:
         raise ValueError("all columns must have the same number of cells")
-    X = np.empty((sizes.pop(), len(NUMBERS) + sum(map(len, CATEGORIES.values()))))
+    width = len(NUMBERS) + sum(map(len, CATEGORIES.values())) + len(INDICATED)
+    X = np.empty((sizes.pop(), width))
     for k, (name, (median, mean, scale, unit, low, high)) in enumerate(NUMBERS.items()):
-        cells = read_numbers(name, columns[name], decimal)
+        if name in SHARES:
+            shares = [SHARES[name].get(text, 0.0) for text in spell(columns[name], decimal)]
+            cells = np.array(shares, dtype=np.float64)
+        else:
+            cells = read_numbers(name, columns[name], decimal)
         cells[(cells < low) | (cells > high) | np.isin(cells, ABSENT.get(name, ()))] = math.nan
+        if name in INDICATED:
+            X[:, width - len(INDICATED) + INDICATED.index(name)] = np.isnan(cells)
         if not KEEP_GAPS:
             cells[np.isnan(cells)] = median
-        X[:, k] = (cells / unit - mean / unit) / (scale / unit)
+        if name in KNOTS:
+            X[:, k] = to_ranks(cells, *map(np.array, KNOTS[name]))
+        else:
+            X[:, k] = (cells / unit - mean / unit) / (scale / unit)
     place = len(NUMBERS)
     for name, levels in CATEGORIES.items():
         known = SPELLED.get(name, {})
         cells_as_text = spell(columns[name], decimal)
-        texts = np.array([known.get(text, text) for text in cells_as_text], dtype=np.str_)
+        spelled = [known.get(text, text) for text in cells_as_text]
+        if name in REST:
+            spelled = [text if text in levels else RARE for text in spelled]
+        texts = np.array(spelled, dtype=np.str_)
         for level in levels:
             X[:, place] = texts == level
             place += 1
     return X
+
+
+def to_ranks(cells: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Go along the straight lines between the knots; in halves, for large numbers."""
+    halves, inside = knots / 2, np.clip(cells, knots[0], knots[-1])
+    piece = np.clip(np.searchsorted(knots, inside, "right") - 1, 0, len(knots) - 2)
+    width = np.diff(halves)
+    width[width <= 0] = 1.0
+    along = (inside / 2 - halves[piece]) / width[piece]
+    ranks: np.ndarray = heights[piece] + along * np.diff(heights)[piece]
+    return ranks
 
 
 def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
@@ -351,6 +375,15 @@ INTERCEPT = 0.0
 # unit to compute in; the limits beyond which a number counts as a gap.
 NUMBERS: dict[str, tuple[float, float, float, float, float, float]] = {}
 ABSENT: dict[str, tuple[float, ...]] = {}
+# Name: where numbers become ranks, knots and their heights.
+KNOTS: dict[str, tuple[list[float], list[float]]] = {}
+# Name: what each text counts as, in a column of texts that becomes a number.
+SHARES: dict[str, dict[str, float]] = {}
+# Columns with one more that tells their gaps.
+INDICATED: tuple[str, ...] = ()
+# Columns in which every other text counts as RARE.
+REST: tuple[str, ...] = ()
+RARE = "(rare)"
 KEEP_GAPS = False
 # Name: its levels; any other text is none of them.
 CATEGORIES: dict[str, tuple[str, ...]] = {}

@@ -15,7 +15,8 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
-from aucstudio.project.data.prepare import MISSING, Preparation
+from aucstudio.project.data.levels import MISSING
+from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError

@@ -134,7 +134,7 @@ class DataPanel(Card):
     def _tell_facts(self, table: Table) -> None:
         """Tell what there is, and whether the scheme chosen can do with it, before it is tried."""
         plan = self.session.plan
-        tell(self.facts, _facts(table, METHODS[plan.method].takes_missing))
+        tell(self.facts, _facts(table, METHODS[plan.method].takes_missing, plan.preparation.fill))
         tell(self.caution, *_caution(table, plan.validation))
 
     def _fill_label(self, table: Table) -> None:
@@ -214,7 +214,7 @@ class DataPanel(Card):
             self._change(**change)
 
 
-def _facts(table: Table, keeps_gaps: bool) -> str:
+def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
     roles = [column.role for column in table.columns]
     gaps = sum(column.missing for column in table.features)
     numeric = any(column.missing and column.role == "number" for column in table.features)
@@ -227,7 +227,7 @@ def _facts(table: Table, keeps_gaps: bool) -> str:
         parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if table.groups is not None:
         parts.append(table.groups.describe())
-    what = "left to the method" if keeps_gaps else "filled with the training median"
+    what = "left to the method" if keeps_gaps else f"filled with the training {fill}"
     told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
     return " · ".join([*parts, told if gaps else "no gaps"])
 

@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.param_form import ParamForm, narrow_combo
+from aucstudio.gui.panels.preparation_form import PreparationForm
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
@@ -57,6 +58,7 @@ class MethodPanel(Card):
         )
         self.summary = label("", "muted", wrap=True, name="method_summary")
         self.form = ParamForm()
+        self.preparation = PreparationForm(session)
         self.cost = label("", "muted", wrap=True, name="method_cost")
         self.problem = label("", "error", wrap=True, name="method_problem")
         self.reset = named(QPushButton("Defaults"), "defaults_button", "Default settings")
@@ -105,6 +107,7 @@ class MethodPanel(Card):
         self.rows.addWidget(self.combo)
         self.rows.addWidget(self.summary)
         self.rows.addWidget(self.form)
+        self.rows.addWidget(self.preparation)
         self.rows.addLayout(tuning)
         self.rows.addWidget(self.cost)
         self.rows.addWidget(self.problem)
@@ -141,13 +144,14 @@ class MethodPanel(Card):
         InvalidSetting
         """
         self.form.value()
+        self.preparation.check()
 
     def _cost(self) -> str:
         """Say how much the training part of one split is, and what a fit on it takes."""
         plan, table = self.session.plan, self.session.table
         if table is None or table.positive is None:
             return ""
-        size = training_size(plan.validation, table, table.positive)
+        size = training_size(plan.validation, table, table.positive, plan.preparation)
         method = METHODS[plan.method](**plan.settings(plan.method))
         fits = plan.validation.splits
         each = f"{fits} fits, each on " if fits > 1 else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.stakes import Stakes
@@ -69,6 +70,8 @@ class Plan:
         What operating points are weighed by.
     target : Target
         What is asked of the threshold of every run.
+    preparation : PreparationChoice
+        What is done with columns before the fit.
     """
 
     validation: Validation = dataclasses.field(default_factory=Validation)
@@ -80,6 +83,7 @@ class Plan:
     layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stakes: Stakes = dataclasses.field(default_factory=Stakes)
     target: Target = dataclasses.field(default_factory=Target)
+    preparation: PreparationChoice = USUAL
 
     def with_look(self, run: str, **changes: Any) -> Plan:
         """Give the plan with one run shown differently."""
@@ -103,6 +107,7 @@ class Plan:
             validation=experiment.validation,
             method=experiment.method,
             params={**self.params, experiment.method: settings},
+            preparation=experiment.preparation,
         )
 
     # ------------------------------------------------------------- settings
@@ -159,6 +164,7 @@ class Plan:
             method: {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
             for method, values in self.params.items()
         }
+        document["preparation"] = self.preparation.given()
         document[_LINKS] = True
         return document
 
@@ -181,6 +187,7 @@ class Plan:
             document.get("layout", {}),
             Stakes(**document.get("stakes", {})),
             Target(**document.get("target", {})),
+            PreparationChoice.of(document.get("preparation", {})),
         )
 
 

@@ -23,7 +23,7 @@ _KEEP_MILLISECONDS = 400
 
 def _form(plan: Plan) -> tuple[object, ...]:
     """Give what the left column of the window edits."""
-    return plan.validation, plan.method, plan.params, plan.tune_by
+    return plan.validation, plan.method, plan.params, plan.tune_by, plan.preparation
 
 
 class SessionEditing(SessionReading):

@@ -99,7 +99,13 @@ class SessionRunning(SessionEditing):
         method = method or plan.method
         tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
         experiment = plan_experiment(
-            data, method, plan.settings(method), plan.validation, plan.band, tuning
+            data,
+            method,
+            plan.settings(method),
+            plan.validation,
+            plan.band,
+            tuning,
+            plan.preparation,
         )
         check_size(experiment, self.table)
         check_groups(plan.validation, self.table)

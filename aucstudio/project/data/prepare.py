@@ -3,14 +3,14 @@
 Numbers: a cell that is too far from the others to compute with is missing; what is missing takes
 the training median (or stays so, for methods that know what to do), then the column is
 standardised. Categories: one column of 0 and 1 for each level seen in training (and one for gaps,
-if there were any); a level never seen is 0 everywhere.
+if there were any); a level never seen is 0 everywhere. What else may be done with either is a
+:class:`~aucstudio.project.data.preparation_choice.PreparationChoice`.
 """
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
-from aucstudio.project.data.scales import learn_number, unit_of
+from aucstudio.project.data.levels import (
+    RARE,
+    LevelCode,
+    as_shares,
+    encoded,
+    learn_levels,
+    level_counts,
+    picked,
+)
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.ranks import KNOTS, from_ranks, to_ranks
+from aucstudio.project.data.scales import Number, learn_number, unit_of
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
@@ -26,12 +37,8 @@ from aucstudio.project.errors import InputError
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-MISSING = "(missing)"
-MAX_LEVELS = 100
 # What is learnt of numbers.
-LEARNT, LIMITS = ("medians", "means", "scales"), ("lows", "highs")
-
-_WINDOW = 20_000
+LEARNT, LIMITS, CURVES = ("medians", "means", "scales"), ("lows", "highs"), ("knots", "heights")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,8 +48,10 @@ class Preparation:
     Attributes
     ----------
     numbers : tuple of str
-        Names of the number columns.
+        Names of the columns that are numbers, or become one.
     medians, means, scales : ndarray of shape (len(numbers),)
+        What a missing value becomes (the median, unless chosen otherwise), what is subtracted,
+        and what it is divided by.
     lows, highs : ndarray of shape (len(numbers),)
         Cells below or above are missing; see :func:`~aucstudio.project.data.scales.limits`.
     categories : tuple of str
@@ -55,6 +64,16 @@ class Preparation:
         By number column, numbers that stand for a missing value.
     same : mapping of str to tuple of tuples of str
         By category column, levels that are one, called as the first of them.
+    knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
+        Where numbers become ranks; see :mod:`aucstudio.project.data.ranks`.
+    indicated : tuple of str
+        Number columns with a column of 0 and 1 that tells their missing values.
+    rest : tuple of str
+        Category columns in which every text without a level is a rare one.
+    shares : mapping of str to mapping of str to float
+        By category column that becomes a number, each level's share of the training rows.
+    choice : PreparationChoice
+        What it was learnt for, to be told.
     """
 
     numbers: tuple[str, ...]
@@ -68,6 +87,12 @@ class Preparation:
     highs: Array = dataclasses.field(default_factory=lambda: np.empty(0))
     absent: Mapping[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     same: Mapping[str, tuple[tuple[str, ...], ...]] = dataclasses.field(default_factory=dict)
+    knots: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
+    heights: Array = dataclasses.field(default_factory=lambda: np.empty((0, KNOTS)))
+    indicated: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+    shares: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    choice: PreparationChoice = USUAL
 
     def __post_init__(self) -> None:
         # An earlier program knew no limits.
@@ -78,17 +103,22 @@ class Preparation:
     @property
     def feature_names(self) -> list[str]:
         """Names of the prepared columns."""
-        encoded = [
+        coded = [
             f"{name} = {level}"
             for name, levels in zip(self.categories, self.levels, strict=True)
             for level in levels
         ]
-        return [*self.numbers, *encoded]
+        return [*self.numbers, *coded, *(f"{name} = missing" for name in self.indicated)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the table's columns that are prepared."""
+        return (*self.numbers, *self.categories)
 
     @property
     def scaling(self) -> tuple[Array, Array]:
-        """Mean and scale of each prepared column; levels are not scaled."""
-        levels = sum(len(levels) for levels in self.levels)
+        """Mean and scale of each prepared column; levels are not scaled, nor are ranks."""
+        levels = sum(len(levels) for levels in self.levels) + len(self.indicated)
         means = np.concatenate([self.means, np.zeros(levels)])
         return means, np.concatenate([self.scales, np.ones(levels)])
 
@@ -108,25 +138,53 @@ class Preparation:
         by_name = self._matched(table)
         count = table.rows if rows is None else len(rows)
         X = np.empty((count, len(self.feature_names)))
-        for k, (name, unit) in enumerate(zip(self.numbers, self.units.tolist(), strict=True)):
-            cells = _picked(by_name[name].values, rows).astype(np.float64)  # a copy, in one piece
-            cells = without(cells, self.absent.get(name, ()))
-            near = cells >= self.lows[k]
-            near &= cells <= self.highs[k]
-            if not near.all():
-                cells[~near] = np.nan if self.keep_gaps else self.medians[k]
-            if unit != 1:
-                cells /= unit
-            cells -= self.means[k] / unit
-            cells /= self.scales[k] / unit
-            X[:, k] = cells
+        marks = {name: k - len(self.indicated) for k, name in enumerate(self.indicated)}
+        for k, name in enumerate(self.numbers):
+            if name in self.shares:
+                cells = as_shares(by_name[name], rows, self.shares[name])
+            else:
+                cells = picked(by_name[name].values, rows).astype(np.float64)  # a copy, in a piece
+                cells = without(cells, self.absent.get(name, ()))
+                near = cells >= self.lows[k]
+                near &= cells <= self.highs[k]
+                if not near.all():
+                    cells[~near] = np.nan if self.keep_gaps else self.medians[k]
+                if name in marks:
+                    X[:, marks[name]] = ~near
+            X[:, k] = self.scaled(k, cells)
         place = len(self.numbers)
         for name, levels in zip(self.categories, self.levels, strict=True):
-            X[:, place : place + len(levels)] = _encoded(
-                by_name[name], rows, self.places(name, levels), len(levels)
+            X[:, place : place + len(levels)] = encoded(
+                by_name[name],
+                rows,
+                self.places(name, levels),
+                len(levels),
+                self.rest_place(name, levels),
             )
             place += len(levels)
         return X
+
+    def scaled(self, k: int, cells: Array) -> Array:
+        """Bring cells of a number column on its scale; they may be overwritten."""
+        if len(self.knots):
+            return to_ranks(cells, self.knots[k], self.heights[k])
+        unit = unit_of(float(self.scales[k]))
+        if unit != 1:
+            cells /= unit
+        cells -= self.means[k] / unit
+        cells /= self.scales[k] / unit
+        return cells
+
+    def in_own_unit(self, k: int, values: Array) -> Array:
+        """Give the cells of a number column that prepared values stand for."""
+        if len(self.knots):
+            return from_ranks(values, self.knots[k], self.heights[k])
+        own: Array = values * self.scales[k] + self.means[k]
+        return own
+
+    def rest_place(self, name: str, levels: Sequence[str]) -> int:
+        """Give which level a text is that is none of those of a category; -1 for none."""
+        return list(levels).index(RARE) if name in self.rest else -1
 
     def places(self, name: str, levels: Sequence[str]) -> dict[str, int]:
         """Give which level each text of a category is."""
@@ -138,7 +196,7 @@ class Preparation:
 
     def _matched(self, table: Table) -> dict[str, Column]:
         by_name = {column.name: column for column in table.columns}
-        absent = [name for name in (*self.numbers, *self.categories) if name not in by_name]
+        absent = [name for name in self.columns if name not in by_name]
         if absent:
             raise InputError(
                 f"{table.path.name} lacks {_named(absent)} that the model was trained on",
@@ -148,7 +206,9 @@ class Preparation:
         text = [
             name
             for name in self.numbers
-            if by_name[name].kind == "text" and by_name[name].missing < table.rows
+            if name not in self.shares
+            and by_name[name].kind == "text"
+            and by_name[name].missing < table.rows
         ]
         if text:
             raise InputError(
@@ -160,7 +220,8 @@ class Preparation:
         return by_name
 
     def arrays(self) -> dict[str, Array]:
-        return {name: getattr(self, name) for name in (*LEARNT, *LIMITS)}
+        curves = CURVES if len(self.knots) else ()
+        return {name: getattr(self, name) for name in (*LEARNT, *LIMITS, *curves)}
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -170,6 +231,10 @@ class Preparation:
             "keep_gaps": self.keep_gaps,
             **({"absent": {n: list(c) for n, c in self.absent.items()}} if self.absent else {}),
             **({"same": {n: bare(groups) for n, groups in self.same.items()}} if self.same else {}),
+            **({"indicated": list(self.indicated)} if self.indicated else {}),
+            **({"rest": list(self.rest)} if self.rest else {}),
+            **({"choice": self.choice.given()} if self.choice != USUAL else {}),
+            **({"shares": {n: dict(s) for n, s in self.shares.items()}} if self.shares else {}),
         }
 
     @classmethod
@@ -179,7 +244,9 @@ class Preparation:
         limits = {name: arrays[name] for name in LIMITS if name in arrays}
         if any(arrays[name].shape != (count,) for name in (*LEARNT, *limits)):
             raise ValueError("the arrays of the preprocessing do not fit its columns")
-        if not all(np.isfinite(arrays[name]).all() for name in LEARNT):
+        curves = {name: arrays[name] for name in CURVES if name in arrays}
+        _check_choices(settings, curves, count)
+        if not all(np.isfinite(arrays[name]).all() for name in (*LEARNT, *curves)):
             raise ValueError("the preprocessing holds numbers that are not finite")
         if any(np.isnan(array).any() for array in limits.values()):
             raise ValueError("the preprocessing holds limits that are no numbers")
@@ -196,10 +263,39 @@ class Preparation:
             **limits,
             absent={name: tuple(cells) for name, cells in settings.get("absent", {}).items()},
             same={n: tuple(map(tuple, groups)) for n, groups in settings.get("same", {}).items()},
+            **curves,
+            indicated=tuple(settings.get("indicated", ())),
+            rest=tuple(settings.get("rest", ())),
+            shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
+            choice=PreparationChoice.of(settings.get("choice", {})),
         )
 
 
-def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
+def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], numbers: int) -> None:
+    """Raise ValueError unless what was chosen fits the columns."""
+    if curves and (
+        set(curves) != set(CURVES)
+        or any(array.shape != (numbers, KNOTS) for array in curves.values())
+        or any((np.diff(array, axis=1) < 0).any() for array in curves.values())
+    ):
+        raise ValueError("the knots of the preprocessing do not fit its columns")
+    indicated, rest = settings.get("indicated", ()), settings.get("rest", ())
+    shares = settings.get("shares", {})
+    levels = dict(zip(settings["categories"], settings["levels"], strict=True))
+    sound = (
+        {*indicated, *shares} <= set(settings["numbers"])
+        and not {*indicated} & {*shares}
+        and len(set(indicated)) == len(indicated)
+        and all(RARE in levels.get(name, ()) for name in rest)
+        and all(0 <= share <= 1 for known in shares.values() for share in known.values())
+    )
+    if not sound:
+        raise ValueError("the choices of the preprocessing do not fit its columns")
+
+
+def learn_preparation(
+    table: Table, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+) -> Preparation:
     """Learn the preprocessing of a table's feature columns on the given rows alone.
 
     With ``keep_gaps`` numbers that are not known stay NaN.
@@ -214,22 +310,52 @@ def learn_preparation(table: Table, rows: Rows, *, keep_gaps: bool = False) -> P
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    learnt = np.array(
-        [learn_number(without(column.values[rows], column.absent)) for column in numbers]
-    )
-    medians, means, scales, lows, highs = learnt.reshape(-1, 5).T.copy()
+    known = {
+        column.name: learn_number(without(column.values[rows], column.absent), choice)
+        for column in numbers
+    }
+    codes = {
+        column.name: learn_levels(level_counts(column, rows), column.same, choice)
+        for column in categories
+    }
+    return assembled(features, known, codes, choice, keep_gaps=keep_gaps)
+
+
+def assembled(
+    features: Sequence[ColumnInfo],
+    known: Mapping[str, Number],
+    codes: Mapping[str, LevelCode],
+    choice: PreparationChoice,
+    *,
+    keep_gaps: bool,
+) -> Preparation:
+    """Put together what was learnt of each column, in the order of the columns."""
+    counted = {n: code.shares for n, code in codes.items() if code.shares is not None}
+    levels = {name: code.levels for name, code in codes.items() if name not in counted}
+    of_shares = {name: learn_number(codes[name].cells, choice).unbounded() for name in counted}
+    learnt = {**known, **of_shares}
+    figures = np.array([number.figures for number in learnt.values()]).reshape(-1, 5)
+    medians, means, scales, lows, highs = figures.T.copy()
+    knots = np.array([number.curve for number in learnt.values() if number.curve is not None])
+    curves = knots.reshape(-1, 2, KNOTS).transpose(1, 0, 2).copy()
     return Preparation(
-        tuple(column.name for column in numbers),
+        tuple(learnt),
         medians,
         means,
         scales,
-        tuple(column.name for column in categories),
-        tuple(most_frequent(level_counts(column, rows)) for column in categories),
+        tuple(levels),
+        tuple(levels.values()),
         keep_gaps,
         lows,
         highs,
-        absent_of(numbers),
-        same_of(categories),
+        absent_of(column for column in features if column.name in known),
+        same_of(column for column in features if column.name in levels),
+        curves[0],
+        curves[1],
+        tuple(name for name, number in known.items() if choice.indicators and number.missing),
+        tuple(name for name, code in codes.items() if code.has_rest),
+        counted,
+        choice,
     )
 
 
@@ -250,58 +376,6 @@ def no_features(table: AnyTable) -> InputError:
         "number or category",
         file=str(table.path),
     )
-
-
-def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
-    """Count the rows of each level of a category."""
-    counted: collections.Counter[str] = collections.Counter()
-    for cells in _texts(column, rows):
-        counted.update(cells)
-    for usual, *others in column.same:
-        counted[usual] += sum(counted.pop(level, 0) for level in others)
-    return +counted
-
-
-def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
-    """Give the levels that are encoded, most frequent first."""
-    ranked = sorted(counted, key=lambda level: (-counted[level], level))
-    return tuple(ranked[:MAX_LEVELS])
-
-
-def _encoded(column: Column, rows: Rows | None, places: Mapping[str, int], levels: int) -> Array:
-    """Make a column of 0 and 1 for each level."""
-    codes = [
-        np.fromiter((places.get(cell, -1) for cell in cells), dtype=np.intp, count=len(cells))
-        for cells in _texts(column, rows)
-    ]
-    found = np.concatenate(codes) if codes else np.empty(0, dtype=np.intp)
-    encoded = np.zeros((len(found), levels))
-    (known,) = np.nonzero(found >= 0)
-    encoded[known, found[known]] = 1.0
-    return encoded
-
-
-def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
-    """Spell the cells of a category as levels, some thousand at a time.
-
-    Not in an array of texts: there the longest decides what each takes.
-    """
-    values = _picked(column.values, rows)
-    for start in range(0, len(values), _WINDOW):
-        cells = values[start : start + _WINDOW].tolist()
-        if column.kind == "number":
-            yield [spell_level(cell) for cell in cells]
-        else:
-            yield [MISSING if cell is None else cell for cell in cells]
-
-
-def spell_level(cell: float) -> str:
-    """Spell a number as the level of a category."""
-    return MISSING if cell != cell else f"{cell:.15g}"
-
-
-def _picked(values: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-    return values if rows is None else values[rows]
 
 
 def _named(names: Sequence[str]) -> str:

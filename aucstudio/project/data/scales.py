@@ -9,13 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.preparation_choice import (
+    MEDIAN,
+    MIN_MAX,
+    MOST_FREQUENT,
+    NONE,
+    NORMAL_RANKS,
+    ROBUST,
+    USUAL,
+    PreparationChoice,
+)
+from aucstudio.project.data.ranks import learn_knots
+
 Array = NDArray[np.float64]
 
 _FAR, _ROUNDING = 1e12, 1e-9
 # No quantity is as large: cells beyond it may be set aside however many they are.
 _ABSURD = 1e100
 # Squares and sums of what lies between it and its inverse are doubles.
-_SMALL, _LEAST = 1e-140, 5e-324
+_SMALL, _LEAST, _MOST = 1e-140, 5e-324, float(np.finfo(np.float64).max)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,25 +84,83 @@ class Quantiles:
         return cls(first, lower, halfway(below, above), upper, last)
 
 
-def learn_number(cells: Array) -> tuple[float, float, float, float, float]:
-    """Give median, mean and scale of a column, and its limits."""
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """What is learnt of a column of numbers.
+
+    Attributes
+    ----------
+    figures : tuple of float
+        What a missing value becomes, mean and scale, and the limits.
+    missing : int
+        How many cells are missing, those beyond the limits among them.
+    curve : pair of ndarray, or None
+        Knots and heights, where numbers become ranks.
+    """
+
+    figures: tuple[float, float, float, float, float]
+    missing: int = 0
+    curve: tuple[Array, Array] | None = None
+
+    def unbounded(self) -> Number:
+        """Give the same without limits."""
+        return dataclasses.replace(self, figures=(*self.figures[:3], -np.inf, np.inf))
+
+
+def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
+    """Learn what a missing value becomes, mean and scale of a column, and its limits."""
     missing = np.isnan(cells)
     known = cells[~missing] if missing.any() else cells
     if not len(known):
-        return 0.0, 0.0, 1.0, *limits(Quantiles(), 0.0)
+        curve = learn_knots(known, normal=False) if choice.makes_ranks else None
+        return Number((0.0, 0.0, 1.0, *limits(Quantiles(), 0.0)), len(cells), curve)
     cuts = Quantiles.of(_at_ranks(known))
-    median = cuts.median
+    fill = cuts.median
     low, high = limits(cuts, 0.0 if cuts.lower < cuts.upper else _usual_size(known))
     least, most = float(known.min()), float(known.max())
-    filled = cells
+    filled, count = cells, 0
     if len(known) < len(cells) or least < low or most > high:
-        filled = np.where((cells >= low) & (cells <= high), cells, median)
+        near = (cells >= low) & (cells <= high)
+        count = len(cells) - int(np.count_nonzero(near))
+        if choice.impute != MEDIAN and near.any():
+            fill = _usual(cells[near], choice.impute)
+        filled = np.where(near, cells, fill)
         least, most = float(filled.min()), float(filled.max())
+    elif choice.impute != MEDIAN:
+        fill = _usual(cells, choice.impute)
+    if choice.makes_ranks:
+        curve = learn_knots(filled, normal=choice.scale == NORMAL_RANKS)
+        return Number((fill, 0.0, 1.0, low, high), count, curve)
     unit = unit_of(max(-least, most))
     if unit != 1:
         filled = filled / unit
-    mean = float(filled.mean())
-    return median, *settled(mean, float((filled - mean).std()), unit), low, high
+    return Number((fill, *_scaling(filled, unit, choice.scale), low, high), count)
+
+
+def _usual(cells: Array, impute: str) -> float:
+    """Give the mean of cells, or the most frequent of them; of several the smallest."""
+    if impute == MOST_FREQUENT:
+        values, counts = np.unique(cells, return_counts=True)
+        return float(values[counts.argmax()])
+    unit = unit_of(float(np.abs(cells).max()))
+    return float((cells / unit).mean()) * unit
+
+
+def _scaling(cells: Array, unit: float, scale: str) -> tuple[float, float]:
+    """Give what is subtracted and what it is divided by, of cells in units."""
+    if scale == NONE:
+        return 0.0, 1.0
+    if scale == MIN_MAX:
+        return settled(float(cells.min()), float(cells.max() - cells.min()), unit)
+    if scale == ROBUST:
+        lower, median, upper = np.quantile(cells, (0.25, 0.5, 0.75)).tolist()
+        spread = upper - lower
+        # Most cells of a rare attribute are one number: their quartiles tell nothing.
+        if spread <= _ROUNDING * abs(median):
+            spread = float((cells - cells.mean()).std())
+        return settled(median, spread, unit)
+    mean = float(cells.mean())
+    return settled(mean, float((cells - mean).std()), unit)
 
 
 def cut_ranks(count: int) -> list[int]:
@@ -156,7 +226,7 @@ def settled(mean: float, scale: float, unit: float) -> tuple[float, float]:
     """
     if scale <= 1e-12 * max(abs(mean), 1e-300):
         scale = 1.0
-    return mean * unit, max(scale * unit, _LEAST)
+    return mean * unit, min(max(scale * unit, _LEAST), _MOST)
 
 
 def _at_ranks(known: Array) -> list[float]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
+from aucstudio.project.data.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.geometry.planes import evenly
@@ -42,12 +43,21 @@ class Coefficients:
     scales : ndarray of shape (features,)
         Mean standard deviation in the column's own unit; 1 for a level.
     is_level : ndarray of bool, shape (features,)
+    choice : PreparationChoice
+        What the features were prepared by.
     """
 
     names: tuple[str, ...]
     weights: Array
     scales: Array
     is_level: NDArray[np.bool_]
+    choice: PreparationChoice = USUAL
+
+    @property
+    def step(self) -> str:
+        """Name the step in a number that a weight is for."""
+        standard = self.choice.scale == STANDARD
+        return "one standard deviation" if standard else "one scaled unit"
 
     @property
     def mean(self) -> Array:
@@ -91,6 +101,7 @@ def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
         weights[:, order],
         np.nanmean(scales, axis=0)[order],
         np.array([names[k] not in numbers for k in order], dtype=bool),
+        found[0][0].choice,
     )
 
 
@@ -164,7 +175,7 @@ def score_curve(
     if levels:
         return ScoreCurve(column, levels, np.arange(len(levels), dtype=float), y, exact)
     k = features.start
-    x = grid[:, 0] * preparation.scales[k] + preparation.means[k]
+    x = preparation.in_own_unit(k, grid[:, 0])
     # Scaling there and back leaves some 1e-16 where a cell is 0.
     x[np.abs(x) < 1e-12 * np.abs(x).max()] = 0.0
     return ScoreCurve(column, (), x, y, exact)
@@ -214,6 +225,8 @@ def _grid(
     if features.start >= n_numbers:
         levels = dict(zip(preparation.categories, preparation.levels, strict=True))
         name = next(n for n, g in column_groups(preparation).items() if g == features)
+        if name not in levels:
+            return np.array([[0.0], [1.0]]), ("known", "missing")
         return np.eye(len(levels[name])), levels[name]
     values = X[:, features.start]
     known = np.unique(values[~np.isnan(values)])

@@ -120,6 +120,9 @@ def column_groups(preparation: Preparation) -> dict[str, slice]:
     for name, levels in zip(preparation.categories, preparation.levels, strict=True):
         groups[name] = slice(place, place + len(levels))
         place += len(levels)
+    for name in preparation.indicated:
+        groups[f"{name} = missing"] = slice(place, place + 1)
+        place += 1
     return groups
 
 

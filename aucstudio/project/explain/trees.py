@@ -200,7 +200,7 @@ def condition(preparation: Preparation, feature: int, threshold: float) -> str:
         # A level is 0 or 1, and the left side has the 0.
         column, level = _level_of(preparation, feature - n_numbers)
         return f"{column} ≠ {level}"
-    value = threshold * preparation.scales[feature] + preparation.means[feature]
+    value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
     return f"{name} ≤ {plain_number(value)}"
 
 
@@ -220,4 +220,4 @@ def _level_of(preparation: Preparation, place: int) -> tuple[str, str]:
         if place < len(levels):
             return column, levels[place]
         place -= len(levels)
-    raise ValueError("the preprocessing has no such feature")
+    return preparation.indicated[place], "missing"

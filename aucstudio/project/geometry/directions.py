@@ -94,8 +94,12 @@ def carried(
 
     Returns
     -------
-    (weights, intercept), or None if ``target`` lacks a feature that w uses.
+    (weights, intercept), or None if ``target`` lacks a feature that w uses, or makes other ranks.
     """
+    if len(source.knots) or len(target.knots):
+        same = source.numbers == target.numbers and np.array_equal(source.knots, target.knots)
+        if not same or not np.array_equal(source.heights, target.heights):
+            return None
     place = {name: k for k, name in enumerate(target.feature_names)}
     names = source.feature_names
     if any(weights[k] and name not in place for k, name in enumerate(names)):

@@ -78,8 +78,8 @@ def _without_gaps(preparation: Preparation, table: Table, rows: Index) -> tuple[
     X = preparation.apply(table, rows)
     at_row, at_feature = np.nonzero(np.isnan(X))
     # Only numbers have gaps, and they come first.
-    medians = (preparation.medians - preparation.means) / preparation.scales
-    X[at_row, at_feature] = medians[at_feature]
+    medians = [preparation.scaled(k, m) for k, m in enumerate(preparation.medians[:, None].copy())]
+    X[at_row, at_feature] = np.concatenate(medians)[at_feature] if medians else 0.0
     return X, len(at_row)
 
 

@@ -10,7 +10,8 @@ from aucstudio.engine import METHODS, memory
 from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.data.prepare import MAX_LEVELS
+from aucstudio.project.data.levels import MAX_LEVELS
+from aucstudio.project.data.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -84,7 +85,9 @@ def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
     InvalidSetting
         If the method refuses the table's size with every candidate.
     """
-    size = training_size(experiment.validation, table, experiment.data.positive)
+    size = training_size(
+        experiment.validation, table, experiment.data.positive, experiment.preparation
+    )
     method, params = METHODS[experiment.method], experiment.params
     tuning = experiment.tuning
     tried: list[Candidate] = [{}]
@@ -105,15 +108,28 @@ def largest_fit(experiment: Experiment, table: Table) -> tuple[Cost, Candidate]:
     return max(fits, key=lambda fit: fit[0].bytes)
 
 
-def training_size(validation: Validation, table: Table, positive: str) -> tuple[int, int, int]:
+def training_size(
+    validation: Validation,
+    table: Table,
+    positive: str,
+    preparation: PreparationChoice = USUAL,
+) -> tuple[int, int, int]:
     """Give positives, negatives and features of what one fit trains on."""
     share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
-        1 if column.role == "number" else min(column.distinct, MAX_LEVELS)
+        1 if column.role == "number" else _most_columns(column.distinct, preparation)
         for column in table.features
     )
+    if preparation.indicators:
+        features += sum(column.role == "number" and column.missing > 0 for column in table.features)
     return max(1, round(share * positives)), max(1, round(share * negatives)), features
+
+
+def _most_columns(levels: int, preparation: PreparationChoice) -> int:
+    if levels > MAX_LEVELS and preparation.many_levels == FREQUENCY and not preparation.rare:
+        return 1
+    return min(levels, MAX_LEVELS)
 
 
 def machine_memory() -> float:

@@ -16,6 +16,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import Groups
+from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.runs.experiment import Experiment
@@ -155,7 +156,9 @@ class _Run:
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
-            part = _make_part(split, table, test_table, keep_gaps=keep_gaps)
+            part = _make_part(
+                split, table, test_table, self.experiment.preparation, keep_gaps=keep_gaps
+            )
             result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
             if not self.stopped or not self.finished or result.converged:
@@ -210,6 +213,7 @@ class _Run:
                 part.train_rows,
                 experiment.band,
                 report,
+                experiment.preparation,
             )
         self.searches.append(found)
         negatives = int(np.count_nonzero(~part.train_positive))
@@ -263,12 +267,17 @@ class _Part:
 
 
 def _make_part(
-    split: Split, table: AnyTable, test_table: AnyTable | None, *, keep_gaps: bool
+    split: Split,
+    table: AnyTable,
+    test_table: AnyTable | None,
+    choice: PreparationChoice,
+    *,
+    keep_gaps: bool,
 ) -> _Part:
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
-    preparation = learn(table, train_rows, keep_gaps=keep_gaps)
+    preparation = learn(table, train_rows, choice, keep_gaps=keep_gaps)
     if test_table is None:
         held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
     else:
@@ -369,7 +378,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
     keep_gaps = METHODS[experiment.method].takes_missing
-    preparation = learn(table, rows, keep_gaps=keep_gaps)
+    preparation = learn(table, rows, experiment.preparation, keep_gaps=keep_gaps)
 
     def told(step: Step | None, found: Search | None = None) -> bool:
         return listen is not None and bool(
@@ -392,6 +401,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
             rows,
             experiment.band,
             report,
+            experiment.preparation,
         ).chosen
     method: AUCClassifier = METHODS[experiment.method](**params)
     fit(method, prepared(preparation, table, rows), table.is_positive(), callback, table.groups)

@@ -13,6 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.labels import LabelRule
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
@@ -166,6 +167,8 @@ class Experiment:
     test : DataReference or None
         The table that the scheme ``"file"`` tests on; None for other schemes, until it is read,
         and in records of earlier programs.
+    preparation : PreparationChoice
+        What is done with missing values, scales and levels before the fit.
     """
 
     data: DataReference
@@ -176,6 +179,7 @@ class Experiment:
     tuning: Tuning | None = None
     name: str = dataclasses.field(default="", compare=False)
     test: DataReference | None = None
+    preparation: PreparationChoice = USUAL
 
     @property
     def title(self) -> str:
@@ -280,6 +284,8 @@ class Experiment:
             document["name"] = self.name
         if self.test is not None:
             document["test"] = self.test.as_json()
+        if self.preparation != USUAL:
+            document["preparation"] = self.preparation.given()
         return document
 
     @classmethod
@@ -299,4 +305,5 @@ class Experiment:
             None if tuning is None else Tuning(**tuning),
             document.get("name", ""),
             None if test is None else DataReference.from_json(test),
+            PreparationChoice.of(document.get("preparation", {})),
         )

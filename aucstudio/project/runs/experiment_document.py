@@ -83,6 +83,16 @@ class ValidationPart(_Part):
     test_file: str | UnsetType = UNSET
 
 
+class PreparationPart(_Part):
+    """Given of a :class:`~aucstudio.project.data.preparation_choice.PreparationChoice`."""
+
+    impute: str | UnsetType = UNSET
+    scale: str | UnsetType = UNSET
+    indicators: bool | UnsetType = UNSET
+    rare: float | UnsetType = UNSET
+    many_levels: str | UnsetType = UNSET
+
+
 class RunPart(Struct, forbid_unknown_fields=True):
     """One run; its method knows what its settings may be."""
 
@@ -91,6 +101,7 @@ class RunPart(Struct, forbid_unknown_fields=True):
     tune: str | TunePart | None = None
     settings: dict[str, bool | int | float | str | list[Any]] = {}
     roles: dict[str, str] = {}
+    preparation: PreparationPart | None = None
 
 
 class ExperimentDocument(Struct, forbid_unknown_fields=True):
@@ -103,6 +114,7 @@ class ExperimentDocument(Struct, forbid_unknown_fields=True):
     fpr_range: list[float] | None = None
     data: DataPart = msgspec.field(default_factory=DataPart)
     validation: ValidationPart = msgspec.field(default_factory=ValidationPart)
+    preparation: PreparationPart = msgspec.field(default_factory=PreparationPart)
     runs: list[RunPart] = []
 
 
@@ -138,6 +150,7 @@ def _require_known(path: Path, document: Mapping[str, Any]) -> None:
         ("", document, ExperimentDocument),
         (" in [data]", document.get("data"), DataPart),
         (" in [validation]", document.get("validation"), ValidationPart),
+        (" in [preparation]", document.get("preparation"), PreparationPart),
         *((" in [[runs]]", run, RunPart) for run in (runs if isinstance(runs, list) else [])),
     ]
     for where, part, kind in parts:

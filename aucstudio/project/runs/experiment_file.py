@@ -19,12 +19,20 @@ roles = { id = "ignore" }
 scheme = "folds"           # holdout, folds, file, leave-pair-out
 folds = 10
 
+[preparation]              # optional, as is each line
+impute = "median"          # mean, most-frequent
+scale = "standard"         # robust, quantile, quantile-normal, min-max, none
+indicators = false         # a column beside each number that tells missing values
+rare = 0                   # levels below this share, or count, of rows are merged
+many_levels = "most-frequent"  # or frequency
+
 [[runs]]
 method = "auc-svm"
 name = "all pairs"         # optional
 tune = "pauc"              # optional: auc, pauc, leave-pair-out
 settings = { C = 10.0, n_neighbors = "none" }
 roles = { age = "ignore" } # optional: columns this run sees otherwise
+preparation = { scale = "robust" }  # optional: in place of [preparation]
 """
 
 from __future__ import annotations
@@ -42,6 +50,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
+from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
@@ -51,6 +60,7 @@ from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.experiment_document import (
     DialectPart,
     ExperimentDocument,
+    PreparationPart,
     RunPart,
     TunePart,
     read_document,
@@ -175,7 +185,8 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
         raise InputError(f"{path}: fpr_range takes two numbers", setting="fpr_range")
-    planned = [_experiment(path, run, table, validation, (band[0], band[1])) for run in runs]
+    usual = document.preparation
+    planned = [_experiment(path, run, table, validation, (band[0], band[1]), usual) for run in runs]
     for experiment in planned:
         check_groups(validation, experiment.data.seen(table))
     test_table = read_test_table(planned[0])
@@ -228,6 +239,7 @@ def _experiment(
     table: AnyTable,
     validation: Validation,
     band: Band,
+    usual: PreparationPart,
 ) -> Experiment:
     seen = table.with_roles(roles=run.roles)
     if run.method not in METHODS:
@@ -240,7 +252,9 @@ def _experiment(
     given = {name: _read_value(known.get(name), value) for name, value in run.settings.items()}
     settings = read_settings(run.method, given, band)
     tuning = None if run.tune is None else _tuning(run.tune, validation)
-    planned = plan_on(seen, run.method, settings, validation, band, tuning)
+    part = usual if run.preparation is None else run.preparation
+    choice = PreparationChoice.of(part.given())
+    planned = plan_on(seen, run.method, settings, validation, band, tuning, choice)
     return dataclasses.replace(planned, name=run.name)
 
 
@@ -278,7 +292,7 @@ def write_study(
         raise InputError(
             "one experiment file has one table, validation and FPR range; these runs differ in them"
         )
-    data, roles = first.data, dict(first.data.roles)
+    data, roles, usual = first.data, dict(first.data.roles), first.preparation
     document = {
         "format": FORMAT,
         **({"views": list(views)} if views else {}),
@@ -293,8 +307,9 @@ def write_study(
             **_dialect_part(data.schema),
         },
         "validation": _validation_part(first.validation, folder),
+        **({"preparation": usual.given()} if usual.given() else {}),
         "runs": [
-            _run_part(one, {n: role for n, role in one.data.roles if role != roles[n]})
+            _run_part(one, {n: role for n, role in one.data.roles if role != roles[n]}, usual)
             for one in experiments
         ],
     }
@@ -338,7 +353,9 @@ def _validation_part(validation: Validation, folder: str | Path | None) -> dict[
     return {name: value for name, value in values.items() if value != ""}
 
 
-def _run_part(experiment: Experiment, roles: Mapping[str, str]) -> dict[str, Any]:
+def _run_part(
+    experiment: Experiment, roles: Mapping[str, str], usual: PreparationChoice
+) -> dict[str, Any]:
     known = declared_params(METHODS[experiment.method])
     settings = {
         name: _plain(known[name], value)
@@ -352,6 +369,8 @@ def _run_part(experiment: Experiment, roles: Mapping[str, str]) -> dict[str, Any
         part["tune"] = _tune_part(experiment.tuning, experiment.validation)
     if roles:
         part["roles"] = dict(roles)
+    if experiment.preparation != usual:
+        part["preparation"] = dataclasses.asdict(experiment.preparation)
     return {**part, "settings": settings}
 
 

@@ -74,7 +74,7 @@ class Model:
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """Names of the columns that it learnt from."""
-        return (*self.preparation.numbers, *self.preparation.categories)
+        return self.preparation.columns
 
     def check_columns(self, table: AnyTable) -> None:
         """Make sure that a table has the columns it learnt from, of the same kinds.

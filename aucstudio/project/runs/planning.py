@@ -11,6 +11,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
@@ -34,6 +35,7 @@ def plan_experiment(
     validation: Validation,
     band: Band = DEFAULT_BAND,
     tuning: Tuning | None = None,
+    preparation: PreparationChoice = USUAL,
 ) -> Experiment:
     """Check a plan and freeze it, with the defaults filled in.
 
@@ -56,7 +58,7 @@ def plan_experiment(
         check_tuning(known, params, tuning)
     _check_validation(known, validation, tuning)
     _check_pairs(data, validation, tuning)
-    return Experiment(data, validation, method, params, band, tuning)
+    return Experiment(data, validation, method, params, band, tuning, preparation=preparation)
 
 
 def _as_declared(method: type[AUCClassifier], name: str, value: Any) -> Any:
@@ -119,6 +121,7 @@ def plan_on(
     validation: Validation,
     band: Band,
     tuning: Tuning | None = None,
+    preparation: PreparationChoice = USUAL,
 ) -> Experiment:
     """Plan an experiment on a table, in memory or not.
 
@@ -128,7 +131,7 @@ def plan_on(
         As :func:`plan_experiment`, and if it cannot be done with such a table.
     """
     data = DataReference.to_table(table)
-    experiment = plan_experiment(data, method, settings, validation, band, tuning)
+    experiment = plan_experiment(data, method, settings, validation, band, tuning, preparation)
     if isinstance(table, Table):
         check_size(experiment, table)
     else:
@@ -196,6 +199,7 @@ def plan_run(
     validation: Validation,
     band: Band,
     tuning: Tuning | None = None,
+    preparation: PreparationChoice = USUAL,
     read: Callable[..., AnyTable] = read_table,
 ) -> PlannedRun:
     """Read the tables and check everything before anything is trained.
@@ -217,7 +221,7 @@ def plan_run(
     """
     settings = read_settings(method, dict(map(_assignment, assignments)), band)
     table = read(data, label=label, positive=positive, merge=merge, roles=roles, dialect=dialect)
-    experiment = plan_on(table, method, settings, validation, band, tuning)
+    experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)

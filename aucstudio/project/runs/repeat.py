@@ -68,9 +68,18 @@ def _words(experiment: Experiment) -> list[str]:
         words += _option("positive", name)
     words += [word for option in _column_words(data) for word in option]
     words += _validation_words(experiment)
+    words += _preparation_words(experiment)
     if experiment.tuning is not None:
         words += ["--tune", experiment.tuning.metric]
     return [*words, "--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
+
+
+def _preparation_words(experiment: Experiment) -> list[str]:
+    words = []
+    for name, value in experiment.preparation.given().items():
+        words.append(f"--{name.replace('_', '-')}")
+        words += [] if value is True else [f"{value:.15g}" if name == "rare" else value]
+    return words
 
 
 def _column_words(data: DataReference) -> Iterator[list[str]]:

@@ -19,6 +19,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.disk.stream_rows import TableBlocks, learn_on_disk
 from aucstudio.project.data.groups import Groups
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.scales import FarCells
 from aucstudio.project.data.table import Table
@@ -36,11 +37,13 @@ Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
-def learn(table: AnyTable, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
+def learn(
+    table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+) -> Preparation:
     """Learn the preprocessing on some rows of a table."""
     if isinstance(table, DiskTable):
-        return learn_on_disk(table, rows, keep_gaps=keep_gaps)
-    return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps)
+        return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
+    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps)
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:

@@ -16,7 +16,7 @@ from aucstudio.engine.roc import auc
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import check_classes
 from aucstudio.project.data.columns import spell_number, spelled
-from aucstudio.project.data.prepare import MAX_LEVELS, MISSING, spell_level
+from aucstudio.project.data.levels import MAX_LEVELS, MISSING, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import DialectChoice, ReadingListener, Table, read_table, teller
 from aucstudio.project.data.unknown import check_known
@@ -308,6 +308,7 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
         name: set(preparation.places(name, levels))
         for name, levels in zip(preparation.categories, preparation.levels, strict=True)
     }
+    known |= {name: set(shares) for name, shares in preparation.shares.items()}
     if table.label is not None:
         known[table.label] = {model.positive, model.negative}
     found = {}
@@ -318,6 +319,8 @@ def _unseen(model: Model, table: AnyTable) -> dict[str, Unseen]:
         if name == table.label and (levels is None or table.rule.threshold is not None):
             # An earlier program did not write down its classes; a threshold knows all numbers.
             continue
+        if name in preparation.rest and levels is None:
+            continue  # which rare levels there were is not written down
         met = _level_counts(table, name) if column.kind == "text" else _number_counts(table, name)
         if name == table.label:
             met = table.rule.classes(met)
@@ -356,6 +359,7 @@ def _check_known(
 ) -> None:
     preparation = model.preparation
     learnt = dict(zip(preparation.categories, preparation.levels, strict=True))
+    learnt |= {name: tuple(shares) for name, shares in preparation.shares.items()}
     columns = [
         dataclasses.replace(column, levels=learnt.get(column.name))
         for column in model.schema.columns
@@ -364,7 +368,7 @@ def _check_known(
 
     def strange(column: ColumnSchema) -> tuple[int, tuple[str, ...]]:
         if _levels(model.schema, column.name) is None and len(column.levels or ()) >= MAX_LEVELS:
-            return 0, ()  # of so many levels only the frequent ones were learnt
+            return 0, ()  # of so many levels only the frequent ones may have been learnt
         met = report.unseen.get(column.name)
         return (0, ()) if met is None else (met.count, met.values)
 

@@ -19,7 +19,8 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
-from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -66,6 +67,7 @@ def search(
     rows: Rows,
     band: tuple[float, float],
     report: Report,
+    preparation: PreparationChoice = USUAL,
 ) -> Search:
     """Judge every candidate on the given rows of a table.
 
@@ -81,6 +83,7 @@ def search(
     band : (float, float)
     report : callable
         Hears of the search as it stands; True stops it.
+    preparation : PreparationChoice, optional
 
     Raises
     ------
@@ -89,7 +92,7 @@ def search(
     InputError
         If no candidate could be judged; the sentence of the first is given.
     """
-    judge = Judge(method, params, tuning, table, rows, band)
+    judge = Judge(method, params, tuning, table, rows, band, preparation)
     standing = SearchProgress(judge)
     began = time.perf_counter()
 
@@ -131,9 +134,11 @@ class Judge:
         table: Table,
         rows: Rows,
         band: tuple[float, float],
+        preparation: PreparationChoice = USUAL,
     ) -> None:
         self._method, self._params, self._tuning = METHODS[method], params, tuning
         self._table, self._rows, self._band = table, rows, band
+        self._preparation = preparation
         labelled = np.flatnonzero(table.labelled())
         places = np.searchsorted(labelled, rows)
         self._positive = table.is_positive()[places]
@@ -216,14 +221,17 @@ class Judge:
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._fold_of != fold, self._fold_of == fold
-            keep_gaps = self._method.takes_missing
-            learnt = learn_preparation(self._table, self._rows[train], keep_gaps=keep_gaps)
+            learnt = self._learn(self._rows[train])
             trained, held = (
                 (learnt.apply(self._table, self._rows[part]), self._positive[part])
                 for part in (train, test)
             )
             self._at_hand = fold, trained, held
         return self._at_hand[1:]
+
+    def _learn(self, rows: NDArray[np.intp]) -> Preparation:
+        keep_gaps = self._method.takes_missing
+        return learn_preparation(self._table, rows, self._preparation, keep_gaps=keep_gaps)
 
     def _path(
         self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback
@@ -242,7 +250,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_missing)
+        prepared = self._learn(self._rows)
         X = prepared.apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]

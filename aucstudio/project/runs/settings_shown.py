@@ -74,6 +74,7 @@ def differing_settings(record: RunRecord) -> str:
         for setting in shown_settings(experiment)
         if not setting.is_default and setting.name != RANGE
     ]
+    told += experiment.preparation.differing()
     if experiment.tuning is not None:
         found = _chosen(record)
         told.insert(0, f"tuned: {found}" if found else "tuned")

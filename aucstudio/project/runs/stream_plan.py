@@ -12,6 +12,15 @@ from aucstudio.engine import METHODS
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.disk.stream import BLOCK_BYTES, open_stream
 from aucstudio.project.data.parquet import count_cells
+from aucstudio.project.data.preparation_choice import (
+    MIN_MAX,
+    MOST_FREQUENT,
+    NONE,
+    NORMAL_RANKS,
+    RANKS,
+    ROBUST,
+    STANDARD,
+)
 from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
@@ -25,6 +34,12 @@ _TIMES_IN_MEMORY = 3.0
 _MOST_OF_MEMORY = 0.8
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _LEAST_BLOCK = 1_000
+_NOT_ON_DISK = {
+    ROBUST: "scaled by quartiles",
+    MIN_MAX: "scaled from 0 to 1",
+    RANKS: "turned into ranks",
+    NORMAL_RANKS: "turned into ranks",
+}
 
 
 def read_size(text: str) -> int:
@@ -112,6 +127,17 @@ def check_stream(experiment: Experiment) -> None:
         what, setting = "settings cannot be searched", "tune"
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
         what, setting = "pairs cannot be left out", "validation"
+    choice = experiment.preparation
+    if choice.impute == MOST_FREQUENT:
+        what, setting = "the most frequent number of a column cannot be found", "impute"
+    if choice.scale not in (STANDARD, NONE):
+        what, setting = f"numbers cannot be {_NOT_ON_DISK[choice.scale]}", "scale"
+    if setting in ("impute", "scale"):
+        raise InputError(
+            f"{what} on a table that stays on disk: choose the median or the mean for missing "
+            "values, and standardise numbers or leave their scale",
+            setting=setting,
+        )
     if what:
         raise InputError(
             f"{what} on a table that stays on disk: do so on a sample of its rows, and give the "

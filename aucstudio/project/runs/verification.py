@@ -162,7 +162,9 @@ def _material(
 ) -> tuple[Trained, HeldOut]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn_preparation(table, result.train_rows, keep_gaps=method.takes_missing)
+    preparation = learn_preparation(
+        table, result.train_rows, experiment.preparation, keep_gaps=method.takes_missing
+    )
     X = preparation.apply(table, result.train_rows)
     trained = Trained(
         experiment.method,

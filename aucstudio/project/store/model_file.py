@@ -22,7 +22,9 @@ from aucstudio import __version__
 from aucstudio.engine import calibration
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
-from aucstudio.project.data.prepare import LEARNT, LIMITS, Preparation
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.prepare import CURVES, LEARNT, LIMITS, Preparation
+from aucstudio.project.data.ranks import KNOTS
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
@@ -63,6 +65,10 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     keep_gaps: bool = False
     absent: dict[str, tuple[float, ...]] = {}
     same: dict[str, tuple[tuple[str, ...], ...]] = {}
+    indicated: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+    shares: dict[str, dict[str, float]] = {}
+    choice: PreparationChoice = USUAL
 
 
 class _ScorerValues(msgspec.Struct, forbid_unknown_fields=True):
@@ -95,7 +101,8 @@ class _Manifest(msgspec.Struct):
     @property
     def n_features(self) -> int:
         """Count the prepared columns."""
-        return len(self.preparation.numbers) + sum(map(len, self.preparation.levels))
+        learnt = self.preparation
+        return len(learnt.numbers) + sum(map(len, learnt.levels)) + len(learnt.indicated)
 
 
 def model_to_bytes(model: Model) -> bytes:
@@ -202,8 +209,10 @@ def _read_arrays(entries: Archive, manifest: _Manifest) -> dict[str, NDArray[Any
     if len(ours) + len(scorers) + len(maps) < len(sizes):
         raise ValueError("it has entries that do not belong to a model")
     known = (LEARNT, (*LEARNT, *LIMITS))
-    layout = np.dtype(np.float64), (n,)
-    if ours not in [dict.fromkeys(names, layout) for names in known]:
+    double = np.dtype(np.float64)
+    layouts: list[dict[str, Any]] = [dict.fromkeys(names, (double, (n,))) for names in known]
+    layouts.append(layouts[-1] | dict.fromkeys(CURVES, (double, (n, KNOTS))))
+    if ours not in layouts:
         raise ValueError("the arrays of the preprocessing do not fit its columns")
     check_layout(manifest.scorer.kind, manifest.scorer.settings, scorers, d)
     if maps and manifest.calibration is None:

@@ -29,7 +29,7 @@ _HEADED = 440
 _TIPS = {
     1: "Cells as the table has them",
     2: "Cells as the table has them",
-    3: "z: positive minus negative, in standard deviations of the training rows",
+    3: "z: positive minus negative, as preprocessing scales them",
     4: "What the column adds to the positive's lead over the negative: w·z for a linear score; "
     "otherwise how much of the lead goes when the two rows swap this column",
 }
@@ -54,7 +54,7 @@ class PairPanel(QWidget):
         super().__init__()
         named(self, "pair_panel", "The two rows of a pair")
         self.detail: PairDetail | None = None
-        self._classes = ("", "")
+        self._classes, self._unit = ("", ""), "sd"
         self._work = Background(self, self._land)
         self.heading = label("", "title", name="pair_heading")
         self.told = label("", "muted", name="pair_words", wrap=True)
@@ -125,6 +125,7 @@ class PairPanel(QWidget):
             first, second = (row_name(row) for row in rows)
             self.heading.setText(f"{first.capitalize()} against {second}")
             self._classes = model.positive, model.negative
+            self._unit = model.preparation.choice.unit
             self.told.setText("working out what decided this pair…")
             self._work.start(request, lambda _post: explain_pair(table, model, rows))
         self.show()
@@ -151,7 +152,8 @@ class PairPanel(QWidget):
             f"{row_name(row).capitalize()} ({kind})"
             for row, kind in zip(detail.rows, self._classes, strict=True)
         ]
-        self.model.heads = (self.model.heads[0], *names, *self.model.heads[3:])
+        difference = f"Difference ({self._unit})"
+        self.model.heads = (self.model.heads[0], *names, difference, self.model.heads[4])
         self.model.show_rows([_row(part) for part in detail.parts])
         # Whole rows: half a row looks like a fault, and an empty one like a gap.
         seen = min(len(detail.parts), _MOST_ROWS)

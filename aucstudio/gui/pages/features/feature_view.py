@@ -273,7 +273,7 @@ class FeatureView(PlaneView):
             left_out_words(subject, "the boundary is that"),
             words.held_words(subject, picture, curved or self.shading.image.isVisible()),
         ]
-        told += words.remarks(picture, picture.extra.outside, self.marks.drawn)
+        told += words.remarks(subject, picture, picture.extra.outside, self.marks.drawn)
         return told
 
     def _compared_words(self, subject: Subject, sample: Sample) -> str:

@@ -66,11 +66,13 @@ def held_words(subject: Subject, picture: Picture, curved: bool) -> str:
     return f"{what}: all other features at their means."
 
 
-def remarks(picture: Picture, outside: int, drawn: int) -> list[str]:
+def remarks(subject: Subject, picture: Picture, outside: int, drawn: int) -> list[str]:
     """Say what the picture leaves out or makes up."""
     sample, words = picture.sample, []
     if sample.gaps:
-        words.append(f"{_counted(sample.gaps, 'gap')} at the training median.")
+        words.append(
+            f"{_counted(sample.gaps, 'gap')} at the training {subject.preparation.choice.fill}."
+        )
     if outside:
         words.append(f"{_counted(outside, 'far-off row')} outside the frame: zoom out.")
     if 0 < drawn < len(sample.positive):

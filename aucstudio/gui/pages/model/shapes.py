@@ -256,7 +256,7 @@ def _shapes(
     deciles = np.empty(0)
     if column in model.preparation.numbers:
         k = model.preparation.numbers.index(column)
-        cells = prepared[index][:, k] * model.preparation.scales[k] + model.preparation.means[k]
+        cells = model.preparation.in_own_unit(k, prepared[index][:, k])
         known = cells[~np.isnan(cells)]
         deciles = np.quantile(known, np.arange(1, 10) / 10) if len(known) else deciles
     return ScoreCurves(spans, column, curves, deciles)

@@ -12,6 +12,7 @@ from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
 from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.preparation_choice import STANDARD
 from aucstudio.project.explain.effects import Coefficients, coefficients
 from aucstudio.project.explain.trees import plain_number
 
@@ -50,6 +51,7 @@ class WeightsPart(Part):
         self._first_split = 0
         if found is None:
             return
+        self.plot.setLabel("bottom", f"Weight for {found.step}, or for a level")
         low, high = np.nanmin(found.weights, axis=0), np.nanmax(found.weights, axis=0)
         several = len(found.weights) > 1
         rows = [
@@ -88,10 +90,10 @@ class WeightsPart(Part):
 def _tip(found: Coefficients, k: int) -> str:
     mean, scale = float(found.mean[k]), float(found.scales[k])
     lines = [found.names[k], f"{plain_number(mean)} on average"]
-    if not found.is_level[k]:
+    if not found.is_level[k] and not found.choice.makes_ranks:
+        of = "standard deviation" if found.choice.scale == STANDARD else "scaled by"
         lines.append(
-            f"{plain_number(mean / scale)} for one unit of the column (standard deviation "
-            f"{plain_number(scale)})"
+            f"{plain_number(mean / scale)} for one unit of the column ({of} {plain_number(scale)})"
         )
     if len(found.weights) > 1:
         low, high = np.nanmin(found.weights[:, k]), np.nanmax(found.weights[:, k])
@@ -135,7 +137,7 @@ def _strongest(found: Coefficients, where: str) -> str:
     k = int(np.abs(mean).argmax())
     share = 100 * abs(mean[k]) / float(np.abs(mean).sum())
     side = "up" if mean[k] > 0 else "down"
-    unit = "this level" if found.is_level[k] else "one standard deviation more"
+    unit = "this level" if found.is_level[k] else f"{found.step} more"
     return (
         f"{found.names[k]} weighs most {where}: {unit} moves the score {side} by "
         f"{plain_number(abs(float(mean[k])), 3)}, {share:.0f} % of all weights together."

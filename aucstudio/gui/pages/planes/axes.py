@@ -15,15 +15,16 @@ def axis_words(subject: Subject, plane: Plane, axis: int, of_pairs: bool) -> tup
     if plane.features is not None:
         return _feature(subject, plane.features[axis], of_pairs)
     if plane.kind == COMPONENTS:
-        return _component(axis + 1, of_pairs)
+        return _component(subject, axis + 1, of_pairs)
     return _spread(subject, plane) if axis else _along(subject, plane, of_pairs)
 
 
 def _feature(subject: Subject, feature: int, of_pairs: bool) -> tuple[str, str]:
     name = feature_words(subject.preparation, feature)
     what = f"Positive minus negative: {name}." if of_pairs else f"{name}."
+    words = subject.preparation.choice.in_units
     unit = (
-        "In standard deviations of the training rows."
+        f"{words[:1].upper()}{words[1:]}."
         if feature < len(subject.preparation.numbers)
         else "1 where a row has this level, else 0."
     )
@@ -31,46 +32,53 @@ def _feature(subject: Subject, feature: int, of_pairs: bool) -> tuple[str, str]:
     return f"Difference in {short}" if of_pairs else short, f"{what}\n{unit}"
 
 
-def _component(number: int, of_pairs: bool) -> tuple[str, str]:
+def _component(subject: Subject, number: int, of_pairs: bool) -> tuple[str, str]:
+    sd = subject.preparation.choice.unit
     most = "most" if number == 1 else "most across the first one"
     if of_pairs:
-        title = f"Principal component {number} of the differences (sd)"
+        title = f"Principal component {number} of the differences ({sd})"
         return title, f"The direction in which the pairs' differences vary {most}."
-    title = f"Principal component {number} (sd)"
+    title = f"Principal component {number} ({sd})"
     return title, f"The direction in which the rows vary {most}."
 
 
 def _along(subject: Subject, plane: Plane, of_pairs: bool) -> tuple[str, str]:
+    sd = subject.preparation.choice.unit
     if of_pairs:
         tip = "Right of 0 a pair is ranked right: its positive row scores higher."
         if not plane.is_straight:
             return "Score of the positive − score of the negative", tip
-        return _of_weights(subject, "Score of the positive − score of the negative (sd)", tip)
+        return _of_weights(subject, f"Score of the positive − score of the negative ({sd})", tip)
     if not plane.is_straight:
         return "Score (above 0: called positive)", "The score of each row, f(x)."
-    return _of_weights(subject, "Score (sd)", "The further right, the higher the score.")
+    return _of_weights(subject, f"Score ({sd})", "The further right, the higher the score.")
 
 
 def _of_weights(subject: Subject, title: str, tip: str) -> tuple[str, str]:
+    choice = subject.preparation.choice
     if subject.run is None:
         return (
-            "From the negatives' mean to the positives' (sd)",
+            f"From the negatives' mean to the positives' ({choice.unit})",
             "The direction of the mean difference: no run has ended that could tell another one.",
         )
-    unit = "Along the weights w, in standard deviations of the training rows."
+    unit = f"Along the weights w, {choice.in_units}."
     return title, f"{tip}\n{unit}"
 
 
 def _spread(subject: Subject, plane: Plane) -> tuple[str, str]:
+    sd = subject.preparation.choice.unit
     tip = "Of all directions that leave the score as it is, the one in which rows vary most."
     if plane.across is not None:
         return "Widest direction beside the score (kernel)", f"{tip}\nIn the space of the kernel."
     if len(subject.preparation.feature_names) == 1 and plane.is_straight:
         return "No other feature", "There is one feature: all rows stand on a line."
     if not plane.is_straight:
-        return "Widest direction beside the score (sd)", (
+        return f"Widest direction beside the score ({sd})", (
             "The direction in which rows vary most, without what goes along with the score."
         )
     if subject.run is None:
-        return "Widest direction across it (sd)", "The direction in which rows vary most across it."
-    return "Widest direction beside the score (sd)", tip
+        return (
+            f"Widest direction across it ({sd})",
+            "The direction in which rows vary most across it.",
+        )
+    return f"Widest direction beside the score ({sd})", tip

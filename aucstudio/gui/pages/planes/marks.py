@@ -45,6 +45,7 @@ def place_line(line: pg.InfiniteLine, normal: Array, level: float) -> None:
 
 
 def feature_words(preparation: Preparation, feature: int) -> str:
-    """Name a prepared feature with its unit: numbers are in standard deviations."""
+    """Name a prepared feature with its unit: numbers are in standard deviations, or as chosen."""
     name = preparation.feature_names[feature]
-    return f"{name} (sd)" if feature < len(preparation.numbers) else f"{name} (0 or 1)"
+    is_number = feature < len(preparation.numbers)
+    return f"{name} ({preparation.choice.unit if is_number else '0 or 1'})"

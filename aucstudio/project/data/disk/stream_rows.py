@@ -21,15 +21,10 @@ from aucstudio.project.data.disk.medians import (
     sizes_of,
 )
 from aucstudio.project.data.disk.stream import DiskTable
-from aucstudio.project.data.prepare import (
-    Preparation,
-    absent_of,
-    level_counts,
-    most_frequent,
-    no_features,
-    same_of,
-)
-from aucstudio.project.data.scales import Quantiles, limits, settled, unit_of, usual_size
+from aucstudio.project.data.levels import learn_levels, level_counts
+from aucstudio.project.data.preparation_choice import MEAN, NONE, USUAL, PreparationChoice
+from aucstudio.project.data.prepare import Preparation, assembled, no_features
+from aucstudio.project.data.scales import Number, Quantiles, limits, settled, unit_of, usual_size
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -84,8 +79,14 @@ class TableBlocks:
         return self.take(numbers)
 
 
-def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
-    """Learn the preprocessing of a table's feature columns on the given rows alone."""
+def learn_on_disk(
+    table: DiskTable, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+) -> Preparation:
+    """Learn the preprocessing of a table's feature columns on the given rows alone.
+
+    Of a choice, missing values become the median or the mean, and numbers are standardised or
+    not scaled: whoever asks for more is refused before.
+    """
     if not table.features:
         raise no_features(table)
     chosen = np.zeros(table.rows, dtype=bool)
@@ -97,26 +98,26 @@ def learn_on_disk(table: DiskTable, rows: Rows, *, keep_gaps: bool = False) -> P
     cuts = cuts_of(table, chosen, numbers, counts, found.leading)
     ends = [_limits(*column) for column in zip(cuts, found.leading, strict=True)]
     lows, highs = np.array(ends).reshape(-1, 2).T.copy()
-    medians = np.array([cut.median for cut in cuts])
     for moments, low, high in zip(found.moments, lows, highs, strict=True):
         moments.settle(low, high)
     doubtful = [k for k, moments in enumerate(found.moments) if not moments.holds]
     _again(table, chosen, numbers, {k: found.moments[k] for k in doubtful})
-    of_numbers = zip(found.moments, medians.tolist(), strict=True)
-    learnt = [moments.filled(median) for moments, median in of_numbers]
-    means, scales = np.array(learnt).reshape(-1, 2).T.copy()
-    return Preparation(
-        numbers,
-        medians,
-        means,
-        scales,
-        categories,
-        tuple(map(most_frequent, found.levels)),
-        keep_gaps,
-        lows,
-        highs,
-        absent_of(c for c in table.features if c.role == "number"),
-        same_of(c for c in table.features if c.role == "category"),
+    learnt = [
+        moments.number(cut.median, ends, choice)
+        for moments, cut, ends in zip(
+            found.moments, cuts, zip(lows.tolist(), highs.tolist(), strict=True), strict=True
+        )
+    ]
+    same = {column.name: column.same for column in table.features}
+    return assembled(
+        table.features,
+        dict(zip(numbers, learnt, strict=True)),
+        {
+            name: learn_levels(counted, same[name], choice)
+            for name, counted in zip(categories, found.levels, strict=True)
+        },
+        choice,
+        keep_gaps=keep_gaps,
     )
 
 
@@ -163,14 +164,18 @@ class _Moments:
             self._low, self._high, self._unit = low, high, unit
             self._clear()
 
-    def filled(self, median: float) -> tuple[float, float]:
-        """Give mean and scale with the median for what is missing."""
+    def number(self, median: float, ends: tuple[float, float], choice: PreparationChoice) -> Number:
+        """Give what is learnt of the column: mean and scale with what is missing filled in."""
         if not self._count:
-            return 0.0, 1.0
-        total, off = self._count + self._missing, median / self._unit - self._mean
+            return Number((0.0, 0.0, 1.0, *ends), self._missing)
+        fill = self._mean * self._unit if choice.impute == MEAN else median
+        if choice.scale == NONE:
+            return Number((fill, 0.0, 1.0, *ends), self._missing)
+        total, off = self._count + self._missing, fill / self._unit - self._mean
         mean = self._mean + off * self._missing / total
         square = self._square + off * off * self._count * self._missing / total
-        return settled(mean, float(np.sqrt(square / total)), self._unit)
+        figures = settled(mean, float(np.sqrt(square / total)), self._unit)
+        return Number((fill, *figures, *ends), self._missing)
 
 
 @dataclasses.dataclass

@@ -16,7 +16,8 @@ from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.levels import MISSING, RARE
+from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.refusal import require_kind
 
@@ -33,6 +34,20 @@ _PREPARING = (
     "Texts that are listed together in same, where a column has it, count as the first of them.",
     "The row is called positive where its score exceeds 0.",
     "Numbers that JSON has no word for are the texts 'inf', '-inf' and 'nan'.",
+)
+_RANKED = (
+    "A number with knots becomes a rank instead: the height at the cell, along straight lines from "
+    "each of the knots, at its height, to the next, and that of the first or last knot beyond them."
+)
+_COUNTED = (
+    "A column of numbers with shares is a category: the cell is the share of its text first, and 0 "
+    f"for other texts; a gap is the text {MISSING!r}."
+)
+_REST = (
+    f"In a category with rest, every text that is none of the levels counts as the level {RARE!r}."
+)
+_MARKED = (
+    "Last comes one number for each of the indicated columns: 1 where its cell is a gap, else 0."
 )
 _SCORING = {
     "linear": ("score = intercept + sum over k of weights[k] * x[k]",),
@@ -98,7 +113,12 @@ def _document(model: Model) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
-        "how": [*_PREPARING, *_formulas(scorer), *_calibrating(model)],
+        "how": [
+            *_PREPARING,
+            *_choices(model.preparation),
+            *_formulas(scorer),
+            *_calibrating(model),
+        ],
         "method": model.method,
         "params": dict(model.params),
         "label": model.label,
@@ -133,6 +153,12 @@ def _scorer(scorer: Scorer) -> dict[str, Any]:
     }
 
 
+def _choices(learnt: Preparation) -> list[str]:
+    said = {_RANKED: len(learnt.knots), _COUNTED: learnt.shares, _REST: learnt.rest}
+    said[_MARKED] = learnt.indicated
+    return [sentence for sentence, needed in said.items() if needed]
+
+
 def _calibrating(model: Model) -> tuple[str, ...]:
     made = model.calibration
     return () if made is None else (*_CALIBRATING, _FORMS[made.form])
@@ -164,14 +190,22 @@ def _preparation(model: Model) -> dict[str, Any]:
                 **{"name": name, "median": median, "mean": mean, "scale": scale},
                 **{"low": low, "high": high},
                 **({"missing": learnt.absent[name]} if name in learnt.absent else {}),
+                **({"shares": dict(learnt.shares[name])} if name in learnt.shares else {}),
+                **(
+                    {"knots": learnt.knots[k], "heights": learnt.heights[k]}
+                    if len(learnt.knots)
+                    else {}
+                ),
             }
-            for name, median, mean, scale, low, high in numbers
+            for k, (name, median, mean, scale, low, high) in enumerate(numbers)
         ],
+        **({"indicated": list(learnt.indicated)} if learnt.indicated else {}),
         "keep_gaps": learnt.keep_gaps,
         "categories": [
             {
                 **{"name": name, "levels": list(levels)},
                 **({"same": learnt.same[name]} if name in learnt.same else {}),
+                **({"rest": True} if name in learnt.rest else {}),
             }
             for name, levels in zip(learnt.categories, learnt.levels, strict=True)
         ],

@@ -10,7 +10,7 @@ Symbols: X prepared rows; Z points about their centre; K kernel values.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import of_part
-from aucstudio.project.data.prepare import MISSING, Preparation
+from aucstudio.project.data.levels import MISSING
+from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.calibration_graph import add_probability
 from aucstudio.project.store.export.nodes import Graph
@@ -41,7 +42,7 @@ def write_graph(model: Model) -> bytes:
     """
     require_kind(model, _SCORERS, "ONNX")
     learnt = model.preparation
-    graph = Graph([*learnt.numbers, *learnt.categories], _outputs(model))
+    graph = Graph(learnt.columns, _outputs(model))
     X = _prepare(graph, model)
     raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
     score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
@@ -62,25 +63,72 @@ def _prepare(graph: Graph, model: Model) -> str:
     """Add the preprocessing; returns X."""
     learnt = model.preparation
     count = len(learnt.numbers)
-    parts = []
+    parts, marks = [], []
     if count:
-        cells = _measured(graph, graph.add("Concat", *graph.inputs[:count], axis=1), learnt)
+        columns = [
+            _shares(graph, given, learnt.shares[name]) if name in learnt.shares else given
+            for given, name in zip(graph.inputs[:count], learnt.numbers, strict=True)
+        ]
+        cells = _measured(graph, graph.add("Concat", *columns, axis=1), learnt)
         cells = _near(graph, cells, learnt)
+        if learnt.indicated:
+            marks.append(_marks(graph, cells, learnt))
         if not learnt.keep_gaps:
             gaps = graph.add("IsNaN", cells)
             cells = graph.add("Where", gaps, graph.constant(learnt.medians), cells)
-        units = learnt.units
-        if (units != 1).any():
-            cells = graph.add("Div", cells, graph.constant(units))
-        centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
-        parts.append(graph.add("Div", centred, graph.constant(learnt.scales / units)))
+        parts.append((_ranks if len(learnt.knots) else _scaled)(graph, cells, learnt))
     parts += [
-        _encode(graph, given, learnt.places(name, levels), len(levels))
+        _encode(
+            graph, given, learnt.places(name, levels), len(levels), learnt.rest_place(name, levels)
+        )
         for given, name, levels in zip(
             graph.inputs[count:], learnt.categories, learnt.levels, strict=True
         )
     ]
-    return graph.add("Concat", *parts, axis=1)
+    return graph.add("Concat", *parts, *marks, axis=1)
+
+
+def _scaled(graph: Graph, cells: str, learnt: Preparation) -> str:
+    units = learnt.units
+    if (units != 1).any():
+        cells = graph.add("Div", cells, graph.constant(units))
+    centred = graph.add("Sub", cells, graph.constant(learnt.means / units))
+    return graph.add("Div", centred, graph.constant(learnt.scales / units))
+
+
+def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Go along the straight lines between the knots, computed in halves as the ranks are."""
+    count, width = learnt.knots.shape
+    halves, axis = learnt.knots / 2, graph.constant(np.array([2]))
+    ends = [graph.constant(learnt.knots[:, k]) for k in (0, -1)]
+    lower, upper = graph.add("Less", cells, ends[0]), graph.add("Greater", cells, ends[1])
+    inside = graph.add("Where", lower, ends[0], graph.add("Where", upper, ends[1], cells))
+    column = graph.add("Unsqueeze", inside, axis)
+    below = graph.add("GreaterOrEqual", column, graph.constant(learnt.knots[:, 1:-1]))
+    counted = graph.add("Cast", below, to=graph.onnx.TensorProto.INT64)
+    piece = graph.add("ReduceSum", counted, axis, keepdims=0)
+    place = graph.add("Add", piece, graph.constant(np.arange(count) * (width - 1)))
+    widths, rises = np.diff(halves, axis=1), np.diff(learnt.heights, axis=1)
+    widths = np.where(widths > 0, widths, 1.0)
+    half = graph.add("Mul", inside, graph.constant(0.5))
+    along = graph.add("Sub", half, _at(graph, halves[:, :-1].ravel(), place))
+    along = graph.add("Div", along, _at(graph, widths.ravel(), place))
+    along = graph.add("Mul", along, _at(graph, rises.ravel(), place))
+    return graph.add("Add", along, _at(graph, learnt.heights[:, :-1].ravel(), place))
+
+
+def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
+    """Make columns of 0 and 1 that tell missing values."""
+    chosen = np.array([learnt.numbers.index(name) for name in learnt.indicated])
+    missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
+    return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
+
+
+def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> str:
+    """Put the share of a level in its place; "" stands for a gap, and other texts have none."""
+    places = {level: k for k, level in enumerate(shares)}
+    place = _places(graph, name, places, len(shares))
+    return _at(graph, np.array([*shares.values(), 0.0]), place)
 
 
 def _measured(graph: Graph, cells: str, learnt: Preparation) -> str:
@@ -105,17 +153,22 @@ def _near(graph: Graph, cells: str, learnt: Preparation) -> str:
     return graph.add("Where", far, graph.constant(np.float64(np.nan)), cells)
 
 
-def _encode(graph: Graph, name: str, places: dict[str, int], levels: int) -> str:
-    """Make columns of 0 and 1; "" stands for a gap, and other texts are no level."""
-    places.setdefault("", places.get(MISSING, -1))
-    level = graph.add(
+def _places(graph: Graph, name: str, places: dict[str, int], rest: int) -> str:
+    """Find the places of texts; "" stands for a gap, and other texts have that of the rest."""
+    places.setdefault("", places.get(MISSING, rest))
+    return graph.add(
         "LabelEncoder",
         name,
         domain=_ML,
         keys_strings=list(places),
         values_int64s=list(places.values()),
-        default_int64=-1,
+        default_int64=rest,
     )
+
+
+def _encode(graph: Graph, name: str, places: dict[str, int], levels: int, rest: int) -> str:
+    """Make columns of 0 and 1; other texts are no level, or the rare one."""
+    level = _places(graph, name, places, rest)
     is_level = graph.add("Equal", level, graph.constant(np.arange(levels)[None]))
     return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
 
@@ -246,12 +299,13 @@ _SCORERS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
 
 def _finished(graph: Graph, model: Model) -> Any:
     helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
-    numbers = len(model.preparation.numbers)
+    learnt = model.preparation
+    numbers = {*learnt.numbers} - {*learnt.shares}
     inputs = [
         helper.make_tensor_value_info(
-            name, tensor.DOUBLE if k < numbers else tensor.STRING, ["rows", 1]
+            given, tensor.DOUBLE if name in numbers else tensor.STRING, ["rows", 1]
         )
-        for k, name in enumerate(graph.inputs)
+        for given, name in zip(graph.inputs, learnt.columns, strict=True)
     ]
     outputs = [
         helper.make_tensor_value_info(

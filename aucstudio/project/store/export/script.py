@@ -17,7 +17,7 @@ from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
-from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.levels import MISSING, RARE
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
@@ -108,6 +108,16 @@ def _constants(model: Model) -> Iterable[str]:
     yield _mapping("NUMBERS", numbers)
     yield "# Name: numbers that stand for a gap."
     yield _mapping("ABSENT", dict(learnt.absent))
+    yield "# Name: where numbers become ranks, knots and their heights."
+    curves = zip(learnt.knots.tolist(), learnt.heights.tolist(), strict=True)
+    yield _mapping("KNOTS", dict(zip(learnt.numbers, curves, strict=False)))
+    yield "# Name: what each text counts as, in a column of texts that becomes a number."
+    yield _mapping("SHARES", {name: dict(shares) for name, shares in learnt.shares.items()})
+    yield "# Columns with one more that tells their gaps."
+    yield f"INDICATED = {learnt.indicated!r}"
+    yield "# Columns in which every other text counts as RARE."
+    yield f"REST = {learnt.rest!r}"
+    yield f"RARE = {RARE!r}"
     yield f"KEEP_GAPS = {bool(learnt.keep_gaps)!r}"
     yield "# Name: its levels; any other text is none of them."
     yield _mapping("CATEGORIES", dict(zip(learnt.categories, learnt.levels, strict=True)))

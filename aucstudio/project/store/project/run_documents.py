@@ -11,6 +11,7 @@ import msgspec
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
+from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
@@ -73,6 +74,7 @@ class StoredExperiment(msgspec.Struct):
     params: dict[str, Any]
     band: tuple[float, float]
     tuning: dict[str, Any] | None = None
+    preparation: dict[str, Any] = {}
     name: Text = ""
     test: DataDocument | None = None
 
@@ -167,6 +169,7 @@ def read_experiment(document: Any) -> Experiment:
     _converted(checked.validation, Validation)
     if checked.tuning is not None:
         _converted(checked.tuning, Tuning)
+    _converted(checked.preparation, PreparationChoice)
     if checked.method not in METHODS:
         raise ValueError(f"this program has no method {checked.method!r}")
     check_band(checked.band)

@@ -1,0 +1,165 @@
+"""What is done with columns before the fit: one line, and a small form behind it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting, Param
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import field_label, fields_grid, label, named, tell
+from aucstudio.gui.panels.param_form import TextEditor, narrow_combo
+from aucstudio.gui.state.session import Session
+from aucstudio.project.data.preparation_choice import (
+    FREQUENCY,
+    MEAN,
+    MEDIAN,
+    MIN_MAX,
+    MOST_FREQUENT,
+    NONE,
+    NORMAL_RANKS,
+    RANKS,
+    ROBUST,
+    STANDARD,
+)
+from aucstudio.project.errors import InputError
+
+_ITEMS = {
+    "impute": {MEDIAN: "Median", MEAN: "Mean", MOST_FREQUENT: "Most frequent"},
+    "scale": {
+        STANDARD: "Mean and deviation",
+        ROBUST: "Median and quartiles",
+        RANKS: "Ranks, 0 to 1",
+        NORMAL_RANKS: "Ranks, normal",
+        MIN_MAX: "Smallest 0, largest 1",
+        NONE: "As it is",
+    },
+    "many_levels": {MOST_FREQUENT: "Most frequent 100", FREQUENCY: "By frequency"},
+}
+_TIPS = {
+    "impute": "What a missing number becomes, for methods that cannot take missing values",
+    "scale": "How numbers are brought to a common scale",
+    "indicators": "Put a column beside each number column that tells its missing values",
+    "rare": "Levels of fewer training rows become one level: a share below 1, or a count; 0 merges "
+    "none",
+    "many_levels": "Of a category with more than 100 levels: the most frequent are told apart, or "
+    "each counts as its share of the training rows",
+}
+_RARE = Param("float", 0.0, _TIPS["rare"], low=0.0, name="Rare below")
+
+
+class PreparationForm(QWidget):
+    """Edits how the plan prepares columns."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.line = label("", "muted", wrap=True, name="preparation_line")
+        self.change = named(
+            QPushButton("Change…"), "preparation_button", "Change the preprocessing"
+        )
+        self.change.setCheckable(True)
+        plain_tooltip(
+            self.change,
+            "What is done with missing values, scales and levels; learnt on the training rows",
+        )
+        self.combos = {
+            "impute": narrow_combo("impute_combo", "Missing numbers"),
+            "scale": narrow_combo("scale_combo", "Scale of numbers"),
+            "many_levels": narrow_combo("many_levels_combo", "Categories with many levels"),
+        }
+        for name, combo in self.combos.items():
+            for value, title in _ITEMS[name].items():
+                combo.addItem(title, value)
+            combo.activated.connect(
+                lambda _index, name=name: self._change(name, self.combos[name].currentData())
+            )
+        self.rare = named(TextEditor(_RARE), "rare_field", "Levels that are rare")
+        self.indicators = named(
+            QCheckBox("Mark missing values"), "indicators_check", "Mark missing values"
+        )
+        self.problem = label("", "error", wrap=True, name="preparation_problem")
+        self.problem.hide()
+        self._lay_out()
+        self.change.toggled.connect(self._fields.setVisible)
+        self.rare.edited.connect(self._on_rare)
+        self.indicators.clicked.connect(lambda on: self._change("indicators", on))
+        session.plan_changed.connect(self.refresh)
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        top = QHBoxLayout()
+        top.addWidget(self.line, stretch=1)
+        top.addWidget(self.change)
+        self._fields = QWidget()
+        grid = fields_grid()
+        grid.setContentsMargins(0, 0, 0, 0)
+        self._fields.setLayout(grid)
+        fields = (
+            ("impute", "Missing", self.combos["impute"]),
+            ("scale", "Scale", self.combos["scale"]),
+            ("rare", "Rare below", self.rare),
+            ("many_levels", "Many levels", self.combos["many_levels"]),
+        )
+        for row, (name, title, field) in enumerate(fields):
+            words = field_label(title)
+            words.setBuddy(field)
+            plain_tooltip(words, _TIPS[name])
+            plain_tooltip(field, _TIPS[name])
+            grid.addWidget(words, row, 0)
+            grid.addWidget(field, row, 1)
+        plain_tooltip(self.indicators, _TIPS["indicators"])
+        grid.addWidget(self.indicators, len(fields), 1)
+        grid.addWidget(self.problem, len(fields) + 1, 1)
+        self._fields.hide()
+        rows.addLayout(top)
+        rows.addWidget(self._fields)
+
+    def refresh(self) -> None:
+        """Show the plan."""
+        plan = self.session.plan
+        choice = plan.preparation
+        for name, combo in self.combos.items():
+            combo.setCurrentIndex(combo.findData(getattr(choice, name)))
+        self.combos["impute"].setEnabled(not METHODS[plan.method].takes_missing)
+        self.indicators.setChecked(choice.indicators)
+        self.rare.setValue(choice.rare)
+        self._mark("")
+        keeps = METHODS[plan.method].takes_missing
+        tell(self.line, f"Preprocessing: {choice.describe(keep_gaps=keeps)}")
+
+    def check(self) -> None:
+        """Refuse to go on with a text that tells no rare levels.
+
+        Raises
+        ------
+        InvalidSetting
+        """
+        try:
+            dataclasses.replace(self.session.plan.preparation, rare=self.rare.value())
+        except InputError as error:
+            raise InvalidSetting("rare", str(error)) from error
+
+    def _on_rare(self) -> None:
+        try:
+            self.check()
+        except InvalidSetting as error:
+            self._mark(str(error))
+        else:
+            self._mark("")
+            self._change("rare", self.rare.value())
+
+    def _mark(self, problem: str) -> None:
+        self.rare.mark(valid=not problem)
+        tell(self.problem, problem, "error")
+
+    def _change(self, name: str, value: Any) -> None:
+        plan = self.session.plan
+        choice = dataclasses.replace(plan.preparation, **{name: value})
+        changed = dataclasses.replace(plan, preparation=choice)
+        self.session.edit(changed, "Change preprocessing", f"preparation {name}")

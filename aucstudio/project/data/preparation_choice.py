@@ -1,0 +1,148 @@
+"""How columns are made ready for a method: what a person may choose. What it leads to is learnt."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+MEDIAN, MEAN, MOST_FREQUENT = "median", "mean", "most-frequent"
+STANDARD, ROBUST, MIN_MAX, NONE = "standard", "robust", "min-max", "none"
+RANKS, NORMAL_RANKS = "quantile", "quantile-normal"
+FREQUENCY = "frequency"
+
+IMPUTE = {
+    MEDIAN: "median for missing values",
+    MEAN: "mean for missing values",
+    MOST_FREQUENT: "most frequent number for missing values",
+}
+SCALE = {
+    STANDARD: "standardised",
+    ROBUST: "scaled by median and quartiles",
+    RANKS: "ranks from 0 to 1",
+    NORMAL_RANKS: "ranks as normal deviates",
+    MIN_MAX: "scaled from 0 to 1",
+    NONE: "not scaled",
+}
+MANY_LEVELS = {
+    MOST_FREQUENT: "the most frequent levels of categories with many",
+    FREQUENCY: "categories with many levels by frequency",
+}
+_CHOICES = {"impute": IMPUTE, "scale": SCALE, "many_levels": MANY_LEVELS}
+
+
+@dataclasses.dataclass(frozen=True)
+class PreparationChoice:
+    """What is done with missing values, with the scale of numbers and with rare levels.
+
+    Attributes
+    ----------
+    impute : {"median", "mean", "most-frequent"}
+        What a missing number becomes, for methods that take no missing values.
+    scale : {"standard", "robust", "quantile", "quantile-normal", "min-max", "none"}
+    indicators : bool
+        Whether each number column with missing values gets one beside it that tells them.
+    rare : float
+        Levels of fewer training rows are merged into one: a share of the rows below 1, a count
+        from 1 on; 0 merges none.
+    many_levels : {"most-frequent", "frequency"}
+        Of a category with more than 100 levels, whether the most frequent are told apart, or
+        each counts as its share of the training rows.
+    """
+
+    impute: str = MEDIAN
+    scale: str = STANDARD
+    indicators: bool = False
+    rare: float = 0.0
+    many_levels: str = MOST_FREQUENT
+
+    def __post_init__(self) -> None:
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(
+                    f"{name.replace('_', ' ')} is one of {', '.join(known)}; it is "
+                    f"{value!r}{suggestion(str(value), known)}",
+                    setting=name,
+                )
+        object.__setattr__(self, "rare", float(self.rare))
+        if not (0 <= self.rare < 1 or (1 <= self.rare < 1e15 and self.rare.is_integer())):
+            raise InputError(
+                "rare is a share of the rows below 1 or a whole number of rows; it is "
+                f"{self.rare:g}",
+                setting="rare",
+            )
+
+    @property
+    def makes_ranks(self) -> bool:
+        """Whether numbers become ranks."""
+        return self.scale in (RANKS, NORMAL_RANKS)
+
+    def fewest(self, rows: int) -> float:
+        """Give how many of some rows a level needs not to be rare."""
+        return self.rare * rows if self.rare < 1 else self.rare
+
+    @property
+    def unit(self) -> str:
+        """Name the unit of prepared numbers, in short."""
+        return "sd" if self.scale == STANDARD else "scaled"
+
+    @property
+    def in_units(self) -> str:
+        """Say in what prepared numbers are."""
+        if self.scale == STANDARD:
+            return "in standard deviations of the training rows"
+        return f"{SCALE[self.scale]}, by the training rows"
+
+    @property
+    def fill(self) -> str:
+        """Name what a missing number becomes."""
+        return IMPUTE[self.impute].removesuffix(" for missing values")
+
+    def describe(self, *, keep_gaps: bool = False) -> str:
+        """Say it in one line.
+
+        Parameters
+        ----------
+        keep_gaps : bool
+            Whether the method takes missing values as they are.
+        """
+        always = {"impute": IMPUTE[self.impute], "scale": SCALE[self.scale]} | self._words()
+        if keep_gaps:
+            always["impute"] = "missing values kept"
+        return ", ".join(always.values())
+
+    def differing(self) -> list[str]:
+        """Say what is not the usual."""
+        return list(self._words().values())
+
+    def _words(self) -> dict[str, str]:
+        least = f"{100 * self.rare:g} %" if self.rare < 1 else f"{self.rare:,.0f} rows"
+        words = {
+            "impute": IMPUTE[self.impute],
+            "scale": SCALE[self.scale],
+            "indicators": "missing values marked",
+            "rare": f"levels below {least} merged",
+            "many_levels": MANY_LEVELS[self.many_levels],
+        }
+        return {name: words[name] for name in self.given()}
+
+    def given(self) -> dict[str, Any]:
+        """Give what differs from the defaults, as plain data."""
+        usual = PreparationChoice()
+        return {
+            name: value
+            for name, value in dataclasses.asdict(self).items()
+            if value != getattr(usual, name)
+        }
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> PreparationChoice:
+        """Make it of what is given."""
+        return cls(**given)
+
+
+USUAL = PreparationChoice()

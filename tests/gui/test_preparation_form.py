@@ -1,0 +1,70 @@
+"""The line and the form of preprocessing, in the window."""
+
+import pytest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
+
+from aucstudio.gui.state.plan import Plan
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.split import Validation
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.settings_shown import differing_settings
+from tests.gui.conftest import choose
+
+pytestmark = pytest.mark.slow
+
+
+def take(combo, value):
+    """Choose as a person does, who is told of by another signal."""
+    combo.setCurrentIndex(combo.findData(value))
+    combo.activated.emit(combo.currentIndex())
+
+
+def test_preprocessing_is_one_line_that_can_be_changed_and_undone(window, table_file, qtbot):
+    window.open_data(table_file)
+    session, form = window.session, window.method_panel.preparation
+    line = window.findChild(QLabel, "preparation_line")
+    assert line.text() == "Preprocessing: median for missing values, standardised"
+    combo = window.findChild(QComboBox, "scale_combo")
+    assert not combo.isVisibleTo(form)
+    window.findChild(QPushButton, "preparation_button").click()
+    assert combo.isVisibleTo(form)
+    take(combo, "robust")
+    take(window.findChild(QComboBox, "impute_combo"), "mean")
+    window.findChild(QCheckBox, "indicators_check").click()
+    rare = window.findChild(QLineEdit, "rare_field")
+    rare.clear()
+    qtbot.keyClicks(rare, "0.05")
+    chosen = PreparationChoice("mean", "robust", True, 0.05)
+    assert session.plan.preparation == chosen
+    assert session.planned().preparation == chosen
+    assert Plan.from_json(session.plan.as_json()).preparation == chosen
+    assert line.text() == f"Preprocessing: {chosen.describe()}"
+    qtbot.keyClicks(rare, "x")
+    assert window.findChild(QLabel, "preparation_problem").isVisibleTo(form)
+    assert session.plan.preparation == chosen
+    while session.undo_stack.canUndo():
+        session.undo_stack.undo()
+    assert session.plan.preparation == USUAL
+    assert combo.currentData() == "standard"
+    fields = [combo, rare, *form.findChildren(QCheckBox), *form.findChildren(QPushButton)]
+    assert all(w.objectName() and w.accessibleName() for w in fields)
+
+
+def test_what_a_method_keeps_is_not_filled_in(window, table_file):
+    window.open_data(table_file)
+    choose(window.method_panel.combo, "gradient-boosting")
+    line = window.findChild(QLabel, "preparation_line")
+    assert line.text() == "Preprocessing: missing values kept, standardised"
+    assert not window.findChild(QComboBox, "impute_combo").isEnabled()
+
+
+def test_a_run_brings_its_preprocessing_back(table_once):
+    choice = PreparationChoice(scale="min-max")
+    planned = plan_experiment(
+        DataReference.to_table(table_once), "auc-rls", {}, Validation(), preparation=choice
+    )
+    record = execute(planned, table_once)
+    assert Plan().set_as(record).preparation == choice
+    assert "scaled from 0 to 1" in differing_settings(record)

@@ -1,0 +1,408 @@
+"""Choices of preprocessing: against scikit-learn, learnt on training rows alone, and kept."""
+
+import csv
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from aucstudio.arguments import command_parser, read_preparation
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.levels import RARE
+from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, USUAL, PreparationChoice
+from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment, plan_on
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.rows import learn
+from aucstudio.project.runs.twins import same_scores
+from aucstudio.project.store.export import export_model
+from aucstudio.project.store.model_file import load_model, save_model
+from aucstudio.project.store.project.run_documents import read_experiment
+from tests.conftest import write_table
+from tests.project.test_export import graph_scores, script_scores
+
+EVERYTHING = PreparationChoice("mean", "quantile-normal", True, 5, "frequency")
+
+
+def write_cells(path, columns):
+    rows = len(next(iter(columns.values())))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*columns, "outcome"])
+        for i in range(rows):
+            cells = (column[i] for column in columns.values())
+            spelled = ["" if c != c else repr(float(c)) for c in cells]
+            writer.writerow([*spelled, "yes" if i % 3 == 0 else "no"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def cells():
+    rng = np.random.default_rng(3)
+    columns = {
+        "random": rng.normal(size=90),
+        "tied": rng.integers(0, 5, size=90).astype(float),
+        "huge": rng.normal(size=90) * 1e200,
+        "constant": np.full(90, 7.5),
+        "gaps": np.where(rng.random(90) < 0.3, np.nan, rng.integers(0, 9, size=90)),
+    }
+    columns["constant"][0] = 7.5
+    return columns
+
+
+@pytest.fixture(scope="module")
+def numbers(cells, tmp_path_factory):
+    path = write_cells(tmp_path_factory.mktemp("numbers") / "numbers.csv", cells)
+    return read_table(path, roles=dict.fromkeys(cells, "number"))
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Numbers with gaps, towns of which some are rare, and 150 codes."""
+    path = tmp_path_factory.mktemp("mixed") / "mixed.csv"
+    rng = np.random.default_rng(5)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "pay", "town", "code", "outcome"])
+        for i in range(400):
+            town = rng.choice(["A", "B", "C", "D", ""], p=[0.5, 0.3, 0.186, 0.004, 0.01])
+            age = "" if i % 7 == 0 else f"{rng.normal(40, 9):.3f}"
+            code = f"c{int(rng.random() ** 2 * 150)}"
+            positive = rng.random() < 0.3 + 0.2 * (town == "A")
+            cells = [age, f"{np.exp(rng.normal()):.4f}", town, code, "yes" if positive else "no"]
+            writer.writerow(cells)
+    roles = {"age": "number", "pay": "number", "town": "category", "code": "category"}
+    return read_table(path, roles=roles)
+
+
+def reference(scale, impute, train, rows):
+    """Do the same with scikit-learn, columns being in a unit whose squares are doubles."""
+    words = {"most-frequent": "most_frequent"}
+    pipes = {
+        "standard": StandardScaler(),
+        "robust": RobustScaler(),
+        "min-max": MinMaxScaler(),
+        "quantile": QuantileTransformer(n_quantiles=len(train)),
+        "none": None,
+    }
+    imputer = SimpleImputer(strategy=words.get(impute, impute)).fit(train)
+    filled = imputer.transform(train), imputer.transform(rows)
+    return filled[1] if pipes[scale] is None else pipes[scale].fit(filled[0]).transform(filled[1])
+
+
+@pytest.mark.parametrize("impute", IMPUTE)
+@pytest.mark.parametrize("scale", [scale for scale in SCALE if scale != "quantile-normal"])
+def test_numbers_are_prepared_as_by_scikit_learn(numbers, cells, scale, impute):
+    train = np.arange(0, 90, 2)
+    choice = PreparationChoice(impute, scale)
+    learnt = learn_preparation(numbers, train, choice)
+    found = learnt.apply(numbers, train)
+    scaled = np.column_stack(list(cells.values()))
+    unit = np.where(np.array(list(cells)) == "huge", 1e200, 1.0)
+    expected = reference(scale, impute, scaled[train] / unit, scaled[train] / unit)
+    if scale == "none":
+        expected = expected * unit
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_between_training_cells_ranks_are_those_of_scikit_learn(numbers, cells):
+    """Where no two cells are equal there is one line through them."""
+    train, others = np.arange(0, 90, 2), np.arange(1, 90, 2)
+    learnt = learn_preparation(numbers, train, PreparationChoice(scale="quantile"))
+    k = learnt.numbers.index("random")
+    ours = learnt.apply(numbers, others)[:, k]
+    theirs = QuantileTransformer(n_quantiles=45).fit(cells["random"][train, None])
+    np.testing.assert_allclose(ours, theirs.transform(cells["random"][others, None])[:, 0])
+
+
+def test_normal_ranks_have_no_strays_at_their_ends(numbers, cells):
+    learnt = learn_preparation(numbers, np.arange(90), PreparationChoice(scale="quantile-normal"))
+    X = learnt.apply(numbers)
+    k = learnt.numbers.index("random")
+    inner = np.argsort(cells["random"])[1:-1]
+    theirs = QuantileTransformer(n_quantiles=90, output_distribution="normal")
+    expected = theirs.fit_transform(cells["random"][:, None])[:, 0]
+    np.testing.assert_allclose(X[inner, k], expected[inner], rtol=1e-9, atol=1e-9)
+    assert np.abs(X).max() < 2.6
+    assert not X[:, learnt.numbers.index("constant")].any()
+
+
+def test_quartiles_that_are_one_number_scale_nothing(tmp_path):
+    """Most cells of a rare attribute are 0: then the standard deviation counts."""
+    rare = np.zeros(60)
+    rare[:5] = 1000.0
+    table = read_table(write_cells(tmp_path / "r.csv", {"x": rare, "y": np.arange(60.0)}))
+    learnt = learn_preparation(table, np.arange(60), PreparationChoice(scale="robust"))
+    assert learnt.scales[0] == pytest.approx(rare.std())
+    assert learnt.means[0] == 0
+
+
+@pytest.mark.parametrize("scale", SCALE)
+def test_the_largest_doubles_are_prepared(tmp_path, scale):
+    values = np.array([-1.6e308, -1e308, 1e308, 1.7e308] * 5)
+    table = read_table(write_cells(tmp_path / "h.csv", {"x": values}), roles={"x": "number"})
+    learnt = learn_preparation(table, np.arange(20), PreparationChoice("mean", scale))
+    X = learnt.apply(table)
+    assert np.isfinite(X).all()
+    assert len(np.unique(X)) == 4
+
+
+def test_indicators_tell_what_is_missing_in_the_training_rows(mixed):
+    rows = np.arange(400)
+    with_gaps = learn_preparation(mixed, rows, PreparationChoice(indicators=True))
+    assert with_gaps.feature_names[-1] == "age = missing"
+    np.testing.assert_array_equal(with_gaps.apply(mixed)[:, -1], rows % 7 == 0)
+    known = np.flatnonzero(rows % 7)
+    assert not learn_preparation(mixed, known, PreparationChoice(indicators=True)).indicated
+
+
+def test_methods_that_take_missing_values_keep_them(mixed):
+    choice = PreparationChoice("mean", "quantile", indicators=True)
+    learnt = learn_preparation(mixed, np.arange(400), choice, keep_gaps=True)
+    np.testing.assert_array_equal(np.isnan(learnt.apply(mixed)[:, 0]), np.arange(400) % 7 == 0)
+
+
+def test_rare_levels_are_one_and_unknown_texts_are_rare(mixed):
+    learnt = learn_preparation(mixed, np.arange(400), PreparationChoice(rare=0.05))
+    levels = dict(zip(learnt.categories, learnt.levels, strict=True))["town"]
+    assert {*levels} == {"A", "B", "C", RARE}
+    places = learnt.places("town", levels)
+    assert "D" not in places
+    X = learnt.apply(mixed)
+    first = len(learnt.numbers)
+    assert (X[:, first : first + 4].sum(axis=1) == 1).all()
+    town = next(column for column in mixed.columns if column.name == "town").values
+    few = np.array([text not in ("A", "B", "C") for text in town.tolist()])
+    np.testing.assert_array_equal(X[:, first + levels.index(RARE)], few)
+
+
+def test_many_levels_count_as_their_share_of_the_training_rows(mixed):
+    train = np.arange(300)
+    choice = PreparationChoice(scale="none", many_levels="frequency")
+    learnt = learn_preparation(mixed, train, choice)
+    assert learnt.numbers == ("age", "pay", "code")
+    code = next(column for column in mixed.columns if column.name == "code").values.tolist()
+    share = [code[:300].count(text) / 300 for text in code]
+    np.testing.assert_allclose(learnt.apply(mixed)[:, 2], share)
+    assert any(s == 0 for s in share[300:])
+
+
+@pytest.mark.parametrize("choice", [EVERYTHING, PreparationChoice("most-frequent", "robust")])
+def test_nothing_is_learnt_from_held_out_rows(mixed, choice):
+    train = np.arange(0, 400, 2)
+    before = learn_preparation(mixed, train, choice)
+    columns = []
+    for column in mixed.columns:
+        values = column.values.copy()
+        if column.role in ("number", "category"):
+            values[1::2] = 1e6 if column.role == "number" else "other"
+        columns.append(dataclasses.replace(column, values=values))
+    after = learn_preparation(dataclasses.replace(mixed, columns=tuple(columns)), train, choice)
+    assert before.settings() == after.settings()
+    for name, array in before.arrays().items():
+        np.testing.assert_array_equal(array, after.arrays()[name])
+
+
+# ------------------------------------------------------------------ kept
+
+
+def plan(table, choice, method="auc-rls"):
+    reference = DataReference.to_table(table)
+    return plan_experiment(reference, method, {}, Validation(test_size=0.5), preparation=choice)
+
+
+def test_an_identity_changes_with_the_choice_alone(mixed):
+    usual, same = plan(mixed, USUAL), plan(mixed, PreparationChoice(rare=0))
+    assert usual.id == same.id
+    assert "preparation" not in usual.as_json()
+    other = plan(mixed, PreparationChoice(scale="robust"))
+    assert other.id != usual.id
+    assert not same_scores(usual, other)
+    assert read_experiment(json.loads(json.dumps(other.as_json()))) == other
+
+
+def test_a_project_with_a_choice_nobody_knows_says_so(mixed):
+    document = plan(mixed, PreparationChoice(scale="robust")).as_json()
+    for wrong in ({"scale": "rbust"}, {"scale": 3}, {"rare": -1.0}, {"colour": 1}):
+        with pytest.raises((InputError, ValueError)):
+            read_experiment({**document, "preparation": wrong})
+
+
+def test_experiment_files_keep_choices(mixed, tmp_path):
+    plans = [plan(mixed, EVERYTHING), plan(mixed, USUAL, "rank-svm")]
+    text = write_study(plans, tmp_path)
+    path = tmp_path / "study.toml"
+    path.write_text(text, encoding="utf-8")
+    assert [one.id for one in read_study(path).experiments] == [one.id for one in plans]
+    path.write_text(text.replace('"quantile-normal"', '"quantil"'), encoding="utf-8")
+    with pytest.raises(InputError, match="quantil"):
+        read_study(path)
+    path.write_text(text.replace("impute", "imput"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"unknown key 'imput' in \[preparation\].*impute"):
+        read_study(path)
+
+
+def test_the_command_line_repeats_a_choice(mixed):
+    words = command_line(plan(mixed, EVERYTHING)).split()
+    options = command_parser().parse_args(words[1:])
+    assert read_preparation(options) == EVERYTHING
+    assert read_preparation(command_parser().parse_args(words[1:5])) == USUAL
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"impute": "mode"}, "impute is one of"),
+        ({"scale": "quantiles"}, "did you mean"),
+        ({"rare": 1.5}, "rare is a share"),
+        ({"rare": float("nan")}, "rare is a share"),
+        ({"many_levels": "hash"}, "many levels is one of"),
+    ],
+)
+def test_bad_choices_are_refused_by_name(given, words):
+    with pytest.raises(InputError, match=words) as refusal:
+        PreparationChoice(**given)
+    assert refusal.value.setting in given
+
+
+CHOICES = [
+    EVERYTHING,
+    PreparationChoice("most-frequent", "quantile", rare=0.05),
+    PreparationChoice("mean", "robust", True, 0.05, "frequency"),
+    PreparationChoice(scale="min-max", indicators=True, many_levels="frequency"),
+    PreparationChoice(scale="none", rare=10),
+]
+
+
+@pytest.mark.parametrize("method", ["auc-rls", "gradient-boosting"])
+@pytest.mark.parametrize("choice", CHOICES, ids=PreparationChoice.describe)
+def test_files_and_exports_score_as_the_model(mixed, tmp_path, choice, method):
+    experiment = plan(mixed, choice, method)
+    model = execute(experiment, mixed).splits[0].model
+    odd = odd_rows(tmp_path / "odd.csv")
+    table = read_table(odd, need_label=False, schema=model.schema)
+    expected = model.score(table)
+    save_model(model, tmp_path / "kept.aucmodel")
+    loaded = load_model(tmp_path / "kept.aucmodel")
+    np.testing.assert_array_equal(loaded.score(table), expected)
+    np.testing.assert_allclose(script_scores(model, odd, tmp_path), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(formula_inputs(model, table, tmp_path), prepared(model, table))
+    np.testing.assert_allclose(graph_scores(model, table, tmp_path), expected, rtol=1e-5, atol=1e-7)
+
+
+def odd_rows(path):
+    rows = [
+        ["", "1.5", "A", "c3"],
+        ["40", "", "D", "c149"],
+        ["-1e3", "1e6", "", ""],
+        ["33.25", "0.0", "Atlantis", "never seen"],
+        ["41.5", "2.25", "B", "c0"],
+    ]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["age", "pay", "town", "code"], *rows])
+    return path
+
+
+def prepared(model, table):
+    return model.preparation.apply(table)
+
+
+def formula_inputs(model, table, tmp_path):
+    """Prepare rows by what the JSON document says alone."""
+    path = tmp_path / "model.json"
+    export_model(model, "json", path)
+    how = json.loads(path.read_text(encoding="utf-8"))["preparation"]
+    columns = {column.name: column.values.tolist() for column in table.columns}
+    rows = []
+    for i in range(table.rows):
+        x, gaps = [], {}
+        for number in how["numbers"]:
+            cell = columns[number["name"]][i]
+            if "shares" in number:
+                cell = number["shares"].get("(missing)" if cell is None else cell, 0.0)
+            elif not float(number["low"]) <= cell <= float(number["high"]):
+                cell = np.nan
+            gaps[number["name"]] = float(cell != cell)
+            if cell != cell and not how["keep_gaps"]:
+                cell = number["median"]
+            if "knots" in number:
+                inside = np.clip(cell, number["knots"][0], number["knots"][-1])
+                x.append(np.interp(inside, number["knots"], number["heights"]))
+            else:
+                x.append((cell - number["mean"]) / number["scale"])
+        for category in how["categories"]:
+            cell = columns[category["name"]][i]
+            cell = "(missing)" if cell is None else cell
+            if category.get("rest") and cell not in category["levels"]:
+                cell = "(rare)"
+            x += [float(cell == level) for level in category["levels"]]
+        rows.append([*x, *(gaps[name] for name in how.get("indicated", ()))])
+    return np.array(rows)
+
+
+def test_damaged_choices_of_a_model_are_refused(mixed):
+    learnt = learn_preparation(mixed, np.arange(400), PreparationChoice("mean", "quantile", True))
+    settings, arrays = learnt.settings(), learnt.arrays()
+    wrong = [
+        (settings | {"indicated": ["town"]}, arrays),
+        (settings | {"rest": ["town"]}, arrays),
+        (settings | {"shares": {"age": {"x": 2.0}}}, arrays),
+        (settings, arrays | {"knots": arrays["knots"][:, ::-1]}),
+        (settings, arrays | {"knots": arrays["knots"][:, :-1]}),
+        (settings, {name: array for name, array in arrays.items() if name != "heights"}),
+    ]
+    for changed in wrong:
+        with pytest.raises(ValueError, match="preprocessing"):
+            Preparation.restore(*changed)
+    assert Preparation.restore(settings, arrays).settings() == settings
+
+
+def test_a_tuned_run_and_a_refit_prepare_as_chosen(mixed):
+    experiment = plan(mixed, PreparationChoice(scale="min-max"))
+    model = refit(experiment, mixed)
+    X = model.preparation.apply(mixed)
+    assert (X.min(), X.max()) == (0, 1)
+
+
+# ------------------------------------------------------------------ on disk
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        PreparationChoice("mean", "standard", True, 0.05, "frequency"),
+        PreparationChoice("median", "none", True),
+    ],
+)
+def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
+    roles = {"age": "number", "pay": "number", "town": "category", "code": "category"}
+    on_disk = open_stream(mixed.path, roles=roles, block_bytes=4_000)
+    rows = np.arange(0, 400, 3)
+    ours, theirs = learn(on_disk, rows, choice), learn(mixed, rows, choice)
+    assert ours.settings() == theirs.settings()
+    for name, array in theirs.arrays().items():
+        np.testing.assert_allclose(ours.arrays()[name], array, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("given", [{"impute": "most-frequent"}, {"scale": "quantile"}])
+def test_what_needs_all_rows_in_memory_is_refused_on_disk(tmp_path, given):
+    table = open_stream(write_table(tmp_path / "study.csv"))
+    with pytest.raises(InputError, match="stays on disk: choose the median or the mean") as found:
+        plan_on(
+            table, "auc-rls", {}, Validation(), (0.0, 0.1), preparation=PreparationChoice(**given)
+        )
+    assert found.value.setting in given
