@@ -96,7 +96,7 @@ def sentences(board: Leaderboard) -> Iterator[str]:
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
     yield (
-        f"The best is {best.title}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g} "
+        f"The best is {best.title}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
         f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen."
     )
     point = operating_point(board)
