@@ -14,6 +14,7 @@ from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import find
@@ -115,6 +116,12 @@ def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method
         again.splits[0].test_scores, record.splits[0].test_scores, rtol=1e-12
     )
     np.testing.assert_array_equal(again.splits[0].test_rows, record.splits[0].test_rows)
+
+
+def test_a_list_of_members_is_shown_in_few_words(board):
+    (record,) = [entry.record for entry in board.entries if entry.method == "auc-ensemble"]
+    members = len(record.params["library"].split("; "))
+    assert f"logistic, auc-rls and {members - 2} more" in differing_settings(record)
 
 
 def test_optimism_is_what_the_inner_figure_has_too_much(board):
