@@ -17,6 +17,7 @@ STANDARD_INPUT = "-"
 _COMMANDS = {
     "inspect": "show what the importer understands of a table",
     "train": "train and validate one method on a table",
+    "best": "find the best model for a table, by a tournament within its training rows",
     "run": "run an experiment file",
     "compare": "compare the runs of a project, with intervals and tests",
     "verify": "solve the problems of a project's runs again, by independent routes",
@@ -73,6 +74,9 @@ def command_parser() -> argparse.ArgumentParser:
     _add_table(made["train"])
     _add_column_options(made["train"])
     _add_train_options(made["train"])
+    _add_table(made["best"])
+    _add_column_options(made["best"])
+    _add_best_options(made["best"])
     _add_run_options(made["run"])
     made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
     _add_cluster_option(made["compare"])
@@ -89,7 +93,17 @@ def command_parser() -> argparse.ArgumentParser:
     )
     studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
     made["demo"].add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
-    for name in ("inspect", "train", "run", "compare", "score", "check", "methods", "verify"):
+    for name in (
+        "inspect",
+        "train",
+        "run",
+        "best",
+        "compare",
+        "score",
+        "check",
+        "methods",
+        "verify",
+    ):
         made[name].add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
@@ -116,6 +130,51 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "--jobs", metavar="N", type=_positive_int, default=1, help="runs at once, in processes"
     )
     _add_stream_options(run)
+
+
+def _add_best_options(best: argparse.ArgumentParser) -> None:
+    best.add_argument(
+        "--fpr-range",
+        metavar="A,B",
+        help="the false positive rates that count most; without it the AUC counts, and figures "
+        "are shown for 0,0.1",
+    )
+    best.add_argument(
+        "--minutes", metavar="M", type=_minutes, default=10.0, help="time to spend (default 10)"
+    )
+    best.add_argument(
+        "--test-size",
+        metavar="F",
+        type=float,
+        default=0.25,
+        help="hold out this fraction, which no choice sees (default 0.25)",
+    )
+    best.add_argument(
+        "--folds",
+        metavar="K",
+        type=_folds,
+        default=5,
+        help="parts of the training rows that choices are made by (default 5)",
+    )
+    best.add_argument("--seed", metavar="N", type=int, default=0, help="of all chance (default 0)")
+    best.add_argument("--save-model", metavar="FILE", help="write the best model (*.aucmodel)")
+    best.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = float("nan")
+    if not 0.0 < minutes < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number greater than 0; it is {text!r}")
+    return minutes
+
+
+def _folds(text: str) -> int:
+    if not text.isdigit() or not 2 <= int(text) <= 20:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 2 to 20; it is {text!r}")
+    return int(text)
 
 
 def _add_score_options(score: argparse.ArgumentParser) -> None:

@@ -378,6 +378,19 @@ def _verify(options: argparse.Namespace) -> int:
     return verify(options)
 
 
+def _best(options: argparse.Namespace) -> int:
+    from aucstudio.best_command import best
+    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input
+
+    if options.save_model == STANDARD_OUTPUT:
+        raise InputError(
+            "the results go to the standard output, so the model cannot: give --save-model a file",
+            setting="save-model",
+        )
+    refuse_own_input(options.save_model, options.data, options.project)
+    return best(options)
+
+
 def _demo(options: argparse.Namespace) -> int:
     from aucstudio.gui.pictures import save_pictures
     from aucstudio.project.examples.demo import run_demo
@@ -405,5 +418,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compare": _compare,
     "check": _check,
     "verify": _verify,
+    "best": _best,
     "demo": _demo,
 }

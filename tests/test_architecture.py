@@ -65,6 +65,7 @@ ROOMS = [
     "store",
     "work",
     "results",
+    "tournament",
     "survey",
     "geometry",
     "explain",

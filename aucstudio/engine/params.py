@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -62,6 +62,8 @@ class Param:
         For ``"choice"``: the values and what each means. A value may be None.
     from_code : tuple
         Choices for those who call the engine, which no form or help offers.
+    also : callable, optional
+        For ``"choice"``: tells of other values whether they are accepted too; no form offers them.
     words : tuple of str
         Words accepted instead of a number, such as ``"scale"``.
     multiples_of : str
@@ -85,6 +87,7 @@ class Param:
     log: bool = False
     choices: Mapping[Any, str] = dataclasses.field(default_factory=dict)
     from_code: tuple[Any, ...] = ()
+    also: Callable[[Any], bool] | None = None
     words: tuple[str, ...] = ()
     multiples_of: str = ""
     none: str = ""
@@ -129,7 +132,8 @@ class Param:
     def _holds(self, value: Any) -> bool:
         if self.kind == "choice":
             known = (*self.choices, *self.from_code)
-            return any(value is one or value == one for one in known)
+            among = any(value is one or value == one for one in known)
+            return among or (self.also is not None and self.also(value))
         if value is None:
             return bool(self.none)
         if isinstance(value, str):

@@ -38,6 +38,16 @@ def test_values_put_in_come_out(form, key):
     assert form.value() == values
 
 
+def test_a_choice_that_no_form_offers_is_kept_as_the_run_has_it(form):
+    form.set_method(METHODS["auc-ensemble"])
+    values = {**form.value(), "library": "logistic C=0.1; rankboost"}
+    form.setValue(values)
+    assert form.value() == values
+    assert form.editors["library"].currentText() == "as in the run"
+    form.setValue({**values, "library": "quick"})
+    assert form.value()["library"] == "quick"
+
+
 def test_a_setting_shows_only_where_it_means_something(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     form.show()

@@ -19,6 +19,8 @@ from aucstudio.gui.common.widgets import ElidedCombo, field_label, fields_grid, 
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiment import Band
 
+_UNLISTED = "as in the run"
+
 
 class ChoiceEditor(QComboBox):
     """A choice among declared values."""
@@ -27,10 +29,9 @@ class ChoiceEditor(QComboBox):
 
     def __init__(self, declared: Param) -> None:
         super().__init__()
-        self._values = list(declared.choices)
+        self._values: list[Any] = []
         for value, sentence in declared.choices.items():
-            self.addItem(_choice_title(value), value)
-            self.setItemData(self.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
+            self._add(value, _choice_title(value), sentence)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(lambda _index: self.edited.emit())
 
@@ -38,7 +39,14 @@ class ChoiceEditor(QComboBox):
         return self._values[self.currentIndex()]
 
     def setValue(self, value: Any) -> None:
+        if value not in self._values:  # a run has it that was not planned here
+            self._add(value, _UNLISTED, str(value))
         self.setCurrentIndex(self._values.index(value))
+
+    def _add(self, value: Any, title: str, sentence: str) -> None:
+        self._values.append(value)
+        self.addItem(title, value)
+        self.setItemData(self.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         # Scrolling the column must not change a setting on the way.

@@ -15,6 +15,7 @@ from aucstudio.project.runs.tuning import candidates
 from aucstudio.project.words import range_words, setting_words
 
 RANGE = "fpr_range"
+_NAMED = 2  # members of a list that are named
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +95,10 @@ def spelled(declared: Param, value: Any) -> str:
         return str(declared.none)
     if declared.kind == "range":
         return range_words(value)
+    if declared.also is not None and value not in declared.choices:
+        names = str(value).split("; ")
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return ", ".join(names[:_NAMED]) + more
     return setting_words(value) if isinstance(value, float) else str(declared.spell(value))
 
 

@@ -6,10 +6,10 @@ Members differ in kind rather than in settings: what they get wrong in different
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from aucstudio.engine.params import declared_params
+from aucstudio.engine.params import InvalidSetting, declared_params
 
 # Beyond so many rows a kernel method would take longer than all the others; landmarks stand in.
 _MOST_KERNEL_ROWS = 4_000
@@ -37,6 +37,14 @@ class Member:
         """Name a method, and the settings that are not as usual."""
         return cls(method, tuple(params.items()))
 
+    @property
+    def text(self) -> str:
+        """Id and settings, as :func:`read_list` reads them."""
+        from aucstudio.engine import METHODS
+
+        known = declared_params(METHODS[self.method])
+        return " ".join([self.method, *(f"{n}={known[n].spell(v)}" for n, v in self.params)])
+
 
 def titles(members: Sequence[Member]) -> dict[Member, str]:
     """Name members for people: the method, and the settings that tell it from its like."""
@@ -63,11 +71,52 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def listed(members: Iterable[Member]) -> str:
+    """Write a list of members as one text: ``logistic C=0.1; rankboost``."""
+    return "; ".join(member.text for member in members)
+
+
+def read_list(text: str) -> list[Member]:
+    """Read what :func:`listed` wrote.
+
+    Raises
+    ------
+    InvalidSetting
+        If a method or a setting is unknown, or a value out of range.
+    """
+    from aucstudio.engine import METHODS
+
+    members = []
+    for part in text.split(";"):
+        method, *settings = part.split() or [""]
+        if method not in METHODS or method == "auc-ensemble":
+            raise InvalidSetting("library", f"there is no member {method!r}")
+        known, params = declared_params(METHODS[method]), {}
+        for setting in settings:
+            name, _, value = setting.partition("=")
+            if name not in known:
+                raise InvalidSetting("library", f"{method} has no setting {name!r}")
+            params[name] = known[name].parse(value)
+        members.append(Member.of(method, **params))
+    return members
+
+
+def is_listed(text: object) -> bool:
+    """Tell whether it is a list of members, each of which exists, rather than a library's name."""
+    try:
+        return isinstance(text, str) and bool(read_list(text))
+    except InvalidSetting:
+        return False
+
+
 def library(name: str, rows: int, seed: int) -> list[Member]:
     """List the members for a table of so many rows.
 
-    ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out.
+    ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out; or
+    a list as :func:`listed` writes it.
     """
+    if is_listed(name):
+        return read_list(name)
     if name == "few":
         return [Member.of("logistic"), Member.of("auc-rls"), Member.of("rankboost", n_rounds=20)]
     members = list(_quick(rows, seed))

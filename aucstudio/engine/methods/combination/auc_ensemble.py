@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select, select_in_bags
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
-from aucstudio.engine.methods.combination._library import Member, library, titles
+from aucstudio.engine.methods.combination._library import Member, is_listed, library, titles
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.quiet import without_convergence_warnings
@@ -110,6 +110,7 @@ class AUCEnsemble(AUCClassifier):
             "thorough": "some twenty, with more settings",
         },
         from_code=("few",),
+        also=is_listed,
         grid=("quick", "thorough"),
     )
     n_folds: int = param(
@@ -138,16 +139,24 @@ class AUCEnsemble(AUCClassifier):
             advice="take the quick library, fewer folds or a sample of the rows",
         )
 
+    def take(self, known: Mapping[Task, Outcome]) -> None:
+        """Take over what was trained on the same rows and folds, which is not trained again."""
+        self._known = dict(known)
+
     def _members(self, rows: int) -> list[Member]:
         return library(self.library, rows, self.random_state)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
-        folds = _draw_folds(positive, context.groups, self.n_folds, self.random_state)
+        folds = draw_folds(positive, context.groups, self.n_folds, self.random_state)
         largest = max(folds, key=lambda fold: len(fold[0]))[0]
         estimators = _able(self._members(len(X)), *_counts(positive[largest]), X.shape[1])
         criterion = Criterion.of_range(self.fpr_range, positive)
-        board = _Board(X, positive, folds, estimators, criterion, context.monitor)
+        board = Board(X, positive, folds, estimators, criterion, context.monitor)
         tasks = [(member, k) for member in estimators for k in range(len(folds))]
+        known = self.__dict__.get("_known", {})
+        for task in [task for task in tasks if task in known]:
+            board.enter(task, known[task])
+        tasks = [task for task in tasks if task not in known]
         with contextlib.suppress(Stopped):
             for task, outcome in context.spread(board.train, tasks, board.look):
                 if board.enter(task, outcome):
@@ -156,7 +165,7 @@ class AUCEnsemble(AUCClassifier):
             raise board.why_none()
         return self._combined(board)
 
-    def _combined(self, board: _Board) -> Fit:
+    def _combined(self, board: Board) -> Fit:
         scores = board.scores()
         rng = np.random.default_rng((self.random_state, len(scores)))
         weights = np.full(len(scores), 1.0 / len(scores))
@@ -173,8 +182,20 @@ class AUCEnsemble(AUCClassifier):
         )
 
 
-class _Board:
-    """What the members have come to so far; ``train`` alone is called on other threads."""
+class Board:
+    """What the members have come to so far; ``train`` alone is called on other threads.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    criterion : Criterion
+    holds_out : bool
+        Whether there are rows to hold out.
+    ready : dict of Member to list of Scale
+        Those that are trained on all folds.
+    failed : dict of Member to str
+        Why others never will be.
+    """
 
     def __init__(
         self,
@@ -193,7 +214,7 @@ class _Board:
         self._done, self._total = 0, len(estimators) * len(folds)
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
-        self._failed: dict[Member, str] = {}
+        self.failed: dict[Member, str] = {}
         self._counted = _class_shares(positive, folds)
         self.ready: dict[Member, list[Scale]] = {}
 
@@ -219,9 +240,9 @@ class _Board:
         member, k = task
         self._done += 1
         if isinstance(outcome, Exception):
-            self._failed[member] = str(outcome) or "there is not enough memory"
+            self.failed[member] = str(outcome) or "there is not enough memory"
         elif not np.isfinite(outcome[1]).all():
-            self._failed[member] = "its scores are not finite"
+            self.failed[member] = "its scores are not finite"
         else:
             self._scorers[member][k], self._held[member][self._folds[k][1]] = outcome
         if len(self._scorers[member]) < len(self._folds):
@@ -256,11 +277,8 @@ class _Board:
 
     def scores(self) -> Array:
         """Give the held-out scores of the members that are ready on their common scale."""
-        mapped = np.empty((len(self.ready), len(self.positive)))
-        for row, member in zip(mapped, self._in_order(), strict=True):
-            for (_, held), scale in zip(self._folds, self.ready[member], strict=True):
-                row[held] = scale(self._held[member][held])
-        return mapped
+        mapped = [self.scale_up(member) for member in self._in_order()]
+        return np.array(mapped).reshape(len(mapped), len(self.positive))
 
     def _in_order(self) -> list[Member]:
         """List the members that are ready, in the order of the library, whoever was first."""
@@ -285,11 +303,22 @@ class _Board:
             area = roc.auc(self.positive, of_member)
             yield MemberShare(self._titles[member], weight, area, reached - without)
 
+    def held(self, member: Member, k: int) -> Array:
+        """Give the scores of a fold by a member that was trained without it."""
+        return self._held[member][self._folds[k][1]]
+
+    def scale_up(self, member: Member) -> Array:
+        """Give the held-out scores of all rows by a member that is ready, on the common scale."""
+        mapped = np.empty(len(self.positive))
+        for (_, held), scale in zip(self._folds, self.ready[member], strict=True):
+            mapped[held] = scale(self._held[member][held])
+        return mapped
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which members are not there, and why."""
         absent = [member for member in self._estimators if member not in self.ready]
-        reasons = {member: self._failed.get(member, "training was stopped") for member in absent}
+        reasons = {member: self.failed.get(member, "training was stopped") for member in absent}
         notes = [
             f"{self._titles[member]} takes no part: {reason}" for member, reason in reasons.items()
         ]
@@ -297,12 +326,12 @@ class _Board:
 
     def why_none(self) -> Exception:
         """Give what to raise where no member is ready."""
-        if self._failed and not self._monitor.stopped:
-            return ValueError(f"no member could be trained: {next(iter(self._failed.values()))}")
+        if self.failed and not self._monitor.stopped:
+            return ValueError(f"no member could be trained: {next(iter(self.failed.values()))}")
         return Stopped("training members")
 
 
-def _draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: int) -> Folds:
+def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: int) -> Folds:
     """Deal the rows into folds, each class evenly, groups whole; fewer where a class is small.
 
     Where no row can be held out so that both classes are left, the one fold trains on all rows.

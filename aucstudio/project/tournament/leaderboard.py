@@ -1,0 +1,144 @@
+"""What came of a tournament: its entries, with figures within the training rows and beyond."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.inference import TestResult, settled
+from aucstudio.project.runs.record import RunRecord
+
+COMBINATION = "auc-ensemble"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Entry:
+    """A method with the settings that did best, or the combination.
+
+    Attributes
+    ----------
+    method, settings : str
+    inner : float
+        The criterion on rows of the training part, held out in folds.
+    record : RunRecord or None
+        Trained on the whole training part and judged on the held-out rows, which no choice has
+        seen; None where there was no time for that.
+    seconds : float
+        What its fits took, all together.
+    criterion : Criterion
+    rank : int
+        How simple it is; 0 is the simplest.
+    """
+
+    method: str
+    settings: str
+    inner: float
+    record: RunRecord | None
+    seconds: float
+    criterion: Criterion
+    rank: int = 0
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"{self.method} ({self.settings})" if self.settings else self.method
+
+    @property
+    def outer(self) -> float:
+        """The criterion on the held-out rows; NaN without a record."""
+        if self.record is None:
+            return float("nan")
+        (split,) = self.record.splits
+        return self.criterion(split.test_positive, split.test_scores)
+
+    @property
+    def optimism(self) -> float:
+        """How much better it looked where it was chosen."""
+        return self.inner - self.outer
+
+    @property
+    def members(self) -> tuple[MemberShare, ...]:
+        """What it consists of, where it is a combination."""
+        scorer = None if self.record is None else self.record.splits[0].model.scorer
+        return scorer.members if isinstance(scorer, CombinationScorer) else ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Duel:
+    """The best entry against another one on the held-out rows.
+
+    Attributes
+    ----------
+    other : Entry
+    test : TestResult
+        The best one minus the other.
+    p : float
+        Corrected for all the others (Holm).
+    """
+
+    other: Entry
+    test: TestResult
+    p: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """The result of a tournament.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+        By falling inner criterion: the order is decided without the held-out rows.
+    duels : tuple of Duel
+    band : (float, float)
+        Of the partial AUC that is shown.
+    fpr_range : (float, float) or None
+        What was asked for; None is the AUC.
+    criterion : Criterion
+    ended : {"done", "time", "stopped"}
+    spent : float
+    fits : int
+    not_begun, failed : tuple of str
+    notes : tuple of str
+    unsaved : str
+    """
+
+    entries: tuple[Entry, ...]
+    duels: tuple[Duel, ...]
+    band: tuple[float, float]
+    fpr_range: tuple[float, float] | None
+    criterion: Criterion
+    ended: str
+    spent: float
+    fits: int
+    not_begun: tuple[str, ...]
+    failed: tuple[str, ...]
+    notes: tuple[str, ...]
+    unsaved: str = ""
+
+    @property
+    def simplest(self) -> Duel | None:
+        """The simplest entry that the held-out rows do not tell from the best, if one is simpler.
+
+        Where nothing can be tested, nothing is told apart.
+        """
+        best = self.best
+        simpler = [
+            duel
+            for duel in self.duels
+            if best is not None and duel.other.rank < best.rank and not settled(duel.p)
+        ]
+        return min(simpler, key=lambda duel: duel.other.rank, default=None)
+
+    @property
+    def best(self) -> Entry | None:
+        """The first that was judged on the held-out rows."""
+        return next((entry for entry in self.entries if entry.record is not None), None)
+
+
+def in_order(entries: list[Entry]) -> tuple[Entry, ...]:
+    """Sort by falling inner criterion; the simpler one, which comes first, wins a tie."""
+    return tuple(entries[k] for k in np.argsort([-one.inner for one in entries], kind="stable"))

@@ -1,0 +1,212 @@
+"""What a tournament says in the end, as text and as plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from aucstudio.engine.inference import settled
+from aucstudio.engine.roc import ThresholdRule
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.table import Table
+from aucstudio.project.results.documents import result_document
+from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
+from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
+
+_NONE = "–"
+
+
+def threshold_rule(board: Leaderboard) -> ThresholdRule:
+    """Say where the best model begins to call rows positive: at the end of the range."""
+    return ThresholdRule("fpr", fpr=board.band[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class OperatingPoint:
+    """A threshold on the held-out rows, with its rates there."""
+
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(board: Leaderboard) -> OperatingPoint:
+    """Place the threshold of the best model on the held-out rows."""
+    assert board.best is not None
+    assert board.best.record is not None
+    (split,) = board.best.record.splits
+    place = threshold_rule(board).place(split.test_positive, split.test_scores)
+    called = split.test_scores > place
+    tpr = float(called[split.test_positive].mean())
+    return OperatingPoint(place, float(called[~split.test_positive].mean()), tpr)
+
+
+def table_text(board: Leaderboard) -> str:
+    """Lay out the leaderboard."""
+    low, high = board.band
+    rows: list[tuple[str, ...]] = [
+        (
+            "method",
+            "chosen by",
+            "held out",
+            "optimism",
+            "AUC",
+            "95 % interval",
+            f"pAUC [{low:g}, {high:g}]",
+            "95 % interval",
+            "s",
+        )
+    ]
+    rows += [_row(entry, board) for entry in board.entries]
+    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _row(entry: Entry, board: Leaderboard) -> tuple[str, ...]:
+    seconds = f"{entry.seconds:.3g}"
+    if entry.record is None:
+        return entry.title, f"{entry.inner:.4f}", *[_NONE] * 6, seconds
+    area, part = auc_summary(entry.record), pauc_summary(entry.record, board.band)
+    figures = f"{entry.inner:.4f}", f"{entry.outer:.4f}", f"{entry.optimism:+.4f}"
+    return entry.title, *figures, *_cells(area), *_cells(part), seconds
+
+
+def _cells(found: Summary) -> tuple[str, str]:
+    return f"{found.value:.4f}", _interval(found.low, found.high)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:.3f} … {high:.3f}" if np.isfinite(low) else _NONE
+
+
+def sentences(board: Leaderboard) -> Iterator[str]:
+    """Say which model is best, what it rests on, what settles that, and what would do as well."""
+    best = board.best
+    if best is None or best.record is None:
+        yield "No method was judged on the held-out rows."
+        return
+    (split,) = best.record.splits
+    positives = int(np.count_nonzero(split.test_positive))
+    area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
+    low, high = board.band
+    yield (
+        f"The best is {best.title}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
+        f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen."
+    )
+    point = operating_point(board)
+    yield (
+        f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
+        f"{point.tpr:.3f}."
+    )
+    if best.members:
+        heavy = [m for m in best.members if m.weight >= 0.005]
+        yield "It rests on " + ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy) + "."
+    yield _what_settles(board)
+    if board.simplest is not None:
+        yield _simpler(board.simplest)
+
+
+def _figure(found: Summary) -> str:
+    return f"{found.value:.4f} ({_interval(found.low, found.high)})"
+
+
+def _what_settles(board: Leaderboard) -> str:
+    behind = [d.other.method for d in board.duels if settled(d.p) and d.test.difference > 0]
+    ahead = [d.other.method for d in board.duels if settled(d.p) and d.test.difference < 0]
+    what = "AUC" if board.fpr_range is None else "pAUC of the range"
+    if not board.duels:
+        return "No other method was judged beside it, so nothing settles that it is the best."
+    if ahead:
+        return f"On the held-out rows {listed(ahead)} has the higher {what} (paired test, Holm)."
+    if not behind:
+        return f"Nothing is settled: no paired test of the {what} tells it from another (Holm)."
+    return f"The {what} settles that it is ahead of {listed(behind)} (paired tests, Holm)."
+
+
+def _simpler(duel: Duel) -> str:
+    test = duel.test
+    if np.isfinite(test.low):
+        told = (
+            f"is within chance (difference {test.difference:+.4f}, {test.low:+.3f} … "
+            f"{test.high:+.3f}, p = {duel.p:.2g})"
+        )
+    else:
+        told = f"cannot be told apart from it: {test.reason}"
+    return f"{duel.other.title} is simpler and {told}: prefer it?"
+
+
+def remarks(board: Leaderboard) -> Iterator[str]:
+    """Say what was not done, and what the figures are worth."""
+    if board.not_begun:
+        why = "it was stopped" if board.ended == "stopped" else "the time was over"
+        count = len(board.not_begun)
+        shown = ", ".join(board.not_begun[:3]) + (", …" if count > 3 else "")
+        yield f"{count} {'was' if count == 1 else 'were'} not begun because {why}: {shown}"
+    for sentence in board.failed:
+        yield f"left out: {sentence}"
+    if any(entry.method == COMBINATION and entry.record is not None for entry in board.entries):
+        yield "the combination consists of the models of the folds, so nothing was trained twice"
+    yield from board.notes
+
+
+def best_document(board: Leaderboard, table: Table, model: str | None = None) -> dict[str, Any]:
+    """Give what ``best --json`` prints."""
+    records = [entry.record for entry in board.entries if entry.record is not None]
+    duels = {id(duel.other): duel for duel in board.duels}
+    document = {
+        **result_document(table, records, board.band),
+        "fpr_range": None if board.fpr_range is None else list(board.fpr_range),
+        "criterion": dataclasses.asdict(board.criterion),
+        "ended": board.ended,
+        "seconds": board.spent,
+        "fits": board.fits,
+        "leaderboard": [_entry_json(entry, duels.get(id(entry))) for entry in board.entries],
+        "best": None if board.best is None else _best_json(board, board.best, model),
+        "not_begun": list(board.not_begun),
+        "failed": list(board.failed),
+        "notes": list(board.notes),
+        "says": list(sentences(board)),
+    }
+    return document | ({"unsaved": board.unsaved} if board.unsaved else {})
+
+
+def _entry_json(entry: Entry, duel: Duel | None) -> dict[str, Any]:
+    return {
+        "method": entry.method,
+        "settings": entry.settings,
+        "run": None if entry.record is None else entry.record.id,
+        "inner": entry.inner,
+        "held_out": number(entry.outer),
+        "optimism": number(entry.optimism),
+        "seconds": entry.seconds,
+        "behind": None
+        if duel is None
+        else {
+            "difference": duel.test.difference,
+            "low": number(duel.test.low),
+            "high": number(duel.test.high),
+            "p": number(duel.p),
+            "settled": settled(duel.p),
+            "reason": duel.test.reason,
+        },
+    }
+
+
+def _best_json(board: Leaderboard, best: Entry, model: str | None) -> dict[str, Any]:
+    assert best.record is not None
+    simplest = board.simplest
+    return {
+        "method": best.method,
+        "settings": best.settings,
+        "run": best.record.id,
+        "threshold": dataclasses.asdict(operating_point(board)),
+        "members": [dataclasses.asdict(member) for member in best.members],
+        "simpler": None if simplest is None else simplest.other.method,
+        "model": model,
+    }

@@ -1,0 +1,320 @@
+"""A tournament: fair choices within the training rows, and an honest look beyond them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aucstudio.cli import main
+from aucstudio.engine import METHODS
+from aucstudio.engine.inference import settled
+from aucstudio.engine.methods.combination._library import Member, is_listed, listed, read_list
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.project.data.split import Validation, draw_splits
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.settings_shown import differing_settings
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.tournament import find
+from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.tournament.candidates import openers, settings_of
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.verdict import best_document, remarks, sentences, table_text
+
+QUICK = [Member.of("logistic"), Member.of("auc-rls")]
+HELD_OUT = Validation(test_size=0.3, seed=1)
+
+
+def write_table(path, rows=160, signal=1.0, seed=0, groups=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    y = signal * X[:, 0] + rng.normal(size=rows) > 0.3
+    if signal == 0.0:
+        y = rng.permutation(np.arange(rows) < rows // 2)
+    cells = [
+        [f"{v:.6f}" for v in row] + ["yes" if k else "no"] for row, k in zip(X, y, strict=True)
+    ]
+    names = ["a", "b", "c", "label"]
+    if groups is not None:
+        names.append("site")
+        cells = [[*row, f"s{k % groups}"] for k, row in enumerate(cells)]
+    path.write_text("\n".join(",".join(row) for row in [names, *cells]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("best") / "t.csv")
+
+
+@pytest.fixture(scope="module")
+def table(file):
+    return read_table(file, label="label", positive="yes")
+
+
+@pytest.fixture(scope="module")
+def board(table):
+    return find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
+
+
+class Clock:
+    """Tells zero until so many looks, and then an hour."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def __call__(self):
+        self.looks -= 1
+        return 0.0 if self.looks >= 0 else 3600.0
+
+
+def test_entries_are_the_best_of_each_method_and_their_combination(board):
+    assert {entry.method for entry in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
+    inner = [entry.inner for entry in board.entries]
+    assert inner == sorted(inner, reverse=True)
+    assert board.best is board.entries[0]
+    assert board.ended == "done"
+    assert not board.not_begun
+    assert not board.failed
+
+
+def test_a_choice_never_sees_the_held_out_rows(tmp_path, table, board):
+    """With noise in place of the held-out rows every choice stays as it was."""
+    (split,) = draw_splits(table.is_positive(), HELD_OUT, None)
+    lines = table.path.read_text().splitlines()
+    noise = np.random.default_rng(5).normal(size=(len(split.test), 3))
+    for row, values in zip(split.test, noise, strict=True):
+        label = lines[1 + row].rsplit(",", 1)[1]
+        lines[1 + row] = ",".join([*(f"{v:.6f}" for v in values), label])
+    path = tmp_path / "other.csv"
+    path.write_text("\n".join(lines) + "\n")
+    other = read_table(path, label="label", positive="yes")
+    found = find_best(other, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
+    assert [(e.title, e.inner) for e in found.entries] == [
+        (e.title, e.inner) for e in board.entries
+    ]
+    assert [e.outer for e in found.entries] != [e.outer for e in board.entries]
+
+
+def test_the_same_seed_gives_the_same_tournament(table, board):
+    again = find_best(table, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
+    assert [(e.title, e.inner, e.outer) for e in again.entries] == [
+        (e.title, e.inner, e.outer) for e in board.entries
+    ]
+    assert [d.p for d in again.duels] == [d.p for d in board.duels]
+
+
+@pytest.mark.parametrize("method", ["logistic", "auc-ensemble"])
+def test_an_entry_is_an_ordinary_run_that_can_be_made_again(table, board, method):
+    """The combination too, of whose parts nothing was trained twice."""
+    (record,) = [entry.record for entry in board.entries if entry.method == method]
+    again = execute(record.experiment, table)
+    assert not again.error
+    np.testing.assert_allclose(
+        again.splits[0].test_scores, record.splits[0].test_scores, rtol=1e-12
+    )
+    np.testing.assert_array_equal(again.splits[0].test_rows, record.splits[0].test_rows)
+
+
+def test_a_list_of_members_is_shown_in_few_words(board):
+    (record,) = [entry.record for entry in board.entries if entry.method == "auc-ensemble"]
+    members = len(record.params["library"].split("; "))
+    assert f"logistic, auc-rls and {members - 2} more" in differing_settings(record)
+
+
+def test_optimism_is_what_the_inner_figure_has_too_much(board):
+    for entry in board.entries:
+        (split,) = entry.record.splits
+        outer = board.criterion(split.test_positive, split.test_scores)
+        assert entry.optimism == pytest.approx(entry.inner - outer)
+
+
+def test_settings_are_given_up_by_thirds_and_each_is_trained_once(table, monkeypatch):
+    trained = []
+    original = find.Contest._train
+
+    def noted(self, members, folds, always=False):
+        folds = list(folds)
+        trained.extend((member, k) for member in members for k in folds)
+        original(self, members, folds, always)
+
+    monkeypatch.setattr(find.Contest, "_train", noted)
+    find_best(table, HELD_OUT, folds=4, entrants=QUICK)
+    assert len(trained) == len(set(trained))
+    drawn = [task for task in trained if task[0] not in QUICK]
+    counts = [sum(k == fold for _, k in drawn) for fold in range(4)]
+    assert counts[0] > 3 * counts[2] > 0
+    assert counts[0] >= 3 * counts[1]
+    assert counts[2] == counts[3]
+
+
+def test_when_the_time_is_over_nothing_more_begins_and_there_is_a_model(table):
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=Budget(60, clock=Clock(1)))
+    assert [entry.method for entry in board.entries] == ["logistic"]
+    assert board.best is not None
+    assert board.ended == "time"
+    assert "auc-rls" in board.not_begun
+    assert "not begun because the time was over" in " ".join(remarks(board))
+    assert "nothing settles" in " ".join(sentences(board))
+
+
+@pytest.mark.parametrize("looks", [4, 9, 15, 40, 80])
+def test_time_may_end_anywhere(table, looks):
+    budget = Budget(60, clock=Clock(looks))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
+    assert board.best is not None
+    assert board.ended == "time"
+
+
+def test_a_stop_keeps_what_is_ready_as_a_combination(table):
+    stop = []
+
+    def tell(words, share):
+        if "auc-rls" in words:
+            stop.append(words)
+
+    budget = Budget(stopped=lambda: len(stop) >= 3)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, tell=tell)
+    assert board.ended == "stopped"
+    assert board.best.method == "auc-ensemble"
+    assert board.best.members
+    assert "logistic on the held-out rows" in board.not_begun
+
+
+def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
+    board = find_best(table, HELD_OUT, entrants=QUICK, budget=Budget(stopped=lambda: True))
+    assert board.best is None
+    assert list(sentences(board)) == ["No method was judged on the held-out rows."]
+    assert best_document(board, table)["best"] is None
+
+
+def test_what_cannot_be_trained_is_left_out_and_told(table, monkeypatch):
+    def too_much(self, *_):
+        raise MemoryError
+
+    monkeypatch.setattr(METHODS["auc-rls"], "_fit", too_much)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    assert [entry.method for entry in board.entries if entry.method == "auc-rls"] == []
+    assert any(text.startswith("auc-rls: ") for text in board.failed)
+
+
+def test_groups_stay_whole(tmp_path):
+    path = write_table(tmp_path / "g.csv", groups=12)
+    table = read_table(path, label="label", positive="yes", roles={"site": "group"})
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    codes = np.arange(160) % 12
+    for entry in board.entries:
+        (split,) = entry.record.splits
+        assert not set(codes[split.train_rows]) & set(codes[split.test_rows])
+
+
+def test_too_few_rows_are_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
+    table = read_table(path, label="label", positive="yes")
+    with pytest.raises(InputError, match="tournament needs more rows"):
+        find_best(table, Validation(test_size=0.5), entrants=QUICK)
+
+
+def test_a_simpler_method_within_chance_is_offered(tmp_path):
+    table = read_table(write_table(tmp_path / "t.csv", seed=4), label="label", positive="yes")
+    board = find_best(table, HELD_OUT, folds=3, entrants=[Member.of("auc-rls"), *QUICK[:1]])
+    simplest = board.simplest
+    for duel in board.duels:
+        if simplest is not None and not settled(duel.p):
+            assert simplest.other.rank <= duel.other.rank
+    if board.best.rank > 0:
+        assert simplest is not None
+        assert "prefer it?" in list(sentences(board))[-1]
+
+
+@pytest.mark.slow
+def test_on_labels_of_chance_the_estimate_centres_on_one_half_and_nothing_is_settled(tmp_path):
+    """The inner figure of the best is too good, as it must be; the held-out one is not."""
+    inner, outer, claims = [], [], 0
+    for seed in range(24):
+        path = write_table(tmp_path / f"{seed}.csv", rows=120, signal=0.0, seed=seed)
+        table = read_table(path, label="label", positive="yes")
+        board = find_best(table, Validation(test_size=0.4, seed=seed), folds=3, entrants=QUICK)
+        inner.append(max(entry.inner for entry in board.entries))
+        outer.append(board.best.outer)
+        claims += any(settled(duel.p) for duel in board.duels)
+    error = np.std(outer, ddof=1) / np.sqrt(len(outer))
+    assert abs(np.mean(outer) - 0.5) < 3 * error
+    assert np.mean(inner) > np.mean(outer)
+    assert claims <= 4
+
+
+def test_members_are_written_and_read_back():
+    members = [
+        Member.of("logistic", C=0.1, class_weight="balanced"),
+        Member.of("svm-pauc", fpr_range=(0.0, 0.1)),
+        Member.of("rankboost"),
+    ]
+    assert read_list(listed(members)) == members
+    for wrong in ["", "nothing", "logistic D=1", "logistic C=-1", "auc-ensemble", "logistic;"]:
+        assert not is_listed(wrong)
+        with pytest.raises(InvalidSetting):
+            METHODS["auc-ensemble"](library=wrong).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_every_opener_exists_and_settings_differ_from_the_usual():
+    for rows in (100, 10_000):
+        for opener in openers(rows, 0, (0.0, 0.1)):
+            found = settings_of(opener, 0)
+            assert len(found) == len(set(found)) <= 8
+            assert opener not in found
+            for member in found:
+                METHODS[member.method](**dict(member.params))
+
+
+def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys):
+    monkeypatch.setattr(find, "openers", lambda *_: QUICK)
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    options = ["--fpr-range", "0,0.2", "--folds", "3", "--label", "label", "--positive", "yes"]
+    keep = ["--project", str(project), "--save-model", str(model), "--json"]
+    assert main(["best", str(file), *options, *keep]) == 0
+    document = json.loads(capsys.readouterr().out)
+    runs = {record.id: record for record in ProjectFile(project).runs()}
+    assert {one["run"] for one in document["leaderboard"]} == set(runs)
+    best = document["best"]
+    assert best["run"] == document["leaderboard"][0]["run"]
+    assert document["leaderboard"][0]["behind"] is None
+    saved = load_model(model)
+    (split,) = runs[best["run"]].splits
+    table = read_table(file, label="label", positive="yes")
+    called = saved.score(table)[split.test_rows] > 0
+    assert called[~split.test_positive].mean() == pytest.approx(best["threshold"]["fpr"])
+    assert best["threshold"]["fpr"] <= 0.2
+    assert called[split.test_positive].mean() == pytest.approx(best["threshold"]["tpr"])
+
+    assert main(["best", str(file), *options]) == 0
+    said = capsys.readouterr().out
+    assert "optimism" in said
+    assert "The best is " in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--minutes", "0"], "greater than 0"),
+        (["--minutes", "nan"], "greater than 0"),
+        (["--folds", "1"], "from 2 to 20"),
+        (["--fpr-range", "0.2,0.1"], "false-positive range"),
+        (["--fpr-range", "x"], "two numbers"),
+        (["--test-size", "2"], "test size"),
+        (["--save-model", "-"], "standard output"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(file, capsys, options, words):
+    assert main(["best", str(file), *options]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_the_table_of_the_leaderboard_has_a_line_an_entry(board):
+    lines = table_text(board).splitlines()
+    assert len(lines) == 2 + len(board.entries)
