@@ -202,6 +202,22 @@ def test_a_tolerance_beyond_rounding_ends_all_the_same():
     assert found.gap <= 1e-9 * found.objective
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_a_gap_that_rounding_keeps_open_ends_unconverged(C):
+    # A constant beside the risk takes the digits in which bound and objective could still meet.
+    X, positive = overlapping(60, 4)
+    hinge = PairHinge(positive)
+
+    def risk(u):
+        value, gradient = hinge(u)
+        return value + 1e6 / 3, gradient
+
+    found = minimise(X, risk, C, tol=1e-300, monitor=Monitor(), max_iter=1000)
+    assert (found.converged, found.n_iter < 200) == (False, True)
+    alone = minimise(X, hinge, C, tol=1e-9, monitor=Monitor())
+    assert_allclose(found.objective - C * 1e6 / 3, alone.objective, rtol=1e-3)
+
+
 def test_the_same_input_gives_the_same_bits():
     X, positive = overlapping(300, 10)
     one, two = (

@@ -173,6 +173,16 @@ def test_a_test_is_silent_where_fewer_than_three_rows_decide(m, n, band, reason)
     assert found.difference == pytest.approx(areas[0] - areas[1])
 
 
+def test_where_three_negatives_decide_the_few_positives_are_named():
+    # One positive of four is above all 60 negatives, or above all but one of the band's three.
+    y, a = np.arange(64) < 4, -np.arange(64.0)
+    a[1:4] = -100.0
+    b = np.where(np.arange(64) == 0, -4.5, a)  # negatives begin at -4
+    found = inference.pauc_test(y, a, b, 0.0, 0.05)
+    assert found.difference == pytest.approx(1 / 4 - 1 / 6)
+    assert found.reason == "less than one positive decides this band"
+
+
 @pytest.mark.parametrize("band", [(0.0, 0.1), (0.1, 0.4)])
 def test_a_test_of_few_rows_follows_from_the_joint_draws(band):
     y, a, b = table(10, 60, 60)

@@ -94,6 +94,12 @@ def test_a_method_is_found_by_the_name_of_its_module():
 
 
 @every_method
+def test_settings_are_given_by_name_alone(method):
+    kinds = {one.kind for one in inspect.signature(method).parameters.values()}
+    assert kinds <= {inspect.Parameter.KEYWORD_ONLY}
+
+
+@every_method
 def test_a_method_says_what_it_is(method):
     for words in (method.title, method.family, method.source, method.summary):
         assert words.strip() == words != ""

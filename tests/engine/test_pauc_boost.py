@@ -249,6 +249,16 @@ def test_rows_that_cannot_be_told_apart_are_tied_with_a_note(fpr_range):
     assert np.isfinite(twins.decision_function(x[:, None])).all()
 
 
+@pytest.mark.parametrize("n_knots", [2, 10])
+def test_a_step_that_raises_nothing_is_not_taken(n_knots):
+    # Every value has a row of either class: by symmetry any curve has the full area 1/2 of chance.
+    x = np.repeat(np.arange(20.0), 2)
+    fitted = PAUCBoost(fpr_range=(0.0, 1.0), n_knots=n_knots).fit(x[:, None], np.arange(40) % 2)
+    assert fitted.n_iter_ == 0
+    assert fitted.objective_ == -0.5
+    assert np.ptp(fitted.decision_function(x[:, None])) == 0
+
+
 @pytest.mark.parametrize("looks", [3, 20, 90, 120])
 def test_a_stop_inside_a_round_keeps_what_there_is(looks, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)

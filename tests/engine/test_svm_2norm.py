@@ -185,6 +185,13 @@ def test_too_large_kernel_matrices_are_refused(monkeypatch, shape, settings):
     assert refused.value.setting == "kernel"
 
 
+def test_the_line_search_moves_a_constant_alone():
+    # Without |w| in it this is least squares: t = sum slack closing / sum closing².
+    slack, closing = np.array([4.0, 3.0]), np.array([1.0, -0.2])
+    t = row_newton._search(slack, closing, np.ones(2), 0.0, 0.0)
+    assert t == pytest.approx((4 - 3 * 0.2) / (1 + 0.2**2), rel=1e-14)
+
+
 def test_the_line_search_crosses_pieces():
     rng = np.random.default_rng(1)
     slack, closing, costs = rng.normal(size=9), rng.normal(size=9) * 3, rng.random(9)
