@@ -36,11 +36,12 @@ Far = tuple[str, int, float, int]
 Pulse = Callable[[str, float], None]
 
 
-def learn(table: AnyTable, rows: Rows, *, keep_gaps: bool = False) -> Preparation:
-    """Learn the preprocessing on some rows of a table."""
+def learn(method: type[AUCClassifier], table: AnyTable, rows: Rows) -> Preparation:
+    """Learn the preprocessing that a method wants on some rows of a table."""
     if isinstance(table, DiskTable):
-        return learn_on_disk(table, rows, keep_gaps=keep_gaps)
-    return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps)
+        return learn_on_disk(table, rows, keep_gaps=method.takes_missing)
+    learnt = learn_preparation(in_memory(table), rows, keep_gaps=method.takes_missing)
+    return learnt.unscaled() if method.as_given else learnt
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:

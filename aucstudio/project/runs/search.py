@@ -19,10 +19,10 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
-from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.rows import learn
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
@@ -216,8 +216,7 @@ class Judge:
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._fold_of != fold, self._fold_of == fold
-            keep_gaps = self._method.takes_missing
-            learnt = learn_preparation(self._table, self._rows[train], keep_gaps=keep_gaps)
+            learnt = learn(self._method, self._table, self._rows[train])
             trained, held = (
                 (learnt.apply(self._table, self._rows[part]), self._positive[part])
                 for part in (train, test)
@@ -242,7 +241,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = learn_preparation(self._table, self._rows, keep_gaps=self._method.takes_missing)
+        prepared = learn(self._method, self._table, self._rows)
         X = prepared.apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
