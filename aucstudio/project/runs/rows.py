@@ -38,12 +38,15 @@ Pulse = Callable[[str, float], None]
 
 
 def learn(
-    table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+    method: type[AUCClassifier], table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL
 ) -> Preparation:
-    """Learn the preprocessing on some rows of a table."""
+    """Learn the preprocessing that a method wants on some rows of a table."""
+    if method.as_given:
+        choice = USUAL
     if isinstance(table, DiskTable):
-        return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
-    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps)
+        return learn_on_disk(table, rows, choice, keep_gaps=method.takes_missing)
+    learnt = learn_preparation(in_memory(table), rows, choice, keep_gaps=method.takes_missing)
+    return learnt.unscaled() if method.as_given else learnt
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:

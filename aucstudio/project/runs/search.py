@@ -20,10 +20,10 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.rows import learn
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
@@ -221,17 +221,13 @@ class Judge:
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._fold_of != fold, self._fold_of == fold
-            learnt = self._learn(self._rows[train])
+            learnt = learn(self._method, self._table, self._rows[train], self._preparation)
             trained, held = (
                 (learnt.apply(self._table, self._rows[part]), self._positive[part])
                 for part in (train, test)
             )
             self._at_hand = fold, trained, held
         return self._at_hand[1:]
-
-    def _learn(self, rows: NDArray[np.intp]) -> Preparation:
-        keep_gaps = self._method.takes_missing
-        return learn_preparation(self._table, rows, self._preparation, keep_gaps=keep_gaps)
 
     def _path(
         self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback
@@ -250,7 +246,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = self._learn(self._rows)
+        prepared = learn(self._method, self._table, self._rows, self._preparation)
         X = prepared.apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]

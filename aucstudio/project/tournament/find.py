@@ -13,6 +13,7 @@ from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.engine.methods.combination.auc_ensemble import AUCEnsemble
+from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import FILE, Validation, draw_splits, few_rows_caution
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -22,7 +23,7 @@ from aucstudio.project.runs.execute import execute_split
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import DEFAULT_BAND, check_band, plan_on
 from aucstudio.project.runs.record import DONE, RunRecord
-from aucstudio.project.runs.rows import learn, prepared
+from aucstudio.project.runs.rows import prepared
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
@@ -132,7 +133,7 @@ class _Tournament:
         check_groups(validation, table, None)
         (split,) = draw_splits(table.is_positive(), validation, table.groups)
         rows = np.flatnonzero(table.labelled())[split.train]
-        preparation = learn(table, rows)
+        preparation = learn_preparation(table, rows)
         X = prepared(preparation, table, rows)
         assert isinstance(X, np.ndarray)
         positive = table.is_positive()[split.train]
