@@ -32,6 +32,7 @@ PAGES = (
     ("feature_view", "Feature space", "features.feature_view", "FeatureView"),
     ("difference_view", "Differences", "differences.difference_view", "DifferenceView"),
     ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
+    ("calibration_view", "Calibration", "calibration.calibration_view", "CalibrationView"),
     ("model_view", "Model", "model.model_view", "ModelView"),
     ("compare_view", "Compare", "compare.compare_view", "CompareView"),
     (DATA, "Data", "data.data_view", "DataView"),

@@ -82,6 +82,7 @@ def test_the_names_that_automation_relies_on(window):
         "feature_view",
         "difference_view",
         "scores_view",
+        "calibration_view",
         "model_view",
         "compare_view",
         "data_view",

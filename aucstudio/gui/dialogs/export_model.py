@@ -16,7 +16,9 @@ from aucstudio.gui.common.widgets import dialog_buttons, label, named, primary, 
 from aucstudio.gui.dialogs.model_choice import VALIDATED, ModelChoice
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.watch import Progress
 from aucstudio.project.store.export import FORMATS, NATIVE, Format
@@ -78,7 +80,13 @@ class ExportModelDialog(QDialog):
         self.about = label("", "muted", wrap=True, name="format_about")
         self.about.setMinimumWidth(300)
         column.addWidget(self.about)
+        column.addSpacing(8)
+        column.addWidget(label("With probabilities?", "title"))
+        column.addWidget(self._make_calibration())
+        self.about_map = label("", "muted", wrap=True, name="calibration_about")
+        column.addWidget(self.about_map)
         column.addStretch(1)
+        self._on_calibration()
         self._show_about()
         return column
 
@@ -88,6 +96,29 @@ class ExportModelDialog(QDialog):
             self.format.addItem(made.title, made.key)
         self.format.currentIndexChanged.connect(self._show_about)
         return self.format
+
+    def _make_calibration(self) -> QComboBox:
+        self.calibration = named(QComboBox(), "calibration_combo", "Calibration")
+        self.calibration.addItem("No, scores alone", None)
+        for kind in KINDS:
+            self.calibration.addItem(f"{TITLES[kind]} calibration", kind)
+        scheme = self._run.record.experiment.validation.scheme
+        self.calibration.setEnabled(scheme != LEAVE_PAIR_OUT)
+        self.calibration.currentIndexChanged.connect(self._on_calibration)
+        return self.calibration
+
+    def _on_calibration(self) -> None:
+        self.choice.calibration = self.calibration.currentData()
+        if not self.calibration.isEnabled():
+            about = "Leave-pair-out holds out no rows that a map could be learnt from."
+        elif self.choice.calibration is None:
+            about = "The page Calibration tells how well probabilities of this run hold."
+        else:
+            about = (
+                "Learnt from held-out rows; the ranking stays. They hold where positives are as "
+                "frequent as in the table."
+            )
+        self.about_map.setText(about)
 
     def chosen_format(self) -> Format:
         """Give the format that is chosen."""
@@ -101,10 +132,11 @@ class ExportModelDialog(QDialog):
         save.setEnabled(self.choice.has_threshold and not self._work.busy)
 
     def _on_save(self) -> None:
-        if self.choice.kinds.checkedId() == VALIDATED:
+        is_validated = self.choice.kinds.checkedId() == VALIDATED
+        if is_validated and self.choice.calibration is None:
             self._save(self.choice.validated())
             return
-        tell(self.words, "training on all rows…")
+        tell(self.words, "learning the map…" if is_validated else "training on all rows…")
         self._work.start(None, self.choice.making())
         self._refresh()
 

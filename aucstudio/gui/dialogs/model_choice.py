@@ -24,8 +24,10 @@ from aucstudio.project.results.choosing import (
     counts_at,
 )
 from aucstudio.project.results.operating import curve_of, model_at
+from aucstudio.project.runs.calibrating import calibrated
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.take_model import rethresholded, validated_model
 
 VALIDATED, ANEW = 0, 1
@@ -54,6 +56,8 @@ class ModelChoice(QObject):
     chooser : ThresholdChooser
         Of the threshold; what is asked here is of this dialog alone, until it is used everywhere.
     target : Target
+    calibration : str or None
+        The map to probabilities that the model is to have.
     """
 
     changed = Signal()
@@ -69,6 +73,7 @@ class ModelChoice(QObject):
         split = session.focus.split if pointed else 0
         self._split = min(split, len(run.record.splits) - 1)
         self._anew: Model | None = None
+        self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, text in enumerate(self._choices()):
             self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
@@ -117,17 +122,19 @@ class ModelChoice(QObject):
 
     def making(self) -> Callable[[Callable[[Any], bool]], Model]:
         """Give what makes the chosen model, on another thread: it may have to be trained."""
+        record, calibration = self._run.record, self.calibration
         if self.kinds.checkedId() == VALIDATED:
-            model = self.validated()
-            return lambda _post: model
-        rule, table, experiment = self.threshold_rule(), self._table, self._run.record.experiment
+            model, k = self.validated(), self._split
+            return lambda _post: _calibrated(model, record, calibration, k, record.splits[k].model)
+        rule, table, experiment = self.threshold_rule(), self._table, record.experiment
         assert table is not None
 
         def make(post: Callable[[Any], bool]) -> Model:
             # Trained once: another threshold needs no other training.
             if self._anew is None:
                 self._anew = refit(experiment, table, post)
-            return rethresholded(self._anew, experiment, table, rule)
+            made = rethresholded(self._anew, experiment, table, rule)
+            return _calibrated(made, record, calibration, None, self._anew)
 
         return make
 
@@ -193,3 +200,9 @@ class ModelChoice(QObject):
             f"The {which} that was validated ({len(splits[at].train_rows):,} training rows)",
             "Trained anew on all labelled rows",
         ]
+
+
+def _calibrated(
+    model: Model, record: RunRecord, kind: str | None, split: int | None, trained: Model
+) -> Model:
+    return model if kind is None else calibrated(model, record, kind, split, trained)

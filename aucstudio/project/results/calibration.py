@@ -39,6 +39,7 @@ TITLES = {
     "beta": "Beta",
 }
 _FOLDS = 10
+_BINS, _LEAST_TOP = 40, 0.02
 _LEAST_SPLITS = 3
 _SEED = 0
 
@@ -51,7 +52,13 @@ class Judged:
     ----------
     kind : str
         Of the map; ``none`` reads the score as log-odds.
+    rows : str
+        Which rows, in words.
     probabilities : ndarray
+    edges : ndarray
+        Of the bins of a histogram of the probabilities.
+    shares : ndarray, shape (2, bins)
+        Of the positives and of the negatives that are in each.
     diagram : Reliability
     brier, log : Decomposed
     error : float
@@ -63,7 +70,10 @@ class Judged:
     """
 
     kind: str
+    rows: str
     probabilities: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    shares: NDArray[np.float64]
     diagram: Reliability
     brier: Decomposed
     log: Decomposed
@@ -111,7 +121,9 @@ def judge(
     error, reason = calibration_error(rows.positive, p)
     return Judged(
         kind,
+        rows.words(),
         p,
+        *_histogram(rows.positive, p),
         reliability(rows.positive, p),
         decompose(brier_score, rows.positive, p),
         decompose(log_score, rows.positive, p),
@@ -119,6 +131,15 @@ def judge(
         reason,
         caution(kind, rows.positive),
     )
+
+
+def _histogram(
+    positive: NDArray[np.bool_], p: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    top = min(1.0, max(_LEAST_TOP, 1.02 * float(p.max())))
+    edges = np.linspace(0.0, top, _BINS + 1)
+    classes = [p[positive], p[~positive]]
+    return edges, np.array([np.histogram(of, edges)[0] / len(of) for of in classes])
 
 
 def probabilities_of(

@@ -100,18 +100,26 @@ def learnt(kind: str, positive: NDArray[np.bool_], scores: NDArray[np.float64]) 
         raise InputError(str(error), setting="calibrate") from error
 
 
-def calibrated(model: Model, record: RunRecord, kind: str, split: int | None = None) -> Model:
+def calibrated(
+    model: Model,
+    record: RunRecord,
+    kind: str,
+    split: int | None = None,
+    trained: Model | None = None,
+) -> Model:
     """Give a model with a calibration.
 
     Parameters
     ----------
     model : Model
-        With its threshold as trained: that of a split, or one trained on all rows in the way of
-        those of the splits, whose held-out scores stand for its own.
+        That of a split, or one trained on all rows in the way of those of the splits, whose
+        held-out scores stand for its own.
     record : RunRecord
     kind : {"isotonic", "platt", "beta"}
     split : int, optional
         The split whose model it is.
+    trained : Model, optional
+        The same with its threshold as trained, if that was moved.
 
     Raises
     ------
@@ -120,6 +128,8 @@ def calibrated(model: Model, record: RunRecord, kind: str, split: int | None = N
     """
     rows = held_out(record, split)
     made = learnt(kind, rows.positive, rows.scores)
+    if trained is not None:
+        made = made.shifted(model.intercept - trained.intercept)
     return dataclasses.replace(model, calibration=made, calibrated_on=rows.words())
 
 

@@ -1,0 +1,230 @@
+"""Calibration: whether events that a run calls 30 % likely come true 30 % of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.view import View
+from aucstudio.gui.common.widgets import hint_label, make_buddy, make_combo, named
+from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
+from aucstudio.gui.pages.calibration.figures import FigureTable
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, Judged, judge
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import figure_words
+from aucstudio.project.work.job import Job, describe_failure
+
+# By run and map: its figures, or why there are none.
+Found = dict[tuple[str, str], Judged | str]
+
+
+class CalibrationView(View):
+    """Reliability diagram of the checked runs with a map, probabilities and figures.
+
+    Attributes
+    ----------
+    map_combo : QComboBox
+    before_check : QCheckBox
+    diagram : ReliabilityPlot
+    histogram : ProbabilityPlot
+    table : FigureTable
+    """
+
+    listens_to: ClassVar = {**View.listens_to, "plan_changed": "mark_stale"}
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "calibration_view", "Calibration")
+        self._known: dict[RunRecord, Found] = {}
+        self._work = Background(self, self._land, self._hear)
+        # What is known would keep another study's records in memory.
+        session.table_changed.connect(self._known.clear)
+        self._make_controls()
+        self._lay_out()
+
+    # ------------------------------------------------------------- making
+
+    def _make_controls(self) -> None:
+        self.map_combo: QComboBox = make_combo("calibration_map_combo", "Map to probabilities")
+        plain_tooltip(
+            self.map_combo,
+            "How scores become probabilities; every map rises with the score and keeps the ranking",
+        )
+        for kind, title in TITLES.items():
+            self.map_combo.addItem(title, kind)
+        self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
+        self.map_combo.currentIndexChanged.connect(self.mark_stale)
+        self.before_check = named(
+            QCheckBox("Without a map"), "calibration_before_check", "Show scores without a map"
+        )
+        plain_tooltip(self.before_check, "Dotted: the scores read as log-odds, as they stand")
+        self.before_check.toggled.connect(self.mark_stale)
+        self.controls.addWidget(make_buddy("Map", self.map_combo))
+        self.controls.addWidget(self.map_combo)
+        self.controls.addWidget(self.before_check)
+        self.controls.addStretch(1)
+
+    def _lay_out(self) -> None:
+        self.diagram, self.histogram = ReliabilityPlot(), ProbabilityPlot()
+        self.table = FigureTable()
+        self.table.chosen.connect(self._on_row)
+        self.hint = hint_label("calibration_hint")
+        self.pictures = QWidget()
+        pictures = QHBoxLayout()
+        pictures.setSpacing(12)
+        pictures.addWidget(self.diagram.plot, stretch=3)
+        pictures.addWidget(self.histogram.plot, stretch=2)
+        inside = QVBoxLayout(self.pictures)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(8)
+        inside.addLayout(pictures, stretch=1)
+        inside.addWidget(self.table)
+        column = QVBoxLayout()
+        column.addWidget(self.hint, stretch=1)
+        column.addWidget(self.pictures, stretch=1)
+        self.body.addLayout(column)
+
+    def figure(self) -> Plot:
+        return self.diagram.plot
+
+    def plots(self) -> list[Plot]:
+        return [self.diagram.plot, self.histogram.plot]
+
+    def busy(self) -> bool:
+        return self._work.busy
+
+    def figure_data(self) -> Mapping[str, Sequence[object]]:
+        lines = [
+            (run.look.name, kind, k + 1, *cells)
+            for run in self.session.checked_runs()
+            for (_, kind), one in self._found(run).items()
+            if isinstance(one, Judged)
+            for k, cells in enumerate(_bins(one))
+        ]
+        heads = ("run", "map", "bin", *_BIN_COLUMNS)
+        return {head: [line[k] for line in lines] for k, head in enumerate(heads) if lines}
+
+    # ------------------------------------------------------------- computing
+
+    def refresh(self) -> None:
+        runs = self.session.checked_runs()
+        missing = [run.record for run in runs if len(self._found(run)) < len(TITLES)]
+        key = tuple(missing)
+        if key != self._work.key:
+            self._work.drop()
+            if missing:
+                self._work.start(key, lambda post: _judge_all(missing, post))
+        self._show(runs)
+
+    def _hear(self, message: tuple[RunRecord, str, Judged | str] | None) -> None:
+        if message is not None:
+            record, kind, found = message
+            self._known.setdefault(record, {})[record.id, kind] = found
+
+    def _land(self, _key: object, job: Job[Any, Any]) -> None:
+        if job.error is not None:
+            self.sentence.setText(describe_failure(job.error)[0])
+        else:
+            self._show(self.session.checked_runs())
+
+    def _found(self, run: ShownRun) -> Found:
+        return self._known.get(run.record, {})
+
+    # ------------------------------------------------------------- showing
+
+    def _show(self, runs: Sequence[ShownRun]) -> None:
+        kind = str(self.map_combo.currentData())
+        drawn = self._judged(runs, kind)
+        self.before_check.setEnabled(kind != AS_IT_STANDS)
+        is_before = self.before_check.isChecked() and kind != AS_IT_STANDS
+        before = self._judged(runs, AS_IT_STANDS) if is_before else []
+        self.hint.setVisible(not drawn)
+        self.pictures.setVisible(bool(drawn))
+        if drawn:
+            self.diagram.show([(r.look, j) for r, j in drawn], [(r.look, j) for r, j in before])
+            found = {place: one for run in runs for place, one in self._found(run).items()}
+            chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
+            self.table.show_figures(chosen_first, found, kind)
+            self._show_one(drawn)
+        else:
+            self._show_nothing(runs, kind)
+
+    def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, Judged]]:
+        found = [(run, self._found(run).get((run.record.id, kind))) for run in runs]
+        return [(run, one) for run, one in found if isinstance(one, Judged)]
+
+    def _show_one(self, drawn: Sequence[tuple[ShownRun, Judged]]) -> None:
+        """Show the probabilities of the chosen run, or of the first; say how well they hold."""
+        chosen = [pair for pair in drawn if pair[0].record.id == self.session.selected]
+        run, one = (chosen or drawn)[0]
+        names = run.record.experiment.data.positive, run.record.splits[0].model.negative
+        self.histogram.show(one, names)
+        self.sentence.setText(_words(run, one))
+
+    def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
+        self.hint.setText("Learning the maps…" if self.busy() else "No probabilities yet")
+        reasons = [self._found(run).get((run.record.id, kind)) for run in runs]
+        told = next((reason for reason in reasons if isinstance(reason, str)), "")
+        run = self.session.run(self.session.selected)
+        why = self.why_empty(
+            None if runs else run, "scores", "calibration follows when it has ended",
+            "how well probabilities hold",
+        )  # fmt: skip
+        if runs:
+            why = f"{told[0].upper()}{told[1:]}." if told else "Learning the maps…"
+        self.sentence.setText(why)
+
+    def _on_row(self, run: str, kind: str) -> None:
+        self.map_combo.setCurrentIndex(self.map_combo.findData(kind))
+        self.session.select(run)
+
+
+_BIN_COLUMNS = ("rows", "positives", "lowest", "highest", "mean", "share", "low", "high")
+
+
+def _bins(one: Judged) -> list[tuple[Any, ...]]:
+    columns = (getattr(one.diagram, name).tolist() for name in _BIN_COLUMNS)
+    return list(zip(*columns, strict=True))
+
+
+def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> None:
+    """Judge runs with every map, and post each as it is there."""
+    for record in records:
+        for kind in TITLES:
+            found: Judged | str
+            try:
+                found = judge(record, kind, lambda: bool(post(None)))
+            except InputError as error:
+                found = str(error)
+            post((record, kind, found))
+
+
+def _words(run: ShownRun, one: Judged) -> Statement:
+    name, brier, rows = run.look.name, one.brier, one.rows
+    if one.error_reason:
+        headline = f"{name}: how far its probabilities are off cannot be told: {one.error_reason}."
+    else:
+        off = figure_words(one.error)
+        headline = f"{name}: its probabilities are {off} off the shares of positives on average."
+    is_map = one.kind != AS_IT_STANDS
+    return Statement.of(
+        headline,
+        one.caution,
+        f"Brier score {figure_words(brier.value)}, {figure_words(brier.uncertainty)} where each row "
+        "gets the share of positives.",
+        f"Of {rows}, each with a probability by a map that was learnt without it."
+        if is_map
+        else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
+        "not mean one half.",
+        "Bins hold about equally many rows; bars are Wilson's intervals of 95 %.",
+        "The probabilities hold where positives are as frequent as in these rows."
+        if is_map
+        else "",
+    )

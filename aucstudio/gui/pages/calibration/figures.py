@@ -1,0 +1,76 @@
+"""The table of figures: a line for each checked run and map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QTableView, QWidget
+
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.widgets import fit_columns, list_rows, named
+from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.results.calibration import TITLES, Judged
+from aucstudio.project.words import figure_words
+
+_HEADS = ("Run", "Map", "Brier", "Miscal.", "Discrim.", "Log", "ECE")
+_TIPS = {
+    2: "Brier score: mean squared distance of the probability from 1 for positives and 0 for "
+    "negatives; less is better",
+    3: "Miscalibration: the part of the Brier score that a better rising map would take away",
+    4: "Discrimination: what the ranking gains in the Brier score over giving each row the same "
+    "probability",
+    5: "Log score: mean of −ln of the probability given to what came true; less is better",
+    6: "Expected calibration error: mean distance of share and probability over the bins. Chance "
+    "alone keeps it above 0",
+}
+_HEIGHT = 190
+
+Found = Mapping[tuple[str, str], Judged | str]
+
+
+class FigureTable(QTableView):
+    """Figures of the checked runs with every map.
+
+    Attributes
+    ----------
+    chosen : Signal(str, str)
+        The run and the map of a line that was clicked.
+    sheet : SheetModel
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "calibration_table", "Figures of the probabilities")
+        self.sheet = SheetModel(_HEADS, _TIPS, (0, 1), self)
+        self.setModel(self.sheet)
+        list_rows(self, 26)
+        fit_columns(self, 0)
+        self.setCornerWidget(QWidget())  # else the style draws a mark of its own
+        self.setMaximumHeight(_HEIGHT)
+        self._places: list[tuple[str, str]] = []
+        self.clicked.connect(self._on_click)
+
+    def show_figures(self, runs: Sequence[ShownRun], found: Found, chosen: str) -> None:
+        """Show the figures that are there; those with the chosen map stand out."""
+        rows, self._places = [], []
+        for run in runs:
+            for kind, title in TITLES.items():
+                short = title.partition(":")[0]
+                one = found.get((run.record.id, kind))
+                if isinstance(one, Judged):
+                    cells = (run.look.name, short, *_figures(one))
+                    rows.append(Row(cells, run.look, strong=kind == chosen))
+                    self._places.append((run.record.id, kind))
+        self.sheet.show_rows(rows)
+
+    def _on_click(self, index: QModelIndex) -> None:
+        self.chosen.emit(*self._places[index.row()])
+
+
+def _figures(one: Judged) -> tuple[str, ...]:
+    brier = one.brier
+    values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
+    return tuple("–" if value != value else figure_words(value) for value in values)

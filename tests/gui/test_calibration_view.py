@@ -1,0 +1,155 @@
+"""The Calibration page, and the export of a model with probabilities."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
+
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.model_choice import ANEW, VALIDATED
+from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, judge
+from aucstudio.project.results.choosing import Target
+from aucstudio.project.store.model_file import load_model
+from tests.gui.conftest import choose, make_record, points, put, shown
+
+
+@pytest.fixture
+def session(table_session):
+    return table_session
+
+
+@pytest.fixture
+def view(session, open_view):
+    return open_view(CalibrationView, session)
+
+
+@pytest.fixture
+def folds(session):
+    return put(session, make_record(session.table, validation=Validation("folds")), "Five folds")
+
+
+def test_the_diagram_shows_what_the_estimate_says(view, folds, qtbot):
+    said = shown(view, qtbot)
+    expected = judge(folds, "platt").diagram
+    assert view.map_combo.currentData() == "platt"
+    (line,) = view.diagram.lines
+    np.testing.assert_array_equal(points(line), np.stack([expected.mean, expected.share], axis=1))
+    (whisker,) = view.diagram.whiskers
+    ends = whisker.getData()[1].reshape(-1, 2)
+    np.testing.assert_array_equal(ends, np.stack([expected.low, expected.high], axis=1))
+    assert "Five folds" in said
+    assert "Brier score" in said
+    assert "160 held-out rows" in said
+
+
+def test_maps_are_chosen_and_held_beside_the_scores_as_they_stand(view, folds, qtbot):
+    shown(view, qtbot)
+    for kind in TITLES:
+        choose(view.map_combo, kind)
+        shown(view, qtbot)
+        expected = judge(folds, kind).diagram
+        np.testing.assert_array_equal(view.diagram.lines[0].getData()[1], expected.share)
+    assert not view.diagram.before
+    choose(view.map_combo, "isotonic")
+    view.before_check.setChecked(True)
+    shown(view, qtbot)
+    before = judge(folds, AS_IT_STANDS).diagram
+    np.testing.assert_array_equal(view.diagram.before[0].getData()[1], before.share)
+
+
+def test_checked_runs_are_drawn_and_listed(view, session, folds, qtbot):
+    other = put(session, make_record(session.table, "logistic"), "Logistic")
+    shown(view, qtbot)
+    assert len(view.diagram.lines) == 2
+    assert view.table.sheet.rowCount() == 2 * len(TITLES)
+    view.table.clicked.emit(view.table.sheet.index(len(TITLES) + 1, 0))
+    assert session.selected == folds.id
+    assert view.map_combo.currentData() == list(TITLES)[1]
+    looks = session.plan.looks
+    hidden = {**looks, other.id: dataclasses.replace(looks[other.id], visible=False)}
+    session.put_plan(dataclasses.replace(session.plan, looks=hidden))
+    shown(view, qtbot)
+    assert len(view.diagram.lines) == 1
+
+
+def test_the_histogram_counts_every_row_of_the_chosen_run(view, folds, qtbot):
+    shown(view, qtbot)
+    for curve in view.histogram.curves:
+        assert curve.getData()[1].sum() == pytest.approx(1.0)
+
+
+def test_numbers_of_the_picture(view, folds, qtbot):
+    shown(view, qtbot)
+    columns = view.figure_data()
+    assert {len(values) for values in columns.values()} == {len(columns["run"])}
+    of_platt = [k for k, kind in enumerate(columns["map"]) if kind == "platt"]
+    assert sum(columns["rows"][k] for k in of_platt) == 160
+
+
+def test_a_run_without_held_out_rows_says_why(view, session, qtbot):
+    put(session, make_record(session.table, validation=Validation("leave-pair-out")))
+    assert "holds out no rows" in shown(view, qtbot)
+    assert view.hint.isVisible()
+    assert not view.pictures.isVisible()
+
+
+def test_nothing_is_promised_without_a_run(view, qtbot):
+    assert "No run yet" in shown(view, qtbot)
+    assert view.figure_data() == {}
+
+
+# ------------------------------------------------------------------ export
+
+
+@pytest.fixture
+def export(session, qtbot, answers, tmp_path):
+    """Open the dialog on the chosen run; give what saves with a choice and reads the model."""
+
+    def run(model, kind, target=None):
+        parent = QWidget()
+        qtbot.addWidget(parent)
+        dialog = ExportModelDialog(session, session.run(session.selected), parent)
+        dialog.choice.kinds.button(model).setChecked(True)
+        choose(dialog.findChild(QComboBox, "calibration_combo"), kind)
+        if target is not None:
+            dialog.choice.ask(target)
+        answers.save_path = str(tmp_path / "model.aucmodel")
+        done = []
+        dialog.accepted.connect(lambda: done.append(True))
+        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
+        qtbot.waitUntil(lambda: bool(done))
+        return load_model(tmp_path / "model.aucmodel")
+
+    return run
+
+
+@pytest.mark.parametrize("model", [VALIDATED, ANEW])
+def test_a_model_is_exported_with_probabilities(session, folds, export, model):
+    plain, made = export(model, None), export(model, "beta")
+    assert plain.calibration is None
+    assert made.calibration.kind == "beta"
+    moved = export(model, "beta", Target("fpr", 0.05))
+    assert moved.intercept != made.intercept
+    table = session.table
+    expected = made.probabilities(made.score(table))
+    assert moved.probabilities(moved.score(table)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_threshold_that_was_typed_leaves_probabilities(session, folds, export):
+    made = export(VALIDATED, "platt")
+    moved = export(VALIDATED, "platt", Target.typed(folds, 0, 0.3))
+    assert moved.intercept == pytest.approx(made.intercept - 0.3)
+    table = session.table
+    expected = made.probabilities(made.score(table))
+    assert moved.probabilities(moved.score(table)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_leave_pair_out_offers_no_probabilities(session, qtbot):
+    put(session, make_record(session.table, validation=Validation("leave-pair-out")))
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = ExportModelDialog(session, session.run(session.selected), parent)
+    assert not dialog.findChild(QComboBox, "calibration_combo").isEnabled()
