@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named
+from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy, named
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.head import Head
 from aucstudio.project.data.import_choices import ImportChoices, Part
@@ -80,6 +80,7 @@ class ImportControls(QWidget):
             )
         }
         self.skip = named(QSpinBox(), "import_skip", "Lines to skip before the table")
+        self.skip.lineEdit().setTextMargins(*FIELD_MARGINS)
         self.skip.setRange(_GUESS, _MOST_SKIPPED)
         self.skip.setValue(_GUESS)
         self.skip.valueChanged.connect(self._on_skip)
@@ -139,11 +140,8 @@ class ImportControls(QWidget):
         """Take over what was chosen before."""
         self._chosen = dict(choices.dialect)
         self._show_fields()
-
-    def forget_but(self, head: Head) -> None:
-        """Leave out what means nothing for the file that was read."""
-        meant = {*head.settings, *(["sheet"] if head.table.sheets else [])}
-        self._chosen = {part: value for part, value in self._chosen.items() if part in meant}
+        told = self._chosen.get("missing", ())
+        self.missing.setText(", ".join(told) if isinstance(told, tuple) else "")
 
     def show_head(self, head: Head) -> None:
         """Show how the file was read, and only what means something for it."""
@@ -185,9 +183,6 @@ class ImportControls(QWidget):
             self.skip.setValue(skip if isinstance(skip, int) else _GUESS)
             self.strict.setChecked(bool(self._chosen.get("strict", False)))
         self._mark(self.skip, "skip" not in self._chosen)
-        if not self.missing.hasFocus():
-            told = self._chosen.get("missing", ())
-            self.missing.setText(", ".join(told) if isinstance(told, tuple) else "")
 
     def _mark(self, field: QWidget, guessed: bool) -> None:
         """Write a guess in italics."""

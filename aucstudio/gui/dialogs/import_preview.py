@@ -93,7 +93,7 @@ class ImportPreview(QDialog):
         self._reader: HeadReader | None = None
         self._choices = ImportChoices() if choices is None else choices
         self._seen: _Seen | None = None
-        self.imports = False
+        self.imports = self._recalling = False
         self._reading = Background(self, self._on_read, self._on_progress)
         self.title = ElidedLabel(path.name)
         self.title.setProperty("role", "title")
@@ -102,7 +102,7 @@ class ImportPreview(QDialog):
         self.controls = ImportControls()
         self.sheet = ImportSheet()
         self.findings = FindingRows()
-        self.rejected = RejectedRows()
+        self.left_out = RejectedRows()
         self.caution = label("", wrap=True, name="import_caution")
         self.words = label("", "error", wrap=True, name="import_words")
         self._make_buttons()
@@ -142,7 +142,7 @@ class ImportPreview(QDialog):
         lines.setSpacing(12)
         lines.addWidget(self.caution)
         lines.addWidget(self.findings)
-        lines.addWidget(self.rejected)
+        lines.addWidget(self.left_out)
         lines.addStretch(1)
         area = named(QScrollArea(), "import_side", "What was found")
         area.setWidget(side)
@@ -178,7 +178,7 @@ class ImportPreview(QDialog):
     @property
     def busy(self) -> bool:
         """Whether the first rows are being read, or their columns summed up."""
-        return self._reading.busy or self.sheet.cards.busy or self.rejected.busy
+        return self._reading.busy or self.sheet.cards.busy or self.left_out.busy
 
     @property
     def choices(self) -> ImportChoices:
@@ -201,6 +201,7 @@ class ImportPreview(QDialog):
         if reader is None:
             return
         known = preferences().now.imports if recall else ()
+        self._recalling = recall
 
         def work(post: Post) -> _Seen:
             return _look(reader, recalled(self._path, known) or choices, post)
@@ -219,21 +220,23 @@ class ImportPreview(QDialog):
             self.facts.setText("It cannot be read so")
             self.sheet.show_table(None)
             self.findings.show_findings((), None)
-            self.rejected.show_head(None)
+            self.left_out.show_head(None)
             tell(self.caution, "")
         else:
             self._show(job.result)
         self._refresh()
 
     def _show(self, seen: _Seen) -> None:
-        head, self._choices = seen.head, seen.choices
+        head = seen.head
+        if self._recalling:  # what was chosen meanwhile is not undone by an earlier answer
+            self._recalling, self._choices = False, seen.choices
+            self.controls.choose(seen.choices)
         tell(self.words, "")
-        self.controls.choose(seen.choices)
         self.controls.show_head(head)
         self.facts.setText(_facts(head))
         self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
-        self.rejected.show_head(head)
+        self.left_out.show_head(head)
         tell(self.caution, f"{head.problem}. The whole file decides." if head.problem else "")
 
     def _complain(self, error: BaseException | None) -> None:
@@ -325,7 +328,7 @@ class ImportPreview(QDialog):
         self.imports = False
         self._reading.drop()
         self.sheet.cards.drop()
-        self.rejected.drop()
+        self.left_out.drop()
         if self._folder is not None:
             scratch.remove(self._folder)
         super().done(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from functools import partial
@@ -29,8 +30,9 @@ from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column, spell_number
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
+from aucstudio.project.survey.areas import Ranked
 from aucstudio.project.survey.classes import Classes
-from aucstudio.project.survey.summary import ColumnSummary, sum_up
+from aucstudio.project.survey.summary import Distribution, spread
 from aucstudio.project.work.job import Job
 
 ROWS = 200
@@ -45,6 +47,21 @@ _NAMES = {
 _WIDTH, _LINE = 148, 24
 _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 _LONGEST = 200
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Summary:
+    """What a card shows of a column's cells; the area is None where it has none by itself."""
+
+    distribution: Distribution
+    area: float | None
+
+    @classmethod
+    def of(cls, column: Column, classes: Classes | None) -> _Summary:
+        plain = classes is None or column.role == "label"
+        ranked = None if classes is None or plain else Ranked.of(column, classes)
+        return cls(spread(column, classes), None if ranked is None else ranked.area())
+
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -170,7 +187,7 @@ class _Cards(QHeaderView):
         self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.table: Table | None = None
         self.combos: dict[int, QComboBox] = {}
-        self.summaries: dict[int, ColumnSummary] = {}
+        self.summaries: dict[int, _Summary] = {}
         self._classes: Classes | None = None
         self._work = Background(self, self._on_summed)
         self.sectionResized.connect(lambda *_: self.place())
@@ -268,17 +285,17 @@ class _Cards(QHeaderView):
             return
         table, classes = self.table, self._classes
 
-        def work(post: Any) -> Mapping[int, ColumnSummary]:
-            found: dict[int, ColumnSummary] = {}
+        def work(post: Any) -> Mapping[int, _Summary]:
+            found: dict[int, _Summary] = {}
             for k in wanted:
                 if post(k):
                     break
-                found[k] = sum_up(table.columns[k], classes)
+                found[k] = _Summary.of(table.columns[k], classes)
             return found
 
         self._work.start((table, wanted), work)
 
-    def _on_summed(self, key: Any, job: Job[Any, Mapping[int, ColumnSummary]]) -> None:
+    def _on_summed(self, key: Any, job: Job[Any, Mapping[int, _Summary]]) -> None:
         if job.result is not None and key[0] is self.table:
             self.summaries |= job.result
             self.viewport().update()
@@ -329,7 +346,7 @@ class _Cards(QHeaderView):
             return f"{len(self.table.classes)} classes"
         if summary is None or summary.area is None:
             return f"{self.table.columns[k].distinct:,} different"
-        return f"AUC by itself {summary.area.value:.2f}"
+        return f"AUC by itself {summary.area:.2f}"
 
     def _paint_spread(self, painter: QPainter, area: QRectF, k: int) -> None:
         summary, theme = self.summaries.get(k), current_theme()

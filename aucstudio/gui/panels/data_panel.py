@@ -63,6 +63,7 @@ class DataPanel(Card):
         self.otherwise_button = named(
             QToolButton(), "read_otherwise_button", "Read the file otherwise"
         )
+        self.otherwise_button.setProperty("role", "link")
         self.otherwise_button.setText("Read it otherwise…")
         plain_tooltip(self.otherwise_button, "Its first rows, with what was guessed about them")
         self._lay_out()
