@@ -136,6 +136,16 @@ class ImportControls(QWidget):
         """The parts that are not left to be guessed."""
         return dict(self._chosen)
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is typed that has not been taken over yet."""
+        return self._typed.isActive()
+
+    def finish(self) -> None:
+        """Take over what is being typed."""
+        if self.busy:
+            self._on_missing()
+
     def choose(self, choices: ImportChoices) -> None:
         """Take over what was chosen before."""
         self._chosen = dict(choices.dialect)

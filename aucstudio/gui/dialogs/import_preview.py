@@ -178,7 +178,8 @@ class ImportPreview(QDialog):
     @property
     def busy(self) -> bool:
         """Whether the first rows are being read, or their columns summed up."""
-        return self._reading.busy or self.sheet.cards.busy or self.left_out.busy
+        parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
+        return any(part.busy for part in parts)
 
     @property
     def choices(self) -> ImportChoices:
@@ -288,6 +289,7 @@ class ImportPreview(QDialog):
     # ------------------------------------------------------------- the whole file
 
     def _on_open(self) -> None:
+        self.controls.finish()
         if self._seen is None:
             return
         self.imports = True
