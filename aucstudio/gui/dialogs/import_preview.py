@@ -140,9 +140,8 @@ class ImportPreview(QDialog):
         lines = QVBoxLayout(side)
         lines.setContentsMargins(8, 0, 4, 0)
         lines.setSpacing(12)
-        lines.addWidget(self.caution)
-        lines.addWidget(self.findings)
-        lines.addWidget(self.left_out)
+        for widget in (self.caution, self.findings, self.left_out):
+            lines.addWidget(widget, alignment=Qt.AlignmentFlag.AlignTop)
         lines.addStretch(1)
         area = named(QScrollArea(), "import_side", "What was found")
         area.setWidget(side)

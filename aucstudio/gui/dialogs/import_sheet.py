@@ -151,6 +151,7 @@ class ImportSheet(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
+        self.setCornerWidget(QWidget())  # the style's own has a frame
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
