@@ -165,8 +165,8 @@ class ImportPreview(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
-        for widget in (self.title, self.facts, self.controls):
-            layout.addWidget(widget)
+        for above in (self.title, self.facts, self.controls):
+            layout.addWidget(above)
         layout.addWidget(self.split, stretch=1)
         layout.addWidget(self.words)
         layout.addWidget(self.progress)
