@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,14 @@ from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.gui.windows import the_windows
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.readers.several import join
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.workspace import recent_files
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
+    from aucstudio.gui.dialogs.import_preview import ImportPreview
     from aucstudio.gui.main_window import MainWindow
 
 PROJECTS = "AUC Studio projects (*.aucproj)"
@@ -36,8 +40,10 @@ class Files(QObject):
     def __init__(self, window: MainWindow, session: Session, verbs: Actions) -> None:
         super().__init__(window)
         self._window, self._session, self._verbs = window, session, verbs
+        self._previewing: ImportPreview | None = None
         verbs.new_window.triggered.connect(lambda: the_windows().new(window))
         verbs.open_data.triggered.connect(self._on_open_data)
+        verbs.import_data.triggered.connect(self._on_import)
         verbs.paste_table.triggered.connect(self._on_paste)
         verbs.open_project.triggered.connect(self._on_open_project)
         verbs.recent.aboutToShow.connect(lambda: self._list_recent(verbs.recent))
@@ -56,11 +62,18 @@ class Files(QObject):
         """Begin to open a table, a project or an experiment file, by its ending."""
         self._open(str(path), kind_of(path))
 
+    def open_dropped(self, paths: Sequence[str]) -> None:
+        """Begin to open what was dropped; several tables are of one layout, and become one."""
+        if len(paths) > 1 and all(kind_of(path) == TABLE for path in paths):
+            self._open(str(join(paths)), TABLE)
+        elif paths:
+            self.open_path(paths[0])
+
     def open_example(self, key: str) -> None:
         """Begin to open an example study, and run it."""
         self._open(key, EXAMPLE)
 
-    def _open(self, path: str, kind: str) -> None:
+    def _open(self, path: str, kind: str, choices: ImportChoices | None = None) -> None:
         shown = the_windows().showing(path) if kind == PROJECT else None
         if shown is not None and shown is not self._window:
             shown.show()
@@ -68,22 +81,24 @@ class Files(QObject):
             shown.activateWindow()
             return
         if not self._session.study.runner.busy:
-            self._session.begin_open(path, kind)
+            self._session.begin_open(path, kind, choices)
             return
 
         def answered(choice: str | None) -> None:
             if choice == STOP:
                 self._session.stop()
             if choice in (GO_ON, STOP):
-                self._session.begin_open(path, kind)
-            elif choice == ELSEWHERE:
-                the_windows().new(self._window).files.begin(path, kind)
+                self._session.begin_open(path, kind, choices)
+            elif self._previewing is not None:
+                self._previewing.stay() if choice is None else self._previewing.accept()
+            if choice == ELSEWHERE:
+                the_windows().new(self._window).files.begin(path, kind, choices)
 
         self._ask("Open another study", (ELSEWHERE, "Open in a &new window"), answered)
 
-    def begin(self, path: str, kind: str) -> None:
+    def begin(self, path: str, kind: str, choices: ImportChoices | None = None) -> None:
         """Begin to open something where nothing is under way."""
-        self._session.begin_open(path, kind)
+        self._session.begin_open(path, kind, choices)
 
     def _ask(self, title: str, first: tuple[str, str] | None, answered: prompts.Answered) -> None:
         """Ask what is to become of the runs under way."""
@@ -106,9 +121,14 @@ class Files(QObject):
             self._window.messages.tell(warning)
 
     def _on_opened(self, found: Opened) -> None:
+        if self._previewing is not None and self._previewing.imports:
+            self._previewing.accept()
         self.show_opened(found)
 
     def _on_refused(self, path: str, kind: str, error: Exception) -> None:
+        if self._previewing is not None and self._previewing.imports:
+            self._previewing.refuse(error)
+            return
         self.refuse(kind, error)
 
     def refuse(self, kind: str, error: Exception) -> None:
@@ -124,6 +144,31 @@ class Files(QObject):
         path = prompts.ask_open_path(self._window, "Open a table", prompts.TABLES)
         if path:
             self._open(path, TABLE)
+
+    def _on_import(self) -> None:
+        path = prompts.ask_open_path(self._window, "Import a table", prompts.TABLES)
+        if path:
+            self.preview(Path(path))
+
+    def import_again(self) -> None:
+        """Show the first rows of the table that is open, with what was guessed about it."""
+        table = self._session.table
+        if table is not None:
+            self.preview(table.path, ImportChoices.of(table))
+
+    def preview(self, path: Path, choices: ImportChoices | None = None) -> None:
+        """Show the first rows of a file, to be imported as a person sees fit."""
+        from aucstudio.gui.dialogs.import_preview import ImportPreview
+
+        dialog = ImportPreview(self._session, path, choices, self._window)
+        dialog.asked.connect(lambda chosen: self._open(str(path), TABLE, chosen))
+        dialog.finished.connect(dialog.deleteLater)
+        self._previewing = dialog
+        dialog.finished.connect(self._on_previewed)
+        dialog.open()
+
+    def _on_previewed(self) -> None:
+        self._previewing = None
 
     def _on_paste(self) -> None:
         self._open(QGuiApplication.clipboard().text(), PASTED)

@@ -174,6 +174,7 @@ class MainWindow(QMainWindow):
         verbs.show_runs.toggled.connect(self.sides.show_runs)
         self.deck.obey(verbs)
         self.data_panel.open_asked.connect(verbs.open_data.trigger)
+        self.data_panel.import_asked.connect(self.files.import_again)
         self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
@@ -381,9 +382,9 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        urls = event.mimeData().urls()
-        if urls and urls[0].isLocalFile():
-            self.open_path(urls[0].toLocalFile())
+        self.files.open_dropped(
+            [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        )
 
 
 def _card_around(widget: QWidget) -> QWidget:

@@ -62,8 +62,9 @@ class Actions(QObject):
         self._window = window
         self.theme = "system"
         self.new_window = self._make("new_window", "&New window", Standard.New)
-        self.open_data, self.paste_table = (
+        self.open_data, self.import_data, self.paste_table = (
             self._make("open_data", "&Open table…", Standard.Open),
+            self._make("import_data", "&Import…", "Ctrl+I"),
             self._make("paste_table", "Paste &table", "Ctrl+Shift+V"),
         )
         self.open_project = self._make("open_project", "Open &project…", "Ctrl+Shift+O")
@@ -73,7 +74,7 @@ class Actions(QObject):
         # The first key of versions before, which in a text field goes to the end of the line.
         self.export_model.setShortcuts([self.export_model.shortcut(), QKeySequence("Ctrl+E")])
         self.score_table = self._make("score_table", "Score a &table…", "Ctrl+Shift+M")
-        self.export_figure = self._make("export_figure", "Save p&icture…", "Ctrl+P")
+        self.export_figure = self._make("export_figure", "Save pict&ure…", "Ctrl+P")
         self.export_figure_data = self._make(
             "export_figure_data", "Save numbers behin&d the picture…", "Ctrl+Shift+P"
         )
@@ -139,7 +140,7 @@ class Actions(QObject):
     def _fill_menus(self, window: QMainWindow) -> None:
         bar = window.menuBar()
         file = bar.addMenu("&File")
-        _add(file, self.new_window, self.open_data, self.open_project)
+        _add(file, self.new_window, self.open_data, self.import_data, self.open_project)
         self.recent = file.addMenu("Open &recent")
         self.recent.setObjectName("recent_menu")
         self.recent.setToolTipsVisible(True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.finding_rows import QUIET, FindingRows
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import (
     Card,
@@ -20,7 +21,6 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
-from aucstudio.gui.panels.finding_rows import QUIET, FindingRows
 from aucstudio.gui.panels.param_form import narrow_combo
 from aucstudio.gui.state.found import Found
 from aucstudio.gui.state.session import Session
@@ -39,6 +39,7 @@ class DataPanel(Card):
     """Shows the table of the session and changes its roles."""
 
     open_asked = Signal()
+    import_asked = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
@@ -59,7 +60,14 @@ class DataPanel(Card):
         self.columns_button = named(
             QPushButton("Columns…"), "columns_button", "Columns and their roles"
         )
+        self.otherwise_button = named(
+            QToolButton(), "read_otherwise_button", "Read the file otherwise"
+        )
+        self.otherwise_button.setProperty("role", "link")
+        self.otherwise_button.setText("Read it otherwise…")
+        plain_tooltip(self.otherwise_button, "Its first rows, with what was guessed about them")
         self._lay_out()
+        self.otherwise_button.clicked.connect(self.import_asked)
         self.open_button.clicked.connect(self.open_asked)
         self.columns_button.clicked.connect(self._on_columns)
         self.label_combo.activated.connect(self._on_label)
@@ -90,6 +98,7 @@ class DataPanel(Card):
         self.rows.addWidget(self.findings)
         self.rows.addWidget(self.notes)
         self.rows.addWidget(self.problem)
+        self.rows.addWidget(self.otherwise_button, alignment=Qt.AlignmentFlag.AlignLeft)
         self.rows.addLayout(buttons)
 
     def refresh(self) -> None:
@@ -101,6 +110,7 @@ class DataPanel(Card):
             self.label_combo,
             self.positive_combo,
             self.columns_button,
+            self.otherwise_button,
         ):
             widget.setVisible(table is not None)
         if table is None:

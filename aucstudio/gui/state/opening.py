@@ -12,11 +12,14 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import Plan, linked_settings
+from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.parquet import fingerprint
 from aucstudio.project.data.table import Table, read_table
-from aucstudio.project.errors import Cancelled
+from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.runs.experiment_file import ExperimentFile
 from aucstudio.project.runs.experiment_file import read_study as read_experiments
@@ -49,12 +52,15 @@ class Opened:
     stored : StoredStudy or None
         What a project file holds.
     experiments : ExperimentFile or None
+    choices : ImportChoices or None
+        By which the table was read, as a person asked.
     """
 
     path: Path
     table: Table | None = None
     stored: StoredStudy | None = None
     experiments: ExperimentFile | None = None
+    choices: ImportChoices | None = None
 
     def study(self, present: Plan) -> Study:
         """Make the study; its form is as in ``present`` where the file does not say."""
@@ -90,7 +96,13 @@ class Opened:
         return () if self.stored is None else self.stored.unread
 
 
-def read_file(path: str | Path, kind: str, report: Report = lambda _share, _words: False) -> Opened:
+def read_file(
+    path: str | Path,
+    kind: str,
+    report: Report = lambda _share, _words: False,
+    choices: ImportChoices | None = None,
+    known: Sequence[KnownImport] = (),
+) -> Opened:
     """Read what a study is made of.
 
     Parameters
@@ -101,15 +113,65 @@ def read_file(path: str | Path, kind: str, report: Report = lambda _share, _word
         ``TABLE``, ``PROJECT``, ``EXPERIMENTS``, ``EXAMPLE`` or ``PASTED``.
     report : callable
         Told the share read and a few words; a true answer ends it with Cancelled.
+    choices : ImportChoices, optional
+        By which a table is to be read.
+    known : sequence of KnownImport
+        What was chosen for files before; it holds again where nothing is chosen.
 
     Raises
     ------
     InputError
         If it cannot be read.
     """
-    found = _read(path, kind, report)
+    if kind == TABLE:
+        found = _read_table(Path(path), report, choices, known)
+    else:
+        found = _read(path, kind, report)
     remember_recent(found.path)
     return found
+
+
+def _read_table(
+    path: Path, report: Report, choices: ImportChoices | None, known: Sequence[KnownImport]
+) -> Opened:
+    if choices is not None:
+        table = choices.read(path, report)
+        return Opened(table.path, table, choices=choices)
+    if (before := recalled(path, known)) is None:
+        table = read_table(path, progress=report)
+        return Opened(table.path, table)
+    told = "read by what was chosen for this file before"
+    try:
+        table = before.read(path, report)
+    except InputError as error:
+        table = read_table(path, progress=report)
+        told = f"what was chosen for this file before does not fit it any more: {error}"
+    return Opened(table.path, dataclasses.replace(table, notes=(told, *table.notes)))
+
+
+def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
+    """Find what was chosen for a file before: by its path, else by its bytes; None if nothing."""
+    own = str(path.absolute())
+    if (same := next((one for one in known if one.path == own), None)) is not None:
+        return same.choices
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return None
+    alike = [one for one in known if one.size == size]
+    if not alike:
+        return None
+    sha256 = fingerprint(path, lambda _share: None)
+    return next((one.choices for one in alike if one.sha256 == sha256), None)
+
+
+def known_import(table: Table, choices: ImportChoices) -> KnownImport:
+    """Write down by which choices a table was read."""
+    try:
+        size = table.path.stat().st_size
+    except OSError:  # several files, or gone
+        size = -1
+    return KnownImport(str(table.path.absolute()), size, table.sha256, choices)
 
 
 def _read(path: str | Path, kind: str, report: Report) -> Opened:
@@ -120,9 +182,6 @@ def _read(path: str | Path, kind: str, report: Report) -> Opened:
     path = Path(path)
     if kind == PROJECT:
         return Opened(path, stored=read_stored(path))
-    if kind == TABLE:
-        table = read_table(path, progress=report)
-        return Opened(table.path, table)
 
     def read(file: str | Path, **said: Any) -> Table:
         return read_table(file, progress=report, **said)
@@ -167,13 +226,20 @@ class Opener(QObject):
         """Whether a file is being read."""
         return self._work.busy
 
-    def open(self, path: str | Path, kind: str, first: Callable[[], object]) -> None:
+    def open(
+        self,
+        path: str | Path,
+        kind: str,
+        first: Callable[[], object],
+        choices: ImportChoices | None = None,
+    ) -> None:
         """Begin to read a file; ``first`` is done before, on the same thread."""
         name = "the clipboard" if kind == PASTED else Path(path).name
+        known = preferences().now.imports
 
         def work(post: Callable[[tuple[float, str]], bool]) -> Opened:
             first()
-            found = read_file(path, kind, lambda share, words: post((share, words)))
+            found = read_file(path, kind, lambda share, words: post((share, words)), choices, known)
             if post((1.0, f"opening {name}")):
                 raise Cancelled
             return found
@@ -196,6 +262,9 @@ class Opener(QObject):
         self.words = ""
         self.changed.emit()
         if job.result is not None:
-            self.opened.emit(job.result)
+            opened: Opened = job.result
+            if opened.table is not None and opened.choices is not None:
+                preferences().note_import(known_import(opened.table, opened.choices))
+            self.opened.emit(opened)
         elif not isinstance(job.error, (Stopped, Cancelled)):
             self.refused.emit(*key, job.error)

@@ -18,6 +18,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project import typed
+from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.store.project.plan_merge import merged
@@ -25,6 +26,7 @@ from aucstudio.project.store.workspace import home
 
 _PAUSE = 500  # milliseconds after the last change: a window that is dragged is written once
 _MOST_RECENT = 6
+_MOST_IMPORTS = 30
 
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Length = Annotated[float, msgspec.Meta(gt=0.0)]
@@ -81,6 +83,24 @@ class FigureRules(msgspec.Struct, frozen=True):
     format: str = "pdf"
 
 
+class KnownImport(msgspec.Struct, frozen=True):
+    """How a file was read when a person had looked at it last.
+
+    Attributes
+    ----------
+    path : str
+    size : int
+        In bytes.
+    sha256 : str
+    choices : ImportChoices
+    """
+
+    path: str
+    size: int
+    sha256: str
+    choices: ImportChoices
+
+
 class Preferences(msgspec.Struct, frozen=True):
     """Every preference with its default.
 
@@ -100,6 +120,8 @@ class Preferences(msgspec.Struct, frozen=True):
     figure : FigureRules
     recent_methods : tuple of str
         Latest first.
+    imports : tuple of KnownImport
+        Latest first.
     """
 
     theme: Literal["system", "light", "dark"] = "system"
@@ -113,6 +135,7 @@ class Preferences(msgspec.Struct, frozen=True):
     folders: dict[str, str] = {}
     figure: FigureRules = FigureRules()
     recent_methods: tuple[str, ...] = ()
+    imports: tuple[KnownImport, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.fpr_range[0] < self.fpr_range[1]:
@@ -171,6 +194,12 @@ class PreferencesFile(QObject):
         """Put a method first among those used lately."""
         others = [known for known in self.now.recent_methods if known != method]
         self.put(recent_methods=(method, *others)[:_MOST_RECENT])
+
+    def note_import(self, known: KnownImport) -> None:
+        """Put a file first among those whose choices are kept; without any it is left out."""
+        others = [one for one in self.now.imports if one.path != known.path]
+        first = [known] if known.choices != ImportChoices() else []
+        self.put(imports=(*first, *others)[:_MOST_IMPORTS])
 
     def flush(self) -> None:
         """Have everything written when this returns."""

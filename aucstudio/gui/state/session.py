@@ -17,6 +17,7 @@ from aucstudio.gui.state.saving import Save, Saver
 from aucstudio.gui.state.session_running import SessionRunning
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs import experiment_file
 from aucstudio.project.work.place import Place
@@ -103,13 +104,15 @@ class Session(SessionRunning):
 
     # ------------------------------------------------------------- opening
 
-    def begin_open(self, path: str | Path, kind: str) -> None:
+    def begin_open(self, path: str | Path, kind: str, choices: ImportChoices | None = None) -> None:
         """Begin to open a file; one that is still being read for an earlier wish is left.
+
+        A table is read by ``choices``, else by what was chosen for it before, else by guesses.
 
         ``opened`` or ``refused`` tell what came of it; until then everything stays.
         """
         self.keep_plan()
-        self.opener.open(path, kind, self._keeper.wait)
+        self.opener.open(path, kind, self._keeper.wait, choices)
 
     def open_data(self, path: str | Path) -> Table:
         """Import a table and make it the data of a new study; returns when it is there.

@@ -99,14 +99,13 @@ def sum_up(
 ) -> ColumnSummary:
     """Sum up a column; ``stop`` is called now and then and may raise."""
     names = () if classes is None or column.role == "label" else classes.names
+    masks = _masks(column, classes)
     everybody = np.ones(len(column.values), dtype=bool)
-    masks = [] if classes is None or not names else [classes.positive, classes.negative]
     groups = {}
     for name, mask in zip(("All rows", *names), (everybody, *masks), strict=True):
         stop()
         groups[name] = _figures(column, mask)
-    spread = _texts if column.kind == "text" else _numbers
-    distribution = spread(column, masks or [everybody], stop)
+    distribution = spread(column, classes, stop)
     stop()
     ranked = None if classes is None or not names else Ranked.of(column, classes, stop)
     stop()
@@ -121,6 +120,21 @@ def sum_up(
         None if ranked is None else roc.roc_curve(ranked.positive, ranked.scores),
         ranked is not None and ranked.by_share,
     )
+
+
+def spread(
+    column: Column, classes: Classes | None, stop: Callable[[], object] = lambda: None
+) -> Distribution:
+    """Tell how the cells of each class are spread, or all where there are no classes."""
+    everybody = np.ones(len(column.values), dtype=bool)
+    found = _texts if column.kind == "text" else _numbers
+    return found(column, _masks(column, classes) or [everybody], stop)
+
+
+def _masks(column: Column, classes: Classes | None) -> list[Mask]:
+    if classes is None or column.role == "label":
+        return []
+    return [classes.positive, classes.negative]
 
 
 def _figures(column: Column, mask: Mask) -> Figures:

@@ -1,0 +1,364 @@
+"""A file before it is imported: its first rows as they will be read, guesses to set right."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.finding_rows import FindingRows
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import (
+    ElidedLabel,
+    dialog_buttons,
+    label,
+    named,
+    primary,
+    tell,
+)
+from aucstudio.gui.dialogs.import_controls import ImportControls
+from aucstudio.gui.dialogs.import_rejected import RejectedRows
+from aucstudio.gui.dialogs.import_sheet import ImportSheet
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.opening import recalled
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.gui.state.session import Session
+from aucstudio.project import scratch
+from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.head import Head, HeadReader
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.readers.registry import BY_KEY
+from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.work.job import Job, describe_failure
+
+_SIZE, _MARGIN = QSize(1180, 760), 40
+_SIDE = 300
+_STEPS = 1000
+
+Post = Callable[[tuple[float | None, str]], bool]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Seen:
+    """The first rows, what was found in them, and by which choices they were read."""
+
+    head: Head
+    findings: tuple[Finding, ...]
+    choices: ImportChoices
+
+
+class ImportPreview(QDialog):
+    """Shows the first rows of a file, reads them again by what is chosen, and has it imported.
+
+    Signals
+    -------
+    asked(ImportChoices)
+        The whole file is to be opened by these choices.
+
+    Attributes
+    ----------
+    imports : bool
+        Whether the whole file is being opened for this dialog.
+    """
+
+    asked = Signal(object)
+
+    def __init__(
+        self,
+        session: Session,
+        path: Path,
+        choices: ImportChoices | None,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("import_dialog")
+        self.setWindowTitle(f"Import {path.name}")
+        self._session, self._path, self._given = session, path, choices
+        self._folder: Path | None = None
+        self._reader: HeadReader | None = None
+        self._choices = ImportChoices() if choices is None else choices
+        self._seen: _Seen | None = None
+        self.imports = self._recalling = False
+        self._reading = Background(self, self._on_read, self._on_progress)
+        self.title = ElidedLabel(path.name)
+        self.title.setProperty("role", "title")
+        plain_tooltip(self.title, str(path))
+        self.facts = label("", "muted", wrap=True, name="import_facts")
+        self.controls = ImportControls()
+        self.sheet = ImportSheet()
+        self.findings = FindingRows()
+        self.left_out = RejectedRows()
+        self.caution = label("", wrap=True, name="import_caution")
+        self.words = label("", "error", wrap=True, name="import_words")
+        self._make_buttons()
+        self._lay_out()
+        self.controls.changed.connect(self._on_control)
+        self.sheet.role_chosen.connect(self._on_role)
+        self.findings.asked.connect(self._on_action)
+        session.opener.changed.connect(self._on_opener)
+        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(_MARGIN, _MARGIN)))
+        self._begin()
+
+    # ------------------------------------------------------------- assembly
+
+    def _make_buttons(self) -> None:
+        self.open_button = primary(named(QPushButton("&Open"), "import_open", "Open the file so"))
+        self.guess_button = named(
+            QPushButton("&Guess everything"), "import_guess", "Forget all choices, and guess"
+        )
+        self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="import")
+        self.buttons.addButton(self.guess_button, QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.guess_button.setAutoDefault(False)
+        self.open_button.setDefault(True)
+        self.open_button.clicked.connect(self._on_open)
+        self.guess_button.clicked.connect(self._on_guess)
+        self.buttons.rejected.connect(self.reject)
+        self.bar = named(QProgressBar(), "import_progress", "Progress of the import")
+        self.bar.setTextVisible(False)
+        self.doing = label("", "muted", name="import_doing")
+        self.cancel = named(QPushButton("Ca&ncel"), "import_cancel", "Cancel the import")
+        self.cancel.clicked.connect(self._on_cancel)
+
+    def _lay_out(self) -> None:
+        side = QWidget()
+        lines = QVBoxLayout(side)
+        lines.setContentsMargins(8, 0, 4, 0)
+        lines.setSpacing(12)
+        for widget in (self.caution, self.findings, self.left_out):
+            lines.addWidget(widget, alignment=Qt.AlignmentFlag.AlignTop)
+        lines.addStretch(1)
+        area = named(QScrollArea(), "import_side", "What was found")
+        area.setWidget(side)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.split = named(
+            QSplitter(Qt.Orientation.Horizontal), "import_split", "Rows and findings"
+        )
+        self.split.addWidget(self.sheet)
+        self.split.addWidget(area)
+        self.split.setStretchFactor(0, 1)
+        self.split.setCollapsible(0, False)
+        self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
+        self.progress = QWidget()
+        row = QHBoxLayout(self.progress)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.bar, stretch=1)
+        row.addWidget(self.doing)
+        row.addWidget(self.cancel)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        for above in (self.title, self.facts, self.controls):
+            layout.addWidget(above)
+        layout.addWidget(self.split, stretch=1)
+        layout.addWidget(self.words)
+        layout.addWidget(self.progress)
+        layout.addWidget(self.buttons)
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def busy(self) -> bool:
+        """Whether the first rows are being read, or their columns summed up."""
+        parts = (self.controls, self._reading, self.sheet.cards, self.left_out)
+        return any(part.busy for part in parts)
+
+    @property
+    def choices(self) -> ImportChoices:
+        """What is chosen at present."""
+        return dataclasses.replace(self._choices, dialect=self.controls.chosen)
+
+    def _begin(self) -> None:
+        self.controls.choose(self._choices)
+        try:
+            self._folder = scratch.make_folder()
+        except InputError as error:
+            self._complain(error)
+            return
+        self._reader = HeadReader(self._path, self._folder)
+        self._read(recall=self._given is None)
+
+    def _read(self, *, recall: bool = False) -> None:
+        """Read the first rows by what is chosen; of several wishes the latest counts."""
+        reader, choices = self._reader, self.choices
+        if reader is None:
+            return
+        known = preferences().now.imports if recall else ()
+        self._recalling = recall
+
+        def work(post: Post) -> _Seen:
+            return _look(reader, recalled(self._path, known) or choices, post)
+
+        self.facts.setText("Reading the first rows…")
+        self._reading.start(choices, work)
+        self._refresh()
+
+    def _on_progress(self, message: tuple[float | None, str]) -> None:
+        self.facts.setText(f"{message[1].capitalize()}…")
+
+    def _on_read(self, _key: object, job: Job[Any, _Seen]) -> None:
+        self._seen = job.result
+        if job.result is None:
+            self._complain(job.error)
+            self.facts.setText("It cannot be read so")
+            self.sheet.show_table(None)
+            self.findings.show_findings((), None)
+            self.left_out.show_head(None)
+            tell(self.caution, "")
+        else:
+            self._show(job.result)
+        self._refresh()
+
+    def _show(self, seen: _Seen) -> None:
+        head = seen.head
+        if self._recalling:  # what was chosen meanwhile is not undone by an earlier answer
+            self._recalling, self._choices = False, seen.choices
+            self.controls.choose(seen.choices)
+        tell(self.words, "")
+        self.controls.show_head(head)
+        self.facts.setText(_facts(head))
+        self.sheet.show_table(head.table)
+        self.findings.show_findings(seen.findings, head.table)
+        self.left_out.show_head(head)
+        tell(self.caution, f"{head.problem}. The whole file decides." if head.problem else "")
+
+    def _complain(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, (Stopped, Cancelled)):
+            assert isinstance(error, Exception)
+            tell(self.words, describe_failure(error)[0], "error")
+
+    def _refresh(self) -> None:
+        opening = self.imports
+        self.progress.setVisible(opening)
+        for widget in (self.controls, self.sheet, self.findings, self.guess_button):
+            widget.setEnabled(not opening)
+        self.open_button.setEnabled(
+            not opening and not self._reading.busy and self._seen is not None
+        )
+
+    # ------------------------------------------------------------- choices
+
+    def _on_control(self) -> None:
+        self._read()
+
+    def _on_role(self, name: str, role: str | None) -> None:
+        roles = {one: given for one, given in self._choices.roles.items() if one != name}
+        if role == "label":  # there is one only
+            roles = {one: given for one, given in roles.items() if given != "label"}
+        if role is not None:
+            roles[name] = role
+        self._choices = dataclasses.replace(self._choices, roles=roles)
+        self._read()
+
+    def _on_action(self, change: dict[str, Any], _undo: str) -> None:
+        """Do what a finding suggests."""
+        now = self._choices
+        ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
+        self._choices = dataclasses.replace(
+            now,
+            roles={**now.roles, **ignored, **change.get("roles", {})},
+            absent={**now.absent, **change.get("absent", {})},
+            same={**now.same, **change.get("same", {})},
+            merge=now.merge or bool(change.get("merge", False)),
+        )
+        self._read()
+
+    def _on_guess(self) -> None:
+        self._choices = ImportChoices()
+        self.controls.choose(self._choices)
+        self._read()
+
+    # ------------------------------------------------------------- the whole file
+
+    def _on_open(self) -> None:
+        self.controls.finish()
+        if self._seen is None:
+            return
+        self.imports = True
+        self._on_opener()
+        names = (column.name for column in self._seen.head.table.columns)
+        self.asked.emit(self.choices.among(names))
+        self._on_opener()
+
+    def _on_opener(self) -> None:
+        opener = self._session.opener
+        if not self.imports:
+            return
+        self.bar.setRange(0, 0 if opener.fraction is None else _STEPS)
+        self.bar.setValue(round(_STEPS * (opener.fraction or 0.0)))
+        self.doing.setText(opener.words)
+        self._refresh()
+
+    def _on_cancel(self) -> None:
+        self._session.opener.cancel()
+        self.stay()
+
+    def refuse(self, error: Exception) -> None:
+        """Say why the whole file could not be opened so."""
+        self.stay()
+        self._complain(error)
+
+    def stay(self) -> None:
+        """Go on choosing: the file is not opened after all."""
+        self.imports = False
+        self._refresh()
+
+    # ------------------------------------------------------------- Qt
+
+    def done(self, result: int) -> None:
+        """Drop what is under way, and leave."""
+        if self.imports and result == QDialog.DialogCode.Rejected:
+            self._session.opener.cancel()
+        self.imports = False
+        self._reading.drop()
+        self.sheet.cards.drop()
+        self.left_out.drop()
+        if self._folder is not None:
+            scratch.remove(self._folder)
+        super().done(result)
+
+
+def _look(reader: HeadReader, choices: ImportChoices, post: Post) -> _Seen:
+    from aucstudio.project.data.findings.find import find
+
+    head = reader.read(choices, lambda share, words: post((share, words)))
+
+    def go_on(share: float) -> None:
+        if post((share, "looking for what changes results")):
+            raise Cancelled
+
+    return _Seen(head, ranked(find(head.table, go_on)), choices)
+
+
+def _facts(head: Head) -> str:
+    table = head.table
+    title = BY_KEY[table.format].title
+    parts = [title[:1].upper() + title[1:]]
+    if table.dialect.sheet:
+        parts.append(f"{table.dialect.sheet!r} of {len(table.sheets):,}")
+    if head.files > 1:
+        parts.append(f"the first of {head.files:,} files of one layout")
+    parts.append(f"{len(table.columns):,} columns")
+    rows = f"{table.rows:,} row{'' if table.rows == 1 else 's'}"
+    if head.whole:
+        return " · ".join([*parts, rows])
+    return " · ".join(
+        [*parts, f"from the first {rows}; guesses are made again from the whole file"]
+    )

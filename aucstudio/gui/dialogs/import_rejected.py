@@ -1,0 +1,105 @@
+"""The rows that cannot be read: where, why, and all of them as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+
+from aucstudio.gui.common import prompts
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import label, named, tell
+from aucstudio.gui.state.background import Background
+from aucstudio.project.data.head import Head
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.rejected_export import write_rejected
+from aucstudio.project.errors import InputError
+from aucstudio.project.store.files import refuse_own_input
+from aucstudio.project.work.job import Job, describe_failure
+
+_CSV = "CSV (*.csv)"
+_MOST_LINES = 8
+
+
+class RejectedRows(QWidget):
+    """Lists rows that are left out; hidden where there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("import_rejected")
+        self._table: Table | None = None
+        self._writing = Background(self, self._on_written)
+        self.heading = label("", "heading", wrap=True, name="import_rejected_heading")
+        self.rows = named(QListWidget(), "import_rejected_rows", "Rows that are left out")
+        self.rows.setWordWrap(True)
+        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.export = named(
+            QPushButton("E&xport…"), "import_rejected_export", "Export the rows that are left out"
+        )
+        self.export.setAutoDefault(False)
+        plain_tooltip(self.export, "Line, reason and text of all such rows of the file, as CSV")
+        self.told = label("", "muted", wrap=True, name="import_rejected_told")
+        self.export.clicked.connect(self._on_export)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(8)
+        lines.addWidget(self.heading)
+        lines.addWidget(self.rows)
+        lines.addWidget(self.export, alignment=Qt.AlignmentFlag.AlignLeft)
+        lines.addWidget(self.told)
+
+    @property
+    def busy(self) -> bool:
+        """Whether rows are being written."""
+        return self._writing.busy
+
+    def drop(self) -> None:
+        """Leave what is being written."""
+        self._writing.drop()
+
+    def show_head(self, head: Head | None) -> None:
+        """Show the rows that are left out of the first ones."""
+        self._table = None if head is None else head.table
+        tell(self.told, "")
+        self.rows.clear()
+        if head is None or not head.table.rejected_rows:
+            self.hide()
+            return
+        count = head.table.rejected_rows
+        where = "" if head.whole else " among the first"
+        self.heading.setText(f"{count:,} row{'' if count == 1 else 's'} left out{where}".upper())
+        for row in head.table.rejected:
+            self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
+        lines = min(_MOST_LINES, self.rows.count())
+        self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
+        # Rows of a packed file or a workbook have no line of their own to be copied.
+        self.export.setVisible(head.table.format == "csv" and head.files == 1)
+        self.show()
+
+    def _on_export(self) -> None:
+        table = self._table
+        assert table is not None
+        suggested = str(table.path.with_name(f"{table.path.stem}-rejected.csv"))
+        path = prompts.ask_save_path(self, "Export the rows left out", suggested, _CSV)
+        if not path:
+            return
+        try:
+            target = prompts.with_ending(path, ".csv")
+            refuse_own_input(target, table.path)
+        except InputError as error:
+            tell(self.told, str(error), "error")
+            return
+        tell(self.told, "Writing…")
+        self.export.setEnabled(False)
+        self._writing.start(target, lambda _post: write_rejected(table, target))
+
+    def _on_written(self, target: Path, job: Job[Any, int]) -> None:
+        self.export.setEnabled(True)
+        if job.result is None:
+            assert isinstance(job.error, Exception)
+            tell(self.told, describe_failure(job.error)[0], "error")
+        else:
+            plural = "" if job.result == 1 else "s"
+            tell(self.told, f"{job.result:,} row{plural} of the whole file written to {target}")

@@ -1,0 +1,373 @@
+"""The first rows of a file, and above each column what it is read as and what it is for."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
+
+from aucstudio.gui.common.plain import plain_tooltip, tip_text
+from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.widgets import ElidedCombo, named
+from aucstudio.gui.state.background import Background
+from aucstudio.project.data.columns import ROLES, Column, spell_number
+from aucstudio.project.data.import_choices import role_is_guess
+from aucstudio.project.data.table import Table
+from aucstudio.project.survey.areas import Ranked
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.summary import Distribution, spread
+from aucstudio.project.work.job import Job
+
+ROWS = 200
+_NAMES = {
+    "number": "Number",
+    "category": "Category",
+    "label": "Label",
+    "group": "Group",
+    "id": "Identifier",
+    "ignore": "Ignore",
+}
+_WIDTH, _LINE = 148, 24
+_PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
+_LONGEST = 200
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Summary:
+    """What a card shows of a column's cells; the area is None where it has none by itself."""
+
+    distribution: Distribution
+    area: float | None
+
+    @classmethod
+    def of(cls, column: Column, classes: Classes | None) -> _Summary:
+        plain = classes is None or column.role == "label"
+        ranked = None if classes is None or plain else Ranked.of(column, classes)
+        return cls(spread(column, classes), None if ranked is None else ranked.area())
+
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _Rows(QAbstractTableModel):
+    """Cells as they will be read; what is missing is empty."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.table: Table | None = None
+
+    def show_table(self, table: Table | None) -> None:
+        self.beginResetModel()
+        self.table = table
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
+        return 0 if self.table is None or parent.isValid() else min(ROWS, self.table.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if self.table is None or parent.isValid() else len(self.table.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        assert self.table is not None
+        column = self.table.columns[index.column()]
+        cell = column.values[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _cell(column, cell)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            right = column.kind == "number"
+            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ForegroundRole and (
+            column.role == "ignore" or not _cell(column, cell)
+        ):
+            return QColor(current_theme().muted)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if self.table is None:
+            return None
+        if orientation == Qt.Orientation.Vertical:
+            return (
+                str(self.table.file_rows[section]) if role == Qt.ItemDataRole.DisplayRole else None
+            )
+        column = self.table.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.name
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip_text(column.why or f"{column.name}: {kind_words(column)}")
+        return None
+
+
+def _cell(column: Column, cell: Any) -> str:
+    if column.kind == "number":
+        return "" if math.isnan(cell) else spell_number(cell)
+    return "" if cell is None else str(cell)[:_LONGEST]
+
+
+def kind_words(column: Column) -> str:
+    """Say what the cells of a column were read as."""
+    if column.is_date:
+        return "date"
+    return "numbers" if column.kind == "number" else "text"
+
+
+class ImportSheet(QTableView):
+    """The first rows under the cards of their columns.
+
+    Signals
+    -------
+    role_chosen(str, object)
+        A column, and the role it is given; None to have it guessed again.
+    """
+
+    role_chosen = Signal(str, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "import_table", "First rows as they will be read")
+        self.rows = _Rows(self)
+        self.setModel(self.rows)
+        self.cards = _Cards(self)
+        self.setHorizontalHeader(self.cards)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerWidget(QWidget())  # the style's own has a frame
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().setDefaultSectionSize(scaled(_LINE))
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setHighlightSections(False)
+        self.horizontalScrollBar().valueChanged.connect(lambda _value: self.cards.place())
+        self.cards.role_chosen.connect(self.role_chosen)
+
+    def show_table(self, table: Table | None) -> None:
+        """Show other rows."""
+        across = self.horizontalScrollBar().value()
+        self.rows.show_table(table)
+        self.cards.show_table(table)
+        self.horizontalScrollBar().setValue(across)
+        self.cards.place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.cards.place()
+
+
+class _Cards(QHeaderView):
+    """Above each column: its name, role, kind, gaps, area by itself, and distribution by class.
+
+    Lists of roles are made for the columns in sight alone: a table may have very many.
+    """
+
+    role_chosen = Signal(str, object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        named(self, "import_columns", "Columns")
+        self.setDefaultSectionSize(scaled(_WIDTH))
+        self.setHighlightSections(False)
+        self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.table: Table | None = None
+        self.combos: dict[int, QComboBox] = {}
+        self.summaries: dict[int, _Summary] = {}
+        self._classes: Classes | None = None
+        self._work = Background(self, self._on_summed)
+        self.sectionResized.connect(lambda *_: self.place())
+
+    @property
+    def busy(self) -> bool:
+        """Whether columns are being summed up."""
+        return self._work.busy
+
+    def drop(self) -> None:
+        """Leave what is being summed up."""
+        self._work.drop()
+
+    def show_table(self, table: Table | None) -> None:
+        self._work.drop()
+        self.table = table
+        self._classes = None if table is None else Classes.of(table)
+        self.summaries = {}
+        count = 0 if table is None else len(table.columns)
+        for k in [k for k in self.combos if k >= count]:
+            gone = self.combos.pop(k)
+            gone.hide()
+            gone.deleteLater()
+        for k, combo in self.combos.items():
+            self._fill(k, combo)
+        self.place()
+
+    def sizeHint(self) -> QSize:
+        line = self.fontMetrics().height()
+        height = 2 * _PAD + 3 * line + scaled(_COMBO) + scaled(_SPREAD) + 4 * _GAP
+        return QSize(super().sizeHint().width(), height)
+
+    # ------------------------------------------------------------- lists of roles
+
+    def _in_sight(self) -> range:
+        if self.table is None or not self.table.columns:
+            return range(0)
+        first, last = self.logicalIndexAt(0), self.logicalIndexAt(self.viewport().width() - 1)
+        return range(max(0, first), (len(self.table.columns) if last < 0 else last + 1))
+
+    def place(self) -> None:
+        """Put the lists of roles where their columns are, and sum these up."""
+        seen = self._in_sight()
+        for k in set(self.combos) - set(seen):
+            self.combos[k].hide()
+        before: QWidget | None = None
+        for k in seen:
+            combo = self.combos.get(k) or self._make(k)
+            combo.setGeometry(
+                self.sectionViewportPosition(k) + _PAD,
+                _PAD + self.fontMetrics().height() + _GAP,
+                max(0, self.sectionSize(k) - 2 * _PAD),
+                scaled(_COMBO),
+            )
+            combo.show()
+            if before is not None:
+                QWidget.setTabOrder(before, combo)
+            before = combo
+        self._sum_up(seen)
+
+    def _make(self, k: int) -> QComboBox:
+        combo = ElidedCombo(self.viewport())
+        combo.setObjectName(f"import_role_{k}")
+        combo.activated.connect(partial(self._on_role, k))
+        self.combos[k] = combo
+        self._fill(k, combo)
+        return combo
+
+    def _fill(self, k: int, combo: QComboBox) -> None:
+        assert self.table is not None
+        column = self.table.columns[k]
+        guessed = role_is_guess(self.table, column)
+        with QSignalBlocker(combo):
+            combo.clear()
+            words = _NAMES.get(column.role, column.role.capitalize())
+            combo.addItem(f"Guess: {words}" if guessed else "Guess", None)
+            for role in ROLES:
+                combo.addItem(_NAMES.get(role, role.capitalize()), role)
+            combo.setCurrentIndex(0 if guessed else combo.findData(column.role))
+        font = combo.font()
+        font.setItalic(guessed)
+        combo.setFont(font)
+        combo.setAccessibleName(f"Role of {column.name}")
+        plain_tooltip(combo, column.why or f"What {column.name} is used for")
+
+    def _on_role(self, k: int, place: int) -> None:
+        assert self.table is not None
+        self.role_chosen.emit(self.table.columns[k].name, self.combos[k].itemData(place))
+
+    # ------------------------------------------------------------- figures
+
+    def _sum_up(self, seen: range) -> None:
+        wanted = tuple(k for k in seen if k not in self.summaries)
+        if not wanted or self.table is None or self._work.key == (self.table, wanted):
+            return
+        table, classes = self.table, self._classes
+
+        def work(post: Any) -> Mapping[int, _Summary]:
+            found: dict[int, _Summary] = {}
+            for k in wanted:
+                if post(k):
+                    break
+                found[k] = _Summary.of(table.columns[k], classes)
+            return found
+
+        self._work.start((table, wanted), work)
+
+    def _on_summed(self, key: Any, job: Job[Any, Mapping[int, _Summary]]) -> None:
+        if job.result is not None and key[0] is self.table:
+            self.summaries |= job.result
+            self.viewport().update()
+
+    # ------------------------------------------------------------- painting
+
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N803
+        if self.table is None or logicalIndex >= len(self.table.columns):
+            return
+        theme, column = current_theme(), self.table.columns[logicalIndex]
+        metrics, line = self.fontMetrics(), self.fontMetrics().height()
+        inner = rect.adjusted(_PAD, _PAD, -_PAD, -_PAD)
+        painter.save()
+        painter.fillRect(rect, QColor(theme.card))
+        painter.setPen(QColor(theme.line))
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        muted = column.role == "ignore"
+        font = painter.font()
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.muted if muted else theme.text))
+        name = painter.fontMetrics().elidedText(
+            column.name, Qt.TextElideMode.ElideMiddle, inner.width()
+        )
+        painter.drawText(QRect(inner.left(), inner.top(), inner.width(), line), 0, name)
+        font.setBold(False)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.muted))
+        top = inner.top() + line + scaled(_COMBO) + 2 * _GAP
+        for words in (self._kind_line(column), self._area_line(logicalIndex)):
+            told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width())
+            painter.drawText(QRect(inner.left(), top, inner.width(), line), 0, told)
+            top += line
+        self._paint_spread(
+            painter, QRectF(inner.left(), top + _GAP, inner.width(), scaled(_SPREAD)), logicalIndex
+        )
+        painter.restore()
+
+    def _kind_line(self, column: Column) -> str:
+        gaps = f"{column.missing:,} missing" if column.missing else "no gaps"
+        return f"{kind_words(column)} · {gaps}"
+
+    def _area_line(self, k: int) -> str:
+        assert self.table is not None
+        summary = self.summaries.get(k)
+        if self.table.columns[k].role == "label":
+            return f"{len(self.table.classes)} classes"
+        if summary is None or summary.area is None:
+            return f"{self.table.columns[k].distinct:,} different"
+        return f"AUC by itself {summary.area:.2f}"
+
+    def _paint_spread(self, painter: QPainter, area: QRectF, k: int) -> None:
+        summary, theme = self.summaries.get(k), current_theme()
+        if summary is None or not summary.distribution.shares.size:
+            return
+        shares = summary.distribution.shares
+        bars = shares.shape[1]
+        tallest = float(shares.max()) or 1.0
+        by_class = shares.shape[0] == 2
+        colours = [theme.positive, theme.negative] if by_class else [theme.neutral]
+        width = area.width() / bars
+        painter.setPen(Qt.PenStyle.NoPen)
+        for group, told in reversed(list(enumerate(colours))):
+            colour = QColor(told)
+            colour.setAlphaF(0.75 if group or not by_class else 0.6)
+            painter.setBrush(colour)
+            for bar, share in enumerate(shares[group].tolist()):
+                height = area.height() * share / tallest
+                painter.drawRect(
+                    QRectF(area.left() + bar * width, area.bottom() - height, width * 0.92, height)
+                )
+        painter.setPen(QColor(theme.line))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())

@@ -1,0 +1,234 @@
+"""The first rows of a file, as they would be read: enough to look at, however large the file is."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.paths import for_duckdb
+from aucstudio.project.data.readers.format import PARQUET, TEXT
+from aucstudio.project.data.readers.reading import Plain, make_plain, naming, read_columns
+from aucstudio.project.data.readers.registry import BY_KEY, recognise
+from aucstudio.project.data.readers.several import several
+from aucstudio.project.data.roles import guess_role
+from aucstudio.project.data.table import (
+    ReadingListener,
+    Table,
+    numbers_in,
+    parts_of,
+    settled,
+    teller,
+    with_said,
+    without_label,
+)
+from aucstudio.project.data.text.codepages import guess_encoding
+from aucstudio.project.data.text.numerals import literal
+from aucstudio.project.errors import InputError
+
+ROWS = 2000
+_BYTES = 2 << 20
+# The parts of a dialect that a person may set, as far as the format leaves them open.
+SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
+# Of these the first lines are a file by themselves.
+_OF_LINES = ("csv", "svmlight")
+_MOST_TRIES = 200
+_WIDE_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Head:
+    """The first rows of a file.
+
+    Attributes
+    ----------
+    table : Table
+    whole : bool
+        Whether there are no others.
+    settings : frozenset of str
+        The parts of the dialect that mean something for this file.
+    other_encoding : str
+        The one that is nearly as likely as what was guessed; empty if none is.
+    files : int
+        How many files of one layout there are; the rows are of the first.
+    problem : str
+        Why the label is none in these rows; empty if it is. The whole file decides.
+    """
+
+    table: Table
+    whole: bool
+    settings: frozenset[str]
+    other_encoding: str = ""
+    files: int = 1
+    problem: str = ""
+
+
+class HeadReader:
+    """Reads the first rows of a file, again and again by other choices, on any thread.
+
+    A file that has to be written anew before it can be read, such as a workbook, is so once a
+    sheet.
+
+    Parameters
+    ----------
+    path : Path
+    folder : Path
+        For what lies on disk meanwhile.
+    """
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._path, self._folder = path, folder
+        self._made: dict[tuple[str, str], tuple[Plain, frozenset[str]]] = {}
+        self._making = threading.Lock()
+
+    def read(self, choices: ImportChoices, progress: ReadingListener | None = None) -> Head:
+        """Read them.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read so.
+        """
+        files = several(self._path) or [self._path]
+        given, tell = parts_of(choices.dialect), teller(progress)
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        try:
+            form, _ = recognise(files[0])
+            if form.key in _OF_LINES:
+                here, whole = _first_lines(files[0], folder / files[0].name)
+                with naming(Plain(here, files[0], TEXT, form.key, {})):
+                    plain = make_plain(here, given, folder, tell, None)
+                plain = dataclasses.replace(plain, shown=files[0])
+                known = frozenset() if form.write is None else frozenset(SETTINGS)
+            else:
+                plain, known = self._plain(files[0], given, form.encodings, tell)
+                plain, whole = _cut(plain, folder)
+            plain = dataclasses.replace(plain, numbers=numbers_in(choices.roles))
+            found = read_columns(plain, tell, None)
+            other = _other_encoding(plain, given)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        table, problem = _with_choices(without_label(plain, found), plain, choices, whole)
+        settings = frozenset(SETTINGS) - known if plain.kind == TEXT else frozenset[str]()
+        if BY_KEY[form.key].encodings and plain.kind == TEXT:
+            settings |= {"encoding"}
+        return Head(table, whole, settings, other, len(files), problem)
+
+    def _plain(
+        self, path: Path, given: Mapping[str, Any], encodings: bool, tell: Any
+    ) -> tuple[Plain, frozenset[str]]:
+        """Write the file as one that the readers take; once a sheet and an encoding."""
+        once = {part for part in ("sheet", *(["encoding"] if encodings else [])) if part in given}
+        key = str(given.get("sheet", "")), str(given.get("encoding", "")) if encodings else ""
+        with self._making:
+            if key not in self._made:
+                folder = Path(tempfile.mkdtemp(dir=self._folder))
+                plain = make_plain(path, {part: given[part] for part in once}, folder, tell, None)
+                known = frozenset(plain.given) - once
+                self._made[key] = plain, known
+            plain, known = self._made[key]
+        fixed = {part: value for part, value in plain.given.items() if part in known}
+        free = {part: value for part, value in given.items() if part != "sheet"}
+        chosen = tuple(sorted(given)) if plain.kind == TEXT else plain.chosen
+        return dataclasses.replace(plain, given={**free, **fixed}, chosen=chosen), known
+
+
+def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
+    """Take the first rows of what a file was written as, and tell whether these are all."""
+    if plain.kind == TEXT:
+        with naming(plain):
+            here, whole = _first_lines(plain.path, folder / plain.path.name)
+        return dataclasses.replace(plain, path=here), whole
+    if plain.kind != PARQUET:
+        return plain, True
+    here = folder / "head.parquet"
+    whole = _first_of_parquet(plain.path, here, folder)
+    return (plain, True) if whole else (dataclasses.replace(plain, path=here), False)
+
+
+def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
+    import duckdb
+
+    source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
+            row = found.fetchone()
+            if row is None or row[0] <= ROWS:
+                return True
+            connection.execute(
+                f"COPY (SELECT * FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
+                "(FORMAT parquet)"
+            )
+    except duckdb.Error:
+        return True  # the reader says what is wrong with it
+    return False
+
+
+def _first_lines(path: Path, here: Path) -> tuple[Path, bool]:
+    """Copy the first lines of a text, whole rows of it; True if these are all."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_BYTES)
+            more = bool(file.read(1))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})", file=str(path)) from error
+    width = 4 if head.startswith(_WIDE_BOMS) else 2 if b"\0" in head[:1000] else 1
+    mark = rb"\r(?!\n)" if b"\n" not in head else rb"\n"
+    ends = [m.end() for m in itertools.islice(re.finditer(mark, head), ROWS + 1)]
+    ends = [-(-end // width) * width for end in ends]
+    if not ends or (not more and len(ends) <= ROWS):
+        if not more:
+            return path, True
+        here.write_bytes(head)  # one line without an end in sight
+        return here, False
+    here.write_bytes(head[: _outside_quotes(head, ends)])
+    return here, False
+
+
+def _outside_quotes(head: bytes, ends: list[int]) -> int:
+    """Give the last of the line ends that is in no quoted cell, as far as that can be told."""
+    for end in reversed(ends[-_MOST_TRIES:]):
+        if head.count(b'"', 0, end) % 2 == 0:
+            return end
+    return ends[-1]
+
+
+def _other_encoding(plain: Plain, given: Mapping[str, Any]) -> str:
+    if plain.kind != TEXT or ("encoding" in plain.given and "encoding" not in given):
+        return ""
+    content = plain.path.read_bytes()[:_BYTES]
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in content[:1000]:
+            return ""
+        lines = [line for line in content.splitlines() if not line.isascii()]
+        guess = guess_encoding(b"\n".join(lines)[:65536])
+        return guess.other if given.get("encoding") != guess.other else guess.encoding
+    return ""
+
+
+def _with_choices(
+    bare: Table, plain: Plain, choices: ImportChoices, whole: bool
+) -> tuple[Table, str]:
+    """Settle roles; a label that is none in the first rows may be one in the whole file."""
+    bare = dataclasses.replace(bare, columns=tuple(guess_role(column) for column in bare.columns))
+    choices = choices.among(column.name for column in bare.columns)
+    label, roles = with_said(plain.roles, None, choices.roles, bare.columns)
+    merge = choices.merge or None
+    try:
+        table = settled(bare, bare.columns, label, None, roles, None, merge, need_label=True)
+        return choices.finish(table), ""
+    except InputError as error:
+        if whole or error.setting not in ("label", "merge"):
+            raise
+        others = {name: role for name, role in roles.items() if role != "label"}
+        return bare.with_roles(label=False, roles=others), str(error)

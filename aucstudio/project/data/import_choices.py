@@ -1,0 +1,88 @@
+"""What a person chose about how a file is read, as it is kept with the file's name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.table import ReadingListener, Table, read_table
+from aucstudio.project.data.table_info import TableInfo
+
+Part = bool | int | str | tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportChoices:
+    """What is not left to be guessed.
+
+    Attributes
+    ----------
+    dialect : dict of part to value
+        Parts of the dialect, the sheet among them.
+    roles : dict of column name to role
+    absent : dict of column name to tuple of float
+        Numbers that stand for a missing value.
+    same : dict of column name to bool
+        Columns whose levels that differ in spelling alone are one.
+    merge : bool
+        Whether spellings of one class are joined.
+    """
+
+    dialect: dict[str, Part] = dataclasses.field(default_factory=dict)
+    roles: dict[str, str] = dataclasses.field(default_factory=dict)
+    absent: dict[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
+    same: dict[str, bool] = dataclasses.field(default_factory=dict)
+    merge: bool = False
+
+    @classmethod
+    def of(cls, table: TableInfo) -> Self:
+        """Give what was chosen for a table that is open."""
+        roles = {c.name: c.role for c in table.columns if not role_is_guess(table, c)}
+        dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
+        absent = {column.name: column.absent for column in table.columns if column.absent}
+        same = {column.name: True for column in table.columns if column.same}
+        return cls(dialect, roles, absent, same)
+
+    def among(self, names: Iterable[str]) -> Self:
+        """Give the choices without those about columns that there are not."""
+        there = set(names)
+        return dataclasses.replace(
+            self,
+            roles={name: role for name, role in self.roles.items() if name in there},
+            absent={name: numbers for name, numbers in self.absent.items() if name in there},
+            same={name: joined for name, joined in self.same.items() if name in there},
+        )
+
+    def read(self, path: str | Path, progress: ReadingListener | None = None) -> Table:
+        """Read a file by these choices; what they leave open is guessed.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read so.
+        """
+        table = read_table(
+            path,
+            dialect=self.dialect or None,
+            roles=self.roles,
+            merge=self.merge or None,
+            progress=progress,
+        )
+        return self.finish(table)
+
+    def finish(self, table: Table) -> Table:
+        """Lay over a table what reading alone does not settle."""
+        role = self.roles.get(table.label or "", "label")
+        if role != "label":  # it was guessed to be the label, and is said to be something else
+            table = table.with_roles(label=False, roles={str(table.label): role})
+        if self.absent or self.same:
+            table = table.with_roles(absent=self.absent, same=self.same)
+        return table
+
+
+def role_is_guess(table: TableInfo, column: ColumnInfo) -> bool:
+    """Tell whether nobody gave a column its role."""
+    return "label" in table.guessed if column.role == "label" else column.guessed

@@ -1,0 +1,353 @@
+"""The preview of an import: first rows, choices, findings, and what becomes of them."""
+
+import csv
+
+import pytest
+from openpyxl import Workbook
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
+
+from aucstudio.gui.dialogs.import_preview import ImportPreview
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.project.data.head import HeadReader
+from aucstudio.project.data.import_choices import ImportChoices
+from tests.conftest import write_table
+from tests.gui.conftest import PATIENCE
+
+_STREETS = ("Садовая", "Лесная", "Новая")
+
+
+def write_awkward(path, rows=60):
+    """Semicolons, decimal commas and Cyrillic letters; few of them, so that a guess may fail."""
+    lines = ["номер;рост;улица;исход"]
+    lines += [f"{k};{1 + k % 7 / 10:.2f};{_STREETS[k % 3]};{k % 4 == 0:d}" for k in range(rows)]
+    text = "\n".join(lines).replace(".", ",")
+    path.write_bytes(text.encode("cp1251"))
+    return path
+
+
+@pytest.fixture
+def preview_of(window, qtbot, answers):
+    """Open the dialog by its action, and wait until it is at rest."""
+
+    def preview(path):
+        answers.open_path = str(path)
+        window.actions_.import_data.trigger()
+        dialog = window.findChildren(ImportPreview)[-1]
+        rest(qtbot, dialog)
+        return dialog
+
+    yield preview
+    for dialog in window.findChildren(ImportPreview):
+        dialog.reject()
+
+
+@pytest.fixture
+def look_at(session, qtbot):
+    """Open the dialog without a window around it, where nothing is imported."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.resize(1240, 840)
+
+    def look_at(path):
+        dialog = ImportPreview(session, path, None, parent)
+        with qtbot.waitExposed(dialog):
+            dialog.open()
+        rest(qtbot, dialog)
+        return dialog
+
+    yield look_at
+    for dialog in parent.findChildren(ImportPreview):
+        dialog.reject()
+
+
+def rest(qtbot, dialog):
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+
+
+def put(qtbot, dialog, name, data):
+    """Choose in a list as a person does."""
+    combo = dialog.findChild(QComboBox, name)
+    place = combo.findData(data)
+    assert place >= 0, [combo.itemData(k) for k in range(combo.count())]
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+    rest(qtbot, dialog)
+
+
+def role_combo(dialog, name):
+    names = [column.name for column in dialog.sheet.rows.table.columns]
+    place = names.index(name)
+    dialog.sheet.scrollTo(dialog.sheet.model().index(0, place))
+    return f"import_role_{place}"
+
+
+def cells(dialog, row):
+    model = dialog.sheet.model()
+    return [model.index(row, k).data() for k in range(model.columnCount())]
+
+
+def press(qtbot, button):
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def open_it(qtbot, window, dialog):
+    press(qtbot, dialog.open_button)
+    qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+    return window.session.table
+
+
+def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_of, tmp_path):
+    path = write_awkward(tmp_path / "a.csv")
+    dialog = preview_of(path)
+    put(qtbot, dialog, "import_encoding", "latin-1")  # as a wrong guess would be
+    put(qtbot, dialog, "import_decimal", ".")
+    assert "улица" not in [c.name for c in dialog.sheet.rows.table.columns]
+    put(qtbot, dialog, "import_encoding", "cp1251")
+    put(qtbot, dialog, "import_decimal", ",")
+    assert cells(dialog, 1) == ["1", "1.1", "Лесная", "0"]
+    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    put(qtbot, dialog, role_combo(dialog, "исход"), "label")
+    table = open_it(qtbot, window, dialog)
+    assert window.files._previewing is None
+    assert (table.path, table.rows, table.label) == (path, 60, "исход")
+    assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
+    assert set(table.schema.chosen) == {"encoding", "decimal"}
+    assert dict(table.schema.roles)["улица"] == "ignore"
+    assert not table.schema.by_name["улица"].guessed
+
+
+def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
+    dialog = look_at(write_awkward(tmp_path / "a.csv"))
+    delimiter = dialog.findChild(QComboBox, "import_delimiter")
+    assert delimiter.currentText() == "Guess: semicolon"
+    assert delimiter.font().italic()
+    name = role_combo(dialog, "рост")
+    assert dialog.findChild(QComboBox, name).currentText() == "Guess: Number"
+    put(qtbot, dialog, "import_delimiter", ";")
+    put(qtbot, dialog, name, "category")
+    assert not delimiter.font().italic()
+    assert not dialog.findChild(QComboBox, name).font().italic()
+    assert dialog.sheet.rows.table.column("рост").role == "category"
+    put(qtbot, dialog, name, None)
+    assert dialog.sheet.rows.table.column("рост").role == "number"
+    press(qtbot, dialog.guess_button)
+    rest(qtbot, dialog)
+    assert dialog.choices == ImportChoices()
+
+
+def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_of, tmp_path):
+    path = write_awkward(tmp_path / "a.csv")
+    dialog = preview_of(path)
+    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    put(qtbot, dialog, "import_quote", "")
+    open_it(qtbot, window, dialog)
+    copy = tmp_path / "copy.csv"  # known by its bytes
+    copy.write_bytes(path.read_bytes())
+    for again in (path, copy):
+        dialog = preview_of(again)
+        assert dialog.choices == ImportChoices({"quote": ""}, {"улица": "ignore"})
+        assert dialog.findChild(QComboBox, "import_quote").currentData() == ""
+        dialog.reject()
+        window.open_path(again)
+        qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+        assert window.session.table.column("улица").role == "ignore"
+        assert "read by what was chosen for this file before" in window.session.table.notes
+    assert window.open_data(path).column("улица").role != "ignore"  # scripts get guesses
+    kept = preferences()
+    kept.flush()
+    assert [one.path for one in kept.now.imports] == [str(path)]
+
+
+def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tmp_path):
+    path = write_awkward(tmp_path / "a.csv")
+    dialog = preview_of(path)
+    put(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
+    open_it(qtbot, window, dialog)
+    write_table(path, rows=40)
+    window.open_path(path)
+    qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+    (told, *_) = window.session.table.notes
+    assert told.startswith("what was chosen for this file before does not fit it any more")
+    assert "улица" in told
+
+
+def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
+    book = Workbook()
+    first, second = book.active, book.create_sheet("cases")
+    first.title = "notes"
+    for sheet, name in ((first, "a"), (second, "b")):
+        sheet.append([name, "y"])
+        for k in range(30):
+            sheet.append([k / 7, k % 3 == 0])
+    book.save(tmp_path / "book.xlsx")
+    dialog = preview_of(tmp_path / "book.xlsx")
+    assert dialog.controls.combos["sheet"].isVisible()
+    assert not dialog.controls.combos["delimiter"].isVisible()  # it means nothing here
+    put(qtbot, dialog, "import_sheet", "cases")
+    assert [column.name for column in dialog.sheet.rows.table.columns] == ["b", "y"]
+    table = open_it(qtbot, window, dialog)
+    assert table.dialect.sheet == "cases"
+    assert table.feature_names == ("b",)
+
+
+def test_a_damaged_file_is_said_in_the_dialog(look_at, tmp_path):
+    path = tmp_path / "broken.xlsx"
+    path.write_bytes(b"PK\3\4 and nothing of a workbook")
+    dialog = look_at(path)
+    assert str(path) in dialog.words.text()
+    assert not dialog.open_button.isEnabled()
+    assert dialog.sheet.model().rowCount() == 0
+
+
+def test_a_choice_that_cannot_be_read_can_be_taken_back(qtbot, look_at, tmp_path):
+    dialog = look_at(write_awkward(tmp_path / "a.csv"))
+    put(qtbot, dialog, "import_delimiter", "|")
+    assert "one column only" in dialog.words.text()
+    assert not dialog.open_button.isEnabled()
+    put(qtbot, dialog, "import_delimiter", None)
+    assert not dialog.words.isVisible()
+    assert dialog.open_button.isEnabled()
+
+
+def write_with_bad_rows(path, rows=5000):
+    lines = ["x,z,y"] + [f"{k % 97},{k % 11},{k % 2}" for k in range(rows)]
+    lines[3] += ",more"
+    lines[4000] = "short"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path):
+    dialog = look_at(write_with_bad_rows(tmp_path / "bad.csv"))
+    listed = dialog.left_out.rows
+    assert [listed.item(k).text() for k in range(listed.count())] == [
+        "line 4: 4 cells instead of 3"
+    ]
+    answers.save_path = str(tmp_path / "left")
+    press(qtbot, dialog.left_out.export)
+    rest(qtbot, dialog)
+    with (tmp_path / "left.csv").open(newline="", encoding="utf-8") as file:
+        written = list(csv.reader(file))
+    assert [(row[0], row[2]) for row in written[1:]] == [("4", "2,2,0,more"), ("4001", "short")]
+    assert "2 rows of the whole file" in dialog.left_out.told.text()
+
+
+def test_strict_refuses_and_the_dialog_says_why(window, qtbot, preview_of, tmp_path):
+    path = write_with_bad_rows(tmp_path / "bad.csv")
+    text = path.read_text().replace(",more", "")
+    path.write_text(text)  # the first rows are sound
+    dialog = preview_of(path)
+    strict = dialog.findChild(QAbstractButton, "import_strict")
+    strict.setChecked(True)
+    rest(qtbot, dialog)
+    open_it(qtbot, window, dialog)
+    assert dialog.isVisible()
+    assert "line 4001" in dialog.words.text()
+    strict.setChecked(False)
+    rest(qtbot, dialog)
+    assert open_it(qtbot, window, dialog).rejected_rows == 1
+
+
+def test_lines_to_skip_and_spellings_are_read_again(qtbot, look_at, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,z,y\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(50)))
+    dialog = look_at(path)
+    dialog.findChild(QSpinBox, "import_skip").setValue(1)
+    rest(qtbot, dialog)
+    assert dialog.choices.dialect == {"skip": 1}
+    assert dialog.sheet.rows.table.rows == 49 + (not dialog.sheet.rows.table.dialect.header)
+    dialog.findChild(QSpinBox, "import_skip").setValue(-1)
+    field = dialog.findChild(QLineEdit, "import_missing")
+    qtbot.keyClicks(field, "3, never")
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+    rest(qtbot, dialog)
+    assert dialog.choices.dialect == {"missing": ("3", "never")}
+    assert dialog.sheet.rows.table.column("z").missing == 10
+
+
+def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
+    path.write_text("age,z,y\n" + "".join(rows))
+    dialog = preview_of(path)
+    (button,) = [
+        one for one in dialog.findings.findChildren(QAbstractButton) if "-999" in one.text()
+    ]
+    button.click()
+    rest(qtbot, dialog)
+    assert open_it(qtbot, window, dialog).absent == {"age": (-999.0,)}
+
+
+def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
+    window.open_data(write_awkward(tmp_path / "a.csv"))
+    window.session.set_roles(roles={"улица": "ignore"})
+    press(qtbot, window.data_panel.otherwise_button)
+    (dialog,) = window.findChildren(ImportPreview)
+    rest(qtbot, dialog)
+    assert dialog.choices.roles == {"улица": "ignore"}
+    assert dialog.sheet.rows.table.column("улица").role == "ignore"
+
+
+def test_each_column_has_its_area_and_its_distribution(look_at, tmp_path):
+    dialog = look_at(write_table(tmp_path / "t.csv", rows=80))
+    summaries, table = dialog.sheet.cards.summaries, dialog.sheet.rows.table
+    number = next(k for k, c in enumerate(table.columns) if c.role == "number")
+    assert summaries[number].distribution.shares.shape[0] == 2
+    assert 0.0 <= summaries[number].area <= 1.0
+
+
+def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
+    paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+    qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
+    assert window.session.table.rows == 80
+    assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
+
+
+def test_only_the_first_rows_are_read(tmp_path):
+    path = tmp_path / "long.csv"
+    rows = "".join(f"{k},{k % 2}\n" for k in range(30_000))
+    path.write_text("x,y\n" + rows)
+    head = HeadReader(path, tmp_path).read(ImportChoices())
+    assert (head.whole, head.table.rows) == (False, 2000)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = "".join(f'{k},"ü\nö",{k % 2}\n' for k in range(5000))
+    path.write_bytes(("x,t,y\n" + rows).encode(encoding))
+    head = HeadReader(path, tmp_path).read(ImportChoices())
+    assert not head.whole
+    assert head.table.rejected_rows == 0
+    assert set(head.table.column("t").values[:50]) == {"ü\nö"}
+
+
+def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
+    path = tmp_path / "sorted.csv"
+    path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))
+    dialog = preview_of(path)
+    put(qtbot, dialog, role_combo(dialog, "y"), "label")
+    assert "one class only" in dialog.caution.text()
+    table = open_it(qtbot, window, dialog)
+    assert (table.label, table.classes) == ("y", {"0": 4001, "1": 999})
+
+
+def test_every_control_has_a_name(look_at, tmp_path):
+    dialog = look_at(write_awkward(tmp_path / "a.csv"))
+    kinds = (QAbstractButton, QComboBox, QSpinBox)
+    for widget in [one for kind in kinds for one in dialog.findChildren(kind)]:
+        if widget.isVisible() and not widget.objectName().startswith("qt_"):
+            assert widget.objectName(), widget
+            assert widget.accessibleName() or widget.text(), widget.objectName()
