@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -17,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.errors import InputError
 
 Answer = TypeVar("Answer")
 
 # Columns read at a time from a table that stays on disk.
 _COLUMNS_AT_ONCE = 64
+# From so many rows on columns are finished side by side, but a few only: each is sorted in a copy.
+_MANY_ROWS, _MOST_SORTED = 100_000, 4
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:
@@ -209,12 +213,21 @@ class CellStore:
         except unreadable_kinds() as error:
             raise self.unreadable(error) from error
 
-    def _fetch(self, sql: str, is_number: Mapping[int, bool], rows: int) -> dict[int, Cells]:
+    def _fetch(
+        self,
+        sql: str,
+        is_number: Mapping[int, bool],
+        rows: int,
+        absent: frozenset[str] = frozenset({""}),
+    ) -> dict[int, Cells]:
         """Read the columns that a query gives, whose kinds are told, into arrays.
 
-        There are ``rows`` of them, or a few less.
+        There are ``rows`` of them, or a few less. Texts are stripped, and missing where they are
+        ``absent`` in lower case: the empty text is, as it stands for NULL.
         """
-        gathered = {k: _Numbers(rows) if number else _Texts() for k, number in is_number.items()}
+        gathered = {
+            k: _Numbers(rows) if number else _Texts(absent) for k, number in is_number.items()
+        }
         for chunk in self._chunks(sql):
             try:
                 for n, column in enumerate(gathered.values()):
@@ -223,9 +236,9 @@ class CellStore:
                 raise self.unreadable(error) from error
             self._tell(max(0.0, self._connection.query_progress()) / 100)
         cells = {}
-        for k, column in gathered.items():
+        for k, one in zip(gathered, _finished(list(gathered.values()), rows), strict=True):
             self._tell(1.0)
-            cells[k] = column.cells()
+            cells[k] = one
         return cells
 
     def _chunks(self, sql: str) -> Iterator[Any]:
@@ -263,25 +276,54 @@ class _Numbers:
 class _Texts:
     """A column of texts in the making; equal texts are one Python object."""
 
-    def __init__(self) -> None:
+    def __init__(self, absent: frozenset[str]) -> None:
         self._parts: list[NDArray[np.object_]] = []
-        # A text is never empty: that stands for one that is missing.
-        self._known: dict[Any, Any] = {"": None}
+        self._known = _Known(absent)
         self._missing = 0
 
     def add(self, view: Any) -> None:
         edges = np.frombuffer(view.buffer(1), dtype=np.int64)
         edges = edges[view.offset : view.offset + view.length + 1]
-        self._missing += int(np.count_nonzero(edges[1:] == edges[:-1]))
         data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
         texts = _cut(data, edges - edges[0])
-        shared = list(map(self._known.setdefault, texts, texts))
+        shared = list(map(self._known.__getitem__, texts))
+        self._missing += shared.count(None)
         self._parts.append(np.array(shared, dtype=object))
 
     def cells(self) -> Cells:
-        distinct = len(self._known) - 1
         values = np.concatenate(self._parts) if self._parts else np.empty(0, dtype=object)
-        return Cells(values, self._missing, distinct)
+        return Cells(values, self._missing, self._known.distinct)
+
+
+class _Known(dict[str, str | None]):
+    """What each text of a file is: a pattern for every cell would take longer than its reading."""
+
+    def __init__(self, absent: frozenset[str]) -> None:
+        self._absent = absent
+        self.distinct = 0
+
+    def __missing__(self, text: str) -> str | None:
+        bare = text.strip(BLANKS)
+        found: str | None = None
+        if bare.lower() not in self._absent:
+            found = self.get(bare)
+            if found is None:
+                found = self[bare] = bare
+                self.distinct += 1
+        self[text] = found
+        return found
+
+
+def _finished(columns: list[_Numbers | _Texts], rows: int) -> Iterator[Cells]:
+    """Give the cells of columns; different numbers are counted by a sort, on all processors."""
+    if rows < _MANY_ROWS:
+        yield from (column.cells() for column in columns)
+        return
+    pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_SORTED))
+    try:
+        yield from pool.map(lambda column: column.cells(), columns)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
@@ -117,11 +118,10 @@ class Column(ColumnInfo):
         if self.kind == "number":
             values, counts = np.unique(self.values[self.known()], return_counts=True)
             return dict(zip(values.tolist(), counts.tolist(), strict=True))
-        found: dict[str | None, int] = {}
+        found: collections.Counter[str | None] = collections.Counter()
         # Windows, because one pass over objects in C would hold the GIL throughout.
         for start in range(0, len(self.values), _WINDOW):
-            for value in self.values[start : start + _WINDOW].tolist():
-                found[value] = found.get(value, 0) + 1
+            found.update(self.values[start : start + _WINDOW].tolist())
         return {value: found[value] for value in sorted(v for v in found if v is not None)}
 
     def equals(self, text: str) -> NDArray[np.bool_]:

@@ -61,12 +61,11 @@ def _useless(column: Column) -> str:
 
 
 def _is_identifier(column: Column, known: int) -> bool:
-    if column.distinct < known or not (column.kind == "text" or column.is_integer()):
-        return False
     words = _words(column.name)
-    return bool(words) and (
-        words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
-    )
+    if column.distinct < known or not words:
+        return False
+    named = words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
+    return named and (column.kind == "text" or column.is_integer())
 
 
 def is_named_identifier(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import concurrent.futures
 import dataclasses
 import hashlib
 import io
@@ -10,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+import numpy as np
 
 from aucstudio.project.data.paths import require_file, unreadable
 from aucstudio.project.data.text.codepages import guess_encoding
@@ -40,7 +43,6 @@ _OTHER_FILES = (
 _MULTIBYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_NAN = (b"nan(", b"+nan", b"-nan")
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
 
 
@@ -60,8 +62,8 @@ class Scan:
     lines : int
         How many lines there are, or a few more.
     lookalikes : frozenset of str
-        Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` occur below the first
-        line, as far as the bytes are ASCII's.
+        Which of :data:`~aucstudio.project.data.text.numerals.LOOKALIKES` may occur below the
+        first line, as far as the bytes are ASCII's.
     damaged : bool
         Whether a mark at the beginning says UTF-8 and some bytes are not.
     nuls : int
@@ -110,16 +112,19 @@ def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
         _refuse_binary(path, head, delimiter)
     digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
     odd, ends, lookalikes, done, nuls = b"", _LineEnds(), _Lookalikes(), 0, 0
-    for chunk in _chunks(file):
-        digest.update(chunk)
-        ends.add(chunk)
-        lookalikes.add(chunk)
-        if encoding in (None, "utf-8") and not odd:
-            odd = _not_utf8(decoder, chunk)
-        if encoding in (None, "utf-8") and b"\0" in chunk:
-            nuls += chunk.count(0)
-        done += len(chunk)
-        tell(min(done / size, 1.0))
+    # The digest takes as long as all the rest, and another processor's time.
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        for chunk in _chunks(file):
+            digested = pool.submit(digest.update, chunk)
+            ends.add(chunk)
+            lookalikes.add(chunk)
+            if encoding in (None, "utf-8") and not odd:
+                odd = _not_utf8(decoder, chunk)
+            if encoding in (None, "utf-8") and b"\0" in chunk:
+                nuls += chunk.count(0)
+            done += len(chunk)
+            tell(min(done / size, 1.0))
+            digested.result()
     if nuls > max(_SLIPS, _FEW_NULS * size):
         raise _binary(path, "holds NUL bytes")
     if encoding in (None, "utf-8") and not odd and _not_utf8(decoder, b"", final=True):
@@ -144,6 +149,8 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _not_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
+    if chunk.isascii() and not decoder.getstate()[0]:
+        return b""
     try:
         decoder.decode(chunk, final)
     except UnicodeDecodeError:
@@ -159,9 +166,12 @@ class _LineEnds:
         self._last = b""
 
     def add(self, chunk: bytes) -> None:
-        self._crlf += chunk.count(b"\r\n") + (self._last == b"\r" and chunk[:1] == b"\n")
         self._lf += chunk.count(b"\n")
-        self._cr += chunk.count(b"\r")
+        # A look for a single byte is quick, one for two is not.
+        if cr := chunk.count(b"\r"):
+            self._cr += cr
+            self._crlf += chunk.count(b"\r\n")
+        self._crlf += self._last == b"\r" and chunk[:1] == b"\n"
         self._last = chunk[-1:]
 
     @property
@@ -192,12 +202,20 @@ class _Lookalikes:
         if b"_" in piece:
             self.found |= {"_"}
         # Most files need no more than these looks for single bytes, which are quick.
-        if b"+" in piece and b"+-" in piece:
+        if b"+" in piece and _holds_plus_minus(piece):
             self.found |= {"+-"}
-        if "nan" not in self.found and (b"n" in piece or b"N" in piece):
-            piece = piece.lower()
-            if any(mark in piece for mark in _NAN):
-                self.found |= {"nan"}
+        if "nan" not in self.found and _holds(piece, b"nN") and _holds(piece, b"aA"):
+            self.found |= {"nan"}
+
+
+def _holds(piece: bytes, either: bytes) -> bool:
+    return any(byte in piece for byte in either)
+
+
+def _holds_plus_minus(piece: bytes) -> bool:
+    # Among as many signs as exponents have, four times as quick as a look for both bytes.
+    codes = np.frombuffer(piece, dtype=np.uint8)
+    return bool(((codes[:-1] == ord("+")) & (codes[1:] == ord("-"))).any())
 
 
 def _from_bom(head: bytes) -> str | None:

@@ -168,7 +168,7 @@ class NumberFormat:
         ----------
         cell : str
         lookalikes : frozenset of str
-            Which of :data:`LOOKALIKES` occur in the file.
+            Which of :data:`LOOKALIKES` may occur in the file.
         """
         if self.grouped or self.dressed or self.layout:
             return "NULL::DOUBLE"
@@ -179,7 +179,8 @@ class NumberFormat:
             bare = f"replace({cell}, {literal(self.decimal)}, '.')"
         number = f"try_cast({bare} AS DOUBLE)"
         if "nan" in lookalikes:
-            number = f"nullif({number}, 'nan'::DOUBLE)"
+            # Of three letters there is no other spelling, and that one says that none is there.
+            number = f"CASE WHEN NOT (isnan({number}) AND strlen({bare}) > 3) THEN {number} END"
         return f"CASE WHEN {' AND '.join(plain)} THEN {number} END" if plain else number
 
     def sql_matches(self, cell: str) -> str:

@@ -210,24 +210,26 @@ class Reader(CellStore):
 
     def _load(self, forms: Formats, exact: frozenset[int] = frozenset()) -> dict[int, Cells]:
         is_number = {k: form is not None for k, form in forms.items()}
-        return self._fetch(self._select(forms, exact), is_number, self._source.lines)
+        sql, words = self._select(forms, exact, bare=True), self._source.dialect.text_words
+        return self._fetch(sql, is_number, self._source.lines, words)
 
     def _create(self, forms: Formats, exact: frozenset[int] = frozenset()) -> int:
         """Read the file into DuckDB's table ``cells``; return its rows."""
         self._run_sql(f"CREATE OR REPLACE TABLE cells AS {self._select(forms, exact)}")
         return int(self._one("SELECT count(*) FROM cells")[0])
 
-    def _select(self, forms: Formats, exact: frozenset[int]) -> str:
+    def _select(self, forms: Formats, exact: frozenset[int], *, bare: bool = False) -> str:
         """Write the query that reads some columns of the file.
 
-        In the columns ``exact`` every cell is compared with the pattern of numbers.
+        In the columns ``exact`` every cell is compared with the pattern of numbers. Texts may
+        come ``bare``, as they stand in the file.
         """
         columns, dialect = [], self._source.dialect
         number_words, text_words = dialect.number_words, dialect.text_words
         for k, form in forms.items():
             lookalikes = None if k in exact else self._source.lookalikes
             if form is None:
-                read = text_sql(f"c{k}", text_words)
+                read = f"c{k}" if bare else text_sql(f"c{k}", text_words)
             else:
                 read = number_sql(f"c{k}", form, lookalikes, number_words)
             columns.append(f"{read} AS c{k}")
