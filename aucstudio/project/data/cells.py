@@ -226,7 +226,7 @@ class CellStore:
         ``absent`` in lower case: the empty text is, as it stands for NULL.
         """
         gathered = {
-            k: _Numbers(rows) if number else _Texts(absent) for k, number in is_number.items()
+            k: _Numbers(rows) if number else _Texts(rows, absent) for k, number in is_number.items()
         }
         for chunk in self._chunks(sql):
             try:
@@ -253,31 +253,44 @@ class CellStore:
             yield chunk.view()
 
 
-class _Numbers:
-    """A column of numbers in the making, in one piece: pieces would take as much again."""
+class _Growing:
+    """A column in the making, in one piece: pieces would take as much again."""
+
+    def __init__(self, rows: int, kind: type) -> None:
+        self._values: NDArray[Any] = np.empty(rows, dtype=kind)
+        self._count = 0
+
+    def _append(self, part: NDArray[Any]) -> None:
+        stop = self._count + len(part)
+        if stop > len(self._values):
+            self._values.resize(2 * stop, refcheck=False)
+        self._values[self._count : stop] = part
+        self._count = stop
+
+    def _whole(self) -> NDArray[Any]:
+        self._values.resize(self._count, refcheck=False)
+        return self._values
+
+
+class _Numbers(_Growing):
+    """A column of numbers in the making."""
 
     def __init__(self, rows: int) -> None:
-        self._values = np.empty(rows)
-        self._count = 0
+        super().__init__(rows, np.float64)
 
     def add(self, view: Any) -> None:
         values = np.frombuffer(view.buffer(1), dtype=np.float64)
-        stop = self._count + view.length
-        if stop > len(self._values):
-            self._values.resize(2 * stop, refcheck=False)
-        self._values[self._count : stop] = values[view.offset : view.offset + view.length]
-        self._count = stop
+        self._append(values[view.offset : view.offset + view.length])
 
     def cells(self) -> Cells:
-        self._values.resize(self._count, refcheck=False)
-        return number_cells(self._values)
+        return number_cells(self._whole())
 
 
-class _Texts:
+class _Texts(_Growing):
     """A column of texts in the making; equal texts are one Python object."""
 
-    def __init__(self, absent: frozenset[str]) -> None:
-        self._parts: list[NDArray[np.object_]] = []
+    def __init__(self, rows: int, absent: frozenset[str]) -> None:
+        super().__init__(rows, object)
         self._known = _Known(absent)
         self._missing = 0
 
@@ -288,11 +301,10 @@ class _Texts:
         texts = _cut(data, edges - edges[0])
         shared = list(map(self._known.__getitem__, texts))
         self._missing += shared.count(None)
-        self._parts.append(np.array(shared, dtype=object))
+        self._append(np.array(shared, dtype=object))
 
     def cells(self) -> Cells:
-        values = np.concatenate(self._parts) if self._parts else np.empty(0, dtype=object)
-        return Cells(values, self._missing, self._known.distinct)
+        return Cells(self._whole(), self._missing, self._known.distinct)
 
 
 class _Known(dict[str, str | None]):

@@ -6,10 +6,9 @@ import collections
 import csv
 import dataclasses
 import itertools
-import mmap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import numpy as np
 
@@ -32,7 +31,7 @@ TOTALS = "a row of totals"
 
 # Rows at the end among which totals are looked for.
 _LAST = 3
-_TAIL, _SHORTEST_HEADER = 1 << 16, 3
+_TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _TOLD_EVERY = 1 << 12
 
 
@@ -119,8 +118,18 @@ def is_astray_later(source: Source) -> bool:
         header = file.readline().rstrip(b"\r\n")
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return content.find(b"\n" + header, content.find(header) + len(header)) >= 0
+        return _holds_line(file, header)
+
+
+def _holds_line(file: BinaryIO, beginning: bytes) -> bool:
+    """Tell whether a line below begins so; in pieces, as a map of the file would fill memory."""
+    wanted, last = b"\n" + beginning, b"\n"
+    while chunk := file.read(_CHUNK):
+        piece = last + chunk
+        if wanted in piece:
+            return True
+        last = piece[-len(beginning) :]
+    return False
 
 
 def _has_names_astray(source: Source) -> bool:
