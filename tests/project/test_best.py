@@ -1,6 +1,8 @@
 """A tournament: fair choices within the training rows, and an honest look beyond them."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -181,6 +183,33 @@ def test_a_stop_keeps_what_is_ready_as_a_combination(table):
     assert board.best.method == "auc-ensemble"
     assert board.best.members
     assert "logistic on the held-out rows" in board.not_begun
+
+
+def test_a_stop_while_the_held_out_rows_are_looked_at_keeps_the_combination(table):
+    stop = []
+
+    def tell(words, share):
+        if words.startswith("held-out rows"):
+            stop.append(words)
+
+    budget = Budget(stopped=lambda: bool(stop))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget, tell=tell)
+    judged = {entry.method for entry in board.entries if entry.record is not None}
+    assert "auc-ensemble" in judged
+    assert board.ended == "stopped"
+
+
+def test_an_interrupt_ends_the_command_in_order(file, monkeypatch, capsys):
+    def interrupted(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        return QUICK
+
+    monkeypatch.setattr(find, "openers", interrupted)
+    assert main(["best", str(file), "--label", "label", "--positive", "yes", "--json"]) == 130
+    document = json.loads(capsys.readouterr().out)
+    assert document["ended"] == "stopped"
+    assert document["best"] is None
+    assert document["leaderboard"] == []
 
 
 def test_a_stop_before_anything_is_ready_leaves_nothing_and_says_so(table):
