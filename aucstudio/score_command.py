@@ -48,6 +48,11 @@ def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
         raise InputError(_with_advice(error)) from error
     for sentence in report.sentences():
         note(sentence)
+    if model.calibration is not None:
+        note(
+            f"probabilities by {model.calibration.kind} calibration on {model.calibrated_on}; they "
+            "hold where positives are as frequent"
+        )
     if options.json:
         known = {"model": options.model, "method": model.method, "file": options.output}
         say_json({**report.as_json(), **known, **collected})

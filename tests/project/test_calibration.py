@@ -266,7 +266,10 @@ def test_a_model_is_trained_with_a_calibration_and_scores(command, table_file, t
     assert status == 0, err
     assert json.loads(out)["calibration"]["map"] == "beta"
     assert "did not see" in err
-    assert command("score", model, table_file, "-o", scores)[0] == 0
+    status, _, err = command("score", model, table_file, "-o", scores)
+    assert status == 0
+    assert "probabilities by beta calibration on" in err
+    assert "hold where positives are as frequent" in err
     rows = list(csv.DictReader(scores.read_text().splitlines()))
     assert list(rows[0]) == ["row", "score", "probability", "label"]
     p = np.array([float(row["probability"]) for row in rows])

@@ -212,13 +212,13 @@ def _words(run: ShownRun, one: Judged) -> Statement:
         headline = f"{name}: how far its probabilities are off cannot be told: {one.error_reason}."
     else:
         off = figure_words(one.error)
-        headline = f"{name}: its probabilities are {off} off the shares of positives on average."
+        headline = f"{name}: on average its probabilities are off by {off}."
     is_map = one.kind != AS_IT_STANDS
     return Statement.of(
         headline,
         one.caution,
-        f"Brier score {figure_words(brier.value)}, {figure_words(brier.uncertainty)} where each row "
-        "gets the share of positives.",
+        f"Brier score {figure_words(brier.value)}; it is {figure_words(brier.uncertainty)} where "
+        "each row gets the share of positives.",
         f"Of {rows}, each with a probability by a map that was learnt without it."
         if is_map
         else f"Of {rows}: 1 / (1 + exp(−score)), though a score of 0 is the threshold and need "
