@@ -369,8 +369,27 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_train_options(train: argparse.ArgumentParser) -> None:
-    train.add_argument(
-        "--method", metavar="ID", required=True, help="one of those that aucstudio methods lists"
+    what = train.add_mutually_exclusive_group(required=True)
+    what.add_argument("--method", metavar="ID", help="one of those that aucstudio methods lists")
+    what.add_argument(
+        "--score-column",
+        metavar="COL",
+        help="take this column for scores as it is: a marker, or what another program gave",
+    )
+    sign = train.add_mutually_exclusive_group()
+    sign.add_argument(
+        "--higher-is-positive",
+        dest="direction",
+        action="store_const",
+        const="higher",
+        help="of --score-column; else the direction is found on training rows",
+    )
+    sign.add_argument(
+        "--lower-is-positive",
+        dest="direction",
+        action="store_const",
+        const="lower",
+        help="the other direction",
     )
     train.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="a setting of the method"
@@ -487,6 +506,16 @@ def check_together(options: argparse.Namespace) -> None:
             "--threshold is where a saved model begins to say positive: give --save-model FILE "
             "too, or leave it out",
             setting="threshold",
+        )
+    if getattr(options, "direction", None) and options.score_column is None:
+        raise InputError(
+            f"--{options.direction}-is-positive is about --score-column: name the column too",
+            setting="score-column",
+        )
+    if getattr(options, "score_column", None) and (options.set or options.tune):
+        raise InputError(
+            "a score column has nothing to set or to tune: leave out --set and --tune",
+            setting="score-column",
         )
     if options.command == "check" and options.output and not options.repair:
         raise InputError(

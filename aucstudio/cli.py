@@ -149,6 +149,7 @@ def _train(options: argparse.Namespace) -> int:
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence, result_document, results_table
     from aucstudio.project.runs.calibrating import check_kind
+    from aucstudio.project.runs.given_scores import MARKER
     from aucstudio.project.runs.planning import plan_run
     from aucstudio.project.runs.progress_words import search_result
 
@@ -156,11 +157,14 @@ def _train(options: argparse.Namespace) -> int:
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
     if options.calibrate is not None:
         check_kind(options.calibrate)
-    read = _table_reader(options, options.method)
+    method, given = options.method, options.set
+    if options.score_column is not None:
+        method, given = MARKER, [f"direction={options.direction or 'found'}"]
+    read = _table_reader(options, method)
     plan = plan_run(
         options.data,
-        options.method,
-        options.set,
+        method,
+        given,
         **read_label(options),
         roles=read_roles(options),
         dialect=read_dialect(options),
@@ -169,6 +173,7 @@ def _train(options: argparse.Namespace) -> int:
         tuning=read_tuning(options),
         preparation=read_preparation(options),
         read=read,
+        score_column=options.score_column,
     )
     outcomes = _carry_out([plan], options, plan.experiment.method)
     records = [outcome.record for outcome in outcomes if outcome.record.splits]

@@ -153,6 +153,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: what a scorer is made of, where it takes no kernel.
     takes_missing : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
+    as_given : bool
+        Class attribute: whether values are wanted as they are, not standardised.
     leaves_pairs_out : bool
         Class attribute: whether :meth:`leave_pair_out` knows a closed form.
     adds_up : bool
@@ -209,6 +211,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
     takes_missing: ClassVar[bool] = False
+    as_given: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
     memorises: ClassVar[bool] = False

@@ -23,6 +23,7 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
 from aucstudio.gui.files import Files
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.panels.progress_strip import ProgressStrip
@@ -151,6 +152,7 @@ class MainWindow(QMainWindow):
         verbs.stop.triggered.connect(session.stop_one)
         verbs.stop_all.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
+        verbs.add_scores.triggered.connect(self._on_add_scores)
         verbs.at_once_chosen.connect(session.run_at_once)
         for side in (verbs.show_setup, verbs.show_runs):
             side.triggered.connect(self.keep_layout)
@@ -183,7 +185,7 @@ class MainWindow(QMainWindow):
         shows_views = self.shows_study
         if not shows_views:
             self.welcome.refresh()
-        for start in (verbs.run, verbs.tune):
+        for start in (verbs.run, verbs.tune, verbs.add_scores):
             start.setEnabled(self._can_run())
         for stop in (verbs.stop, verbs.stop_all):
             stop.setEnabled(session.busy)
@@ -325,6 +327,11 @@ class MainWindow(QMainWindow):
             self.data_panel.show_problem(str(error))
         else:
             self.method_panel.show_problem(cause, str(error))
+
+    def _on_add_scores(self) -> None:
+        dialog = GivenScoresDialog(self.session, self)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def _on_cluster(self) -> None:
         dialog = ClusterDialog(self.session, self)

@@ -19,6 +19,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.given_scores import MARKER, scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.record import FAILED
@@ -110,6 +111,28 @@ class SessionRunning(SessionEditing):
         check_size(experiment, self.table)
         check_groups(plan.validation, self.table)
         return experiment
+
+    def run_scores(self, column: str, direction: str) -> None:
+        """Start, or queue, the run of a column's scores on the splits of the plan.
+
+        Parameters
+        ----------
+        column : str
+        direction : str
+            A choice of the method's setting of that name.
+
+        Raises
+        ------
+        InputError
+            If the column cannot be a score, or the rows cannot be split so.
+        """
+        if self.table is None:
+            raise InputError("open a table first", setting="data")
+        data, plan = DataReference.to_table(scored_by(self.table, column)), self.plan
+        settings = {"direction": direction}
+        planned = plan_experiment(data, MARKER, settings, plan.validation, plan.band)
+        check_groups(plan.validation, self.table)
+        self._queue([dataclasses.replace(planned, name=column)])
 
     def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
         """Give the run of the list that was made as the form says, if there is one."""

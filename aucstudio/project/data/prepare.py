@@ -194,6 +194,17 @@ class Preparation:
                 places.update(dict.fromkeys(others, places[usual]))
         return places
 
+    def unscaled(self) -> Preparation:
+        """Give the same without scales and limits, for scores that are to stay what they are."""
+        count = len(self.numbers)
+        return dataclasses.replace(
+            self,
+            means=np.zeros(count),
+            scales=np.ones(count),
+            lows=np.full(count, -np.inf),
+            highs=np.full(count, np.inf),
+        )
+
     def _matched(self, table: Table) -> dict[str, Column]:
         by_name = {column.name: column for column in table.columns}
         absent = [name for name in self.columns if name not in by_name]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, inference
 from aucstudio.engine.params import declared_params
+from aucstudio.project.results.common_rows import comparable
 from aucstudio.project.results.pair_tests import FractionListener, pair_tests
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -34,6 +35,7 @@ from aucstudio.project.results.summary import (
     train_auc,
 )
 from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.workers import Workers
 
@@ -323,6 +325,8 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
         return f"split differently ({first} against {second})"
     if len(a.splits) != len(b.splits):
         return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
+    if is_given(a) or is_given(b):
+        return "" if comparable(a, b) else "too few rows have both scores"
     try:
         for one, other in zip(a.splits, b.splits, strict=True):
             inference.check_same_rows(

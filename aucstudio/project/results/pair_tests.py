@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.project.results.summary import LEVEL, WHOLE, ranking
+from aucstudio.project.results.common_rows import common_scores
+from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
@@ -44,14 +45,20 @@ def pair_tests(
     -------
     list of TestResult
     """
-    records = {id(record): record for pair in pairs for record in pair}
+    whole = [pair for pair in pairs if same_rows(*pair)]
+    records = {id(record): record for pair in whole for record in pair}
     scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
     rows = sum(split.n_test for record, _ in pairs for split in record.splits)
     if rows < _WORTH_SENDING:
         workers = None
     if workers is not None:
         scored = {key: workers.hold(one) for key, one in scored.items()}
-    calls = [(_test, scored[id(a)], scored[id(b)]) for a, b in pairs]
+    calls: list[Any] = [
+        (_test, scored[id(a)], scored[id(b)])
+        if same_rows(a, b)
+        else (_test, *_Scored.of_common(a, b, band))
+        for a, b in pairs
+    ]
     return answers(workers, calls, progress)
 
 
@@ -79,6 +86,14 @@ class _Scored:
         first = record.splits[0]
         once = record.experiment.validation.disjoint
         return cls(list(record.splits), (first.n_train, first.n_test), band, once)
+
+    @classmethod
+    def of_common(cls, a: RunRecord, b: RunRecord, band: Band) -> tuple[_Scored, _Scored]:
+        """Give two runs on the rows that both scored."""
+        one, other = map(list, zip(*common_scores(a, b), strict=True))
+        sizes = a.splits[0].n_train, len(one[0][0])
+        once = a.experiment.validation.disjoint
+        return cls(one, sizes, band, once), cls(other, sizes, band, once)
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel with scores alone: sorted they are again where they arrive."""

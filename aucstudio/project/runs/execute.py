@@ -21,6 +21,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes
+from aucstudio.project.runs.given_scores import with_scores
 from aucstudio.project.runs.grouping import check_groups, group_notes, shared_notes
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import (
@@ -158,13 +159,11 @@ class _Run:
         splits = draw_splits(table.is_positive(), validation, table.groups)
         shared = shared_notes(table, test_table)
         self.notes = (*group_notes(validation, table, test_table, splits), *shared)
-        keep_gaps = METHODS[self.experiment.method].takes_missing
+        known = METHODS[self.experiment.method]
         for k, split in enumerate(splits):
             if self.only not in (None, k):
                 continue
-            part = _make_part(
-                split, table, test_table, self.experiment.preparation, keep_gaps=keep_gaps
-            )
+            part = _make_part(known, split, table, test_table, self.experiment.preparation)
             result = self._fit_split(k, len(splits), part, table)
             # A half-trained fold would blur the mean of whole ones; alone it is worth keeping.
             if not self.stopped or not self.finished or result.converged:
@@ -273,22 +272,22 @@ class _Part:
 
 
 def _make_part(
+    method: type[AUCClassifier],
     split: Split,
     table: AnyTable,
     test_table: AnyTable | None,
     choice: PreparationChoice,
-    *,
-    keep_gaps: bool,
 ) -> _Part:
+    split, notes = with_scores(method, split, table, test_table)
     positive = table.is_positive()
     labelled = np.flatnonzero(table.labelled())
     train_rows = labelled[split.train]
-    preparation = learn(table, train_rows, choice, keep_gaps=keep_gaps)
+    preparation = learn(method, table, train_rows, choice)
     if test_table is None:
         held, test_rows, test_positive = table, labelled[split.test], positive[split.test]
     else:
-        held, test_rows = test_table, np.flatnonzero(test_table.labelled())
-        test_positive = test_table.is_positive()
+        held, test_rows = test_table, np.flatnonzero(test_table.labelled())[split.test]
+        test_positive = test_table.is_positive()[split.test]
     return _Part(
         split,
         test_table,
@@ -300,7 +299,7 @@ def _make_part(
         test_positive,
         prepared(preparation, held, test_rows),
         table.groups and table.groups.part(split.train),
-        tuple(far.describe() for far in far_cells(preparation, table)),
+        (*notes, *(far.describe() for far in far_cells(preparation, table))),
     )
 
 
@@ -383,8 +382,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     """
     table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
-    keep_gaps = METHODS[experiment.method].takes_missing
-    preparation = learn(table, rows, experiment.preparation, keep_gaps=keep_gaps)
+    preparation = learn(METHODS[experiment.method], table, rows, experiment.preparation)
 
     def told(step: Step | None, found: Search | None = None) -> bool:
         return listen is not None and bool(

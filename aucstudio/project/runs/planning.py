@@ -17,6 +17,7 @@ from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.given_scores import scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
@@ -201,6 +202,7 @@ def plan_run(
     tuning: Tuning | None = None,
     preparation: PreparationChoice = USUAL,
     read: Callable[..., AnyTable] = read_table,
+    score_column: str | None = None,
 ) -> PlannedRun:
     """Read the tables and check everything before anything is trained.
 
@@ -214,6 +216,8 @@ def plan_run(
         How the file is written, as far as it is not to be detected.
     read : callable
         What reads the table, or opens one that stays on disk.
+    score_column : str, optional
+        The one column to learn from, which names the run.
 
     Raises
     ------
@@ -221,7 +225,10 @@ def plan_run(
     """
     settings = read_settings(method, dict(map(_assignment, assignments)), band)
     table = read(data, label=label, positive=positive, merge=merge, roles=roles, dialect=dialect)
+    if score_column is not None:
+        table = scored_by(table, score_column)
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
+    experiment = dataclasses.replace(experiment, name=score_column or "")
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)

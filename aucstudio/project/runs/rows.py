@@ -38,11 +38,17 @@ Pulse = Callable[[str, float], None]
 
 
 def learn(
-    table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL, *, keep_gaps: bool = False
+    method: type[AUCClassifier], table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL
 ) -> Preparation:
-    """Learn the preprocessing on some rows of a table."""
+    """Learn the preprocessing that a method wants on some rows of a table.
+
+    What is chosen is not for a method that takes values as they are.
+    """
+    keep_gaps = method.takes_missing
     if isinstance(table, DiskTable):
         return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
+    if method.as_given:
+        return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps).unscaled()
     return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps)
 
 

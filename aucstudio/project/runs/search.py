@@ -20,10 +20,11 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.prepare import Preparation, learn_preparation
+from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.rows import learn
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
@@ -230,8 +231,7 @@ class Judge:
         return self._at_hand[1:]
 
     def _learn(self, rows: NDArray[np.intp]) -> Preparation:
-        keep_gaps = self._method.takes_missing
-        return learn_preparation(self._table, rows, self._preparation, keep_gaps=keep_gaps)
+        return learn(self._method, self._table, rows, self._preparation)
 
     def _path(
         self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback

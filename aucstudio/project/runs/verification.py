@@ -17,12 +17,12 @@ from aucstudio.engine.verification.counting import Tell
 from aucstudio.engine.verification.problem import Trained
 from aucstudio.engine.verification.verifying import HeldOut, Verified, verify
 from aucstudio.project import typed
-from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, draw_splits
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.record import RunRecord, versions
+from aucstudio.project.runs.rows import learn
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
@@ -162,9 +162,7 @@ def _material(
 ) -> tuple[Trained, HeldOut]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn_preparation(
-        table, result.train_rows, experiment.preparation, keep_gaps=method.takes_missing
-    )
+    preparation = learn(method, table, result.train_rows, experiment.preparation)
     X = preparation.apply(table, result.train_rows)
     trained = Trained(
         experiment.method,

@@ -1,3 +1,11 @@
 """What people use today, on the same splits."""
 
-ORDER = ("svm", "svm_2norm", "logistic", "gradient_boosting", "random_forest", "extra_trees")
+ORDER = (
+    "svm",
+    "svm_2norm",
+    "logistic",
+    "gradient_boosting",
+    "random_forest",
+    "extra_trees",
+    "marker",
+)

@@ -1,0 +1,93 @@
+"""One column as it is, for a score: a marker, or what another program gave."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+
+from aucstudio.engine import roc
+from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
+from aucstudio.engine.params import param
+from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.types import Array, Mask
+
+FOUND, HIGHER, LOWER = "found", "higher", "lower"
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class Marker(AUCClassifier):
+    """One column as it is, for a score; the one that ranks best where there are several.
+
+    Minimises ``1 - AUC(s x_j)`` on the training rows over the columns j, and over the sign s where
+    the direction is to be found. There is no other number to learn. ``decision_function`` gives the
+    column itself, or its negative where lower values mean positive, and ``predict`` has its
+    threshold at 0 until ``set_threshold`` moves it.
+
+    References
+    ----------
+    Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
+    """
+
+    key: ClassVar[str] = "marker"
+    title: ClassVar[str] = "Single marker"
+    family: ClassVar[str] = "baselines"
+    source: ClassVar[str] = (
+        "Hanley and McNeil (1982), The meaning and use of the area under a ROC curve"
+    )
+    summary: ClassVar[str] = (
+        "Takes the values of one column for scores: the column that ranks best by itself."
+    )
+    in_words: ClassVar[str] = "One column as it is"
+    use_when: ClassVar[str] = (
+        "For a marker or the scores of another program, and to see what one column does alone."
+    )
+    one_sided: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
+    as_given: ClassVar[bool] = True
+
+    direction: str = param(
+        FOUND,
+        "Which values mean positive.",
+        label="Positive is",
+        choices={
+            FOUND: "found on the training rows",
+            HIGHER: "higher values",
+            LOWER: "lower values",
+        },
+    )
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Say what a fit takes; see the base class."""
+        N = positives + negatives
+        return cost_of(N, float(NUMBER * N), Work(numbers=20.0 * N * features))
+
+    def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        areas = np.empty(X.shape[1])
+        for j in range(X.shape[1]):
+            areas[j] = roc.auc(positive, X[:, j])
+            context.monitor.pulse("reading columns", (j + 1) / X.shape[1])
+        signs = {HIGHER: 1.0, LOWER: -1.0}.get(self.direction, np.where(areas < 0.5, -1.0, 1.0))
+        reached = np.where(np.multiply(signs, np.ones(X.shape[1])) > 0, areas, 1.0 - areas)
+        j = int(np.argmax(reached))
+        weights = np.zeros(X.shape[1])
+        weights[j] = np.broadcast_to(signs, X.shape[1])[j]
+        scorer, objective = LinearScorer(weights), float(1.0 - reached[j])
+        context.monitor.step(1, objective, scorer=lambda: scorer)
+        notes = _notes(weights[j], self.direction)
+        scores = weights[j] * X[:, j]
+        return Fit(scorer, objective, 1, intercept=0.0, notes=notes, scores=scores)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # 0 is no threshold of a marker
+        return tags
+
+
+def _notes(sign: float, direction: str) -> tuple[str, ...]:
+    how = "as the training rows say" if direction == FOUND else "as it was told"
+    if sign > 0:
+        return (f"Higher values mean positive, {how}: scores are the values themselves.",)
+    return (f"Lower values mean positive, {how}: scores are the values with the sign turned.",)
