@@ -325,7 +325,8 @@ def test_a_shift_of_all_rows_leaves_the_ranking(method, data):
     shift = np.array([7.0, -3.0, 100.0])
     first, second = exact(method).fit(X, y), exact(method).fit(X + shift, y)
     assert_same_ranking(first.scorer_(X), second.scorer_(X + shift))
-    np.testing.assert_array_equal(first.predict(X), second.predict(X + shift))
+    if not method.as_given:  # a threshold at 0 of the values themselves means nothing
+        np.testing.assert_array_equal(first.predict(X), second.predict(X + shift))
 
 
 @pytest.mark.parametrize("method", cases(without=["one_sided"]))

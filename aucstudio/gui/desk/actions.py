@@ -85,8 +85,10 @@ class Actions(QObject):
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
-        self.add_scores = self._make("add_scores", "Add scor&es…", "")
-        self.cluster = self._make("cluster", "&Cluster…", "")
+        self.add_scores, self.cluster = (
+            self._make("add_scores", "Add scor&es…", ""),
+            self._make("cluster", "&Cluster…", ""),
+        )
         self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
         self.close = self._make("close", "C&lose", "Ctrl+W")
         self.quit = self._make("quit", "&Quit", "Ctrl+Q")

@@ -49,7 +49,7 @@ class GivenScoresDialog(QDialog):
             "score_learnt",
             "Other methods may learn from the column",
         )
-        self.problem = label("", "problem", wrap=True, name="given_scores_problem")
+        self.problem = label("", "error", wrap=True, name="given_scores_problem")
         self.ends = dialog_buttons(
             QDialogButtonBox.StandardButton.Ok,
             QDialogButtonBox.StandardButton.Cancel,
@@ -68,7 +68,7 @@ class GivenScoresDialog(QDialog):
         for key, words in choices.items():
             self.direction.addItem(words[0].upper() + words[1:], key)
         if not names:
-            tell(self.problem, "The table has no column of numbers beside its label.", "problem")
+            tell(self.problem, "The table has no column of numbers beside its label.", "error")
             self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
 
     def _lay_out(self) -> None:
@@ -95,8 +95,8 @@ class GivenScoresDialog(QDialog):
         try:
             self._session.run_scores(column, self.direction.currentData())
             if not self.learnt.isChecked():
-                self._session.leave_out(column)
+                self._session.keep_from_methods(column)
         except InputError as error:
-            tell(self.problem, str(error), "problem")
+            tell(self.problem, str(error), "error")
             return
         self.accept()

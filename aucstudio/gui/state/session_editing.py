@@ -111,7 +111,7 @@ class SessionEditing(SessionReading):
         text = undo or words.get(next(iter(changes), ""), "Change column roles")
         self.undo_stack.push(RolesEdit(self, self.table.with_roles(**changes), text))
 
-    def leave_out(self, column: str) -> None:
+    def keep_from_methods(self, column: str) -> None:
         """Let methods learn nothing from a column, undoably."""
         if self.table is not None and self.table.column(column).role in ("number", "category"):
             self.set_roles(f"Learn nothing from {column}", roles={column: "ignore"})

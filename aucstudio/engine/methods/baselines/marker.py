@@ -68,7 +68,7 @@ class Marker(AUCClassifier):
         areas = np.empty(X.shape[1])
         for j in range(X.shape[1]):
             areas[j] = roc.auc(positive, X[:, j])
-            context.monitor.pulse("reading columns", (j + 1) / X.shape[1])
+            context.monitor.stage("reading columns", (j + 1) / X.shape[1])
         signs = {HIGHER: 1.0, LOWER: -1.0}.get(self.direction, np.where(areas < 0.5, -1.0, 1.0))
         reached = np.where(np.multiply(signs, np.ones(X.shape[1])) > 0, areas, 1.0 - areas)
         j = int(np.argmax(reached))
