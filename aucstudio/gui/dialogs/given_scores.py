@@ -67,9 +67,9 @@ class GivenScoresDialog(QDialog):
         choices = declared_params(METHODS[MARKER])["direction"].choices
         for key, words in choices.items():
             self.direction.addItem(words[0].upper() + words[1:], key)
-        if not names:
-            tell(self.problem, "The table has no column of numbers beside its label.", "error")
-            self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
+        none = "" if names else "The table has no column of numbers beside its label."
+        tell(self.problem, none, "error")
+        self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(names))
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
