@@ -40,13 +40,16 @@ Pulse = Callable[[str, float], None]
 def learn(
     method: type[AUCClassifier], table: AnyTable, rows: Rows, choice: PreparationChoice = USUAL
 ) -> Preparation:
-    """Learn the preprocessing that a method wants on some rows of a table."""
-    if method.as_given:
-        choice = USUAL
+    """Learn the preprocessing that a method wants on some rows of a table.
+
+    What is chosen is not for a method that takes values as they are.
+    """
+    keep_gaps = method.takes_missing
     if isinstance(table, DiskTable):
-        return learn_on_disk(table, rows, choice, keep_gaps=method.takes_missing)
-    learnt = learn_preparation(in_memory(table), rows, choice, keep_gaps=method.takes_missing)
-    return learnt.unscaled() if method.as_given else learnt
+        return learn_on_disk(table, rows, choice, keep_gaps=keep_gaps)
+    if method.as_given:
+        return learn_preparation(in_memory(table), rows, keep_gaps=keep_gaps).unscaled()
+    return learn_preparation(in_memory(table), rows, choice, keep_gaps=keep_gaps)
 
 
 def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:

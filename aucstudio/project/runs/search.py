@@ -20,6 +20,7 @@ from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
@@ -221,13 +222,16 @@ class Judge:
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
             train, test = self._fold_of != fold, self._fold_of == fold
-            learnt = learn(self._method, self._table, self._rows[train], self._preparation)
+            learnt = self._learn(self._rows[train])
             trained, held = (
                 (learnt.apply(self._table, self._rows[part]), self._positive[part])
                 for part in (train, test)
             )
             self._at_hand = fold, trained, held
         return self._at_hand[1:]
+
+    def _learn(self, rows: NDArray[np.intp]) -> Preparation:
+        return learn(self._method, self._table, rows, self._preparation)
 
     def _path(
         self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback
@@ -246,7 +250,7 @@ class Judge:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        prepared = learn(self._method, self._table, self._rows, self._preparation)
+        prepared = self._learn(self._rows)
         X = prepared.apply(self._table, self._rows)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
