@@ -25,7 +25,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import column_groups, permutation_importance
 from aucstudio.project.explain.pair_detail import explain_pair
-from aucstudio.project.explain.trees import condition
+from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study, write_study
@@ -447,3 +447,14 @@ def test_importance_over_splits_that_learnt_different_columns(tmp_path):
     found = permutation_importance(record, table, (0.0, 0.1), repeats=2)
     assert found.columns[-1] == "x0 = missing"
     assert np.isfinite(found.drops).all()
+
+
+def test_columns_asked_by_splits_that_learnt_different_ones():
+    one = FeatureUse(("age", "pay"), np.array([3, 1]), np.array([0.75, 0.25]))
+    other = FeatureUse(
+        ("age", "pay", "age = missing"), np.array([1, 0, 2]), np.array([0.5, 0, 0.5])
+    )
+    first, second = side_by_side([one, other])
+    assert first.columns == second.columns == other.columns
+    assert (first.splits.tolist(), first.gain.tolist()) == ([3, 1, 0], [0.75, 0.25, 0.0])
+    assert second.splits.tolist() == [1, 0, 2]
