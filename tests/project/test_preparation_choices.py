@@ -15,6 +15,7 @@ from sklearn.preprocessing import (
 )
 
 from aucstudio.arguments import command_parser, read_preparation
+from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.levels import RARE
 from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, USUAL, PreparationChoice
@@ -416,7 +417,8 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
     roles = {"age": "number", "pay": "number", "town": "category", "code": "category"}
     on_disk = open_stream(mixed.path, roles=roles, block_bytes=4_000)
     rows = np.arange(0, 400, 3)
-    ours, theirs = learn(on_disk, rows, choice), learn(mixed, rows, choice)
+    method = METHODS["auc-rls"]
+    ours, theirs = (learn(method, table, rows, choice) for table in (on_disk, mixed))
     assert ours.settings() == theirs.settings()
     for name, array in theirs.arrays().items():
         np.testing.assert_allclose(ours.arrays()[name], array, rtol=1e-12, atol=1e-300)
