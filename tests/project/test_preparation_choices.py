@@ -15,6 +15,7 @@ from sklearn.preprocessing import (
 )
 
 from aucstudio.arguments import command_parser, read_preparation
+from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.levels import RARE
 from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, USUAL, PreparationChoice
@@ -22,6 +23,10 @@ from aucstudio.project.data.prepare import Preparation, learn_preparation
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.explain.effects import score_curve
+from aucstudio.project.explain.importance import column_groups, permutation_importance
+from aucstudio.project.explain.pair_detail import explain_pair
+from aucstudio.project.explain.trees import FeatureUse, condition, side_by_side
 from aucstudio.project.runs.execute import execute, refit
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study, write_study
@@ -378,6 +383,26 @@ def test_a_tuned_run_and_a_refit_prepare_as_chosen(mixed):
     assert (X.min(), X.max()) == (0, 1)
 
 
+@pytest.mark.parametrize("method", ["auc-rls", "rankboost"])
+def test_what_explains_a_score_knows_every_feature(mixed, method):
+    record = execute(plan(mixed, EVERYTHING, method), mixed)
+    model, rows = record.splits[0].model, np.flatnonzero(mixed.labelled())
+    X = model.preparation.apply(mixed, rows)
+    groups = column_groups(model.preparation)
+    assert sum(part.stop - part.start for part in groups.values()) == X.shape[1]
+    for column in groups:
+        curve = score_curve(model, X, column)
+        assert np.isfinite(curve.y).all()
+        assert len(curve.x) == len(curve.y)
+    ages = np.array([30.0, 40.0, 50.0])
+    k = model.preparation.numbers.index("age")
+    there = model.preparation.scaled(k, ages.copy())
+    np.testing.assert_allclose(model.preparation.in_own_unit(k, there), ages)
+    assert condition(model.preparation, X.shape[1] - 1, 0.5) == "age ≠ missing"
+    detail = explain_pair(mixed, model, (0, 1))
+    assert all(np.isfinite(part.contribution) for part in detail.parts)
+
+
 # ------------------------------------------------------------------ on disk
 
 
@@ -392,7 +417,8 @@ def test_a_table_on_disk_is_prepared_as_one_in_memory(tmp_path, mixed, choice):
     roles = {"age": "number", "pay": "number", "town": "category", "code": "category"}
     on_disk = open_stream(mixed.path, roles=roles, block_bytes=4_000)
     rows = np.arange(0, 400, 3)
-    ours, theirs = learn(on_disk, rows, choice), learn(mixed, rows, choice)
+    method = METHODS["auc-rls"]
+    ours, theirs = (learn(method, table, rows, choice) for table in (on_disk, mixed))
     assert ours.settings() == theirs.settings()
     for name, array in theirs.arrays().items():
         np.testing.assert_allclose(ours.arrays()[name], array, rtol=1e-12, atol=1e-300)
@@ -406,3 +432,31 @@ def test_what_needs_all_rows_in_memory_is_refused_on_disk(tmp_path, given):
             table, "auc-rls", {}, Validation(), (0.0, 0.1), preparation=PreparationChoice(**given)
         )
     assert found.value.setting in given
+
+
+def test_importance_over_splits_that_learnt_different_columns(tmp_path):
+    """A single gap is marked only where its row trains."""
+    path = write_table(tmp_path / "one.csv")
+    text = path.read_text().replace(",,", ",0.5,").splitlines()
+    text[1] = ",".join(["", *text[1].split(",")[1:]])
+    path.write_text("\n".join(text))
+    table = read_table(path)
+    choice, folds = PreparationChoice(indicators=True), Validation(scheme="folds", folds=3)
+    reference = DataReference.to_table(table)
+    record = execute(plan_experiment(reference, "auc-rls", {}, folds, preparation=choice), table)
+    marked = [bool(split.model.preparation.indicated) for split in record.splits]
+    assert sorted(marked) == [False, True, True]
+    found = permutation_importance(record, table, (0.0, 0.1), repeats=2)
+    assert found.columns[-1] == "x0 = missing"
+    assert np.isfinite(found.drops).all()
+
+
+def test_columns_asked_by_splits_that_learnt_different_ones():
+    one = FeatureUse(("age", "pay"), np.array([3, 1]), np.array([0.75, 0.25]))
+    other = FeatureUse(
+        ("age", "pay", "age = missing"), np.array([1, 0, 2]), np.array([0.5, 0, 0.5])
+    )
+    first, second = side_by_side([one, other])
+    assert first.columns == second.columns == other.columns
+    assert (first.splits.tolist(), first.gain.tolist()) == ([3, 1, 0], [0.75, 0.25, 0.0])
+    assert second.splits.tolist() == [1, 0, 2]

@@ -161,13 +161,15 @@ def permutation_importance(
     Stopped
         If the stop comes before one permutation of all columns is finished.
     """
-    columns = tuple(column_groups(record.splits[0].model.preparation))
+    # Whether a column is marked, or counted by frequency, each split learns for itself.
+    known = (column_groups(split.model.preparation) for split in record.splits)
+    columns = tuple(dict.fromkeys(name for groups in known for name in groups))
     shape = (len(record.splits), repeats, len(columns), len(MEASURES))
     drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
     total, rows = len(record.splits) * repeats, 0
     try:
         for k, split in enumerate(record.splits):
-            held = _HeldOut(split, table, band, most_rows, listen)
+            held = _HeldOut(split, table, band, columns, most_rows, listen)
             rows, held.done = len(held.X), k * repeats / total
             areas[k] = held.areas(held.X)
             for r in range(repeats):
@@ -190,6 +192,7 @@ class _HeldOut:
         split: SplitResult,
         table: Table,
         band: Band,
+        columns: tuple[str, ...],
         most_rows: int,
         listen: Callable[[float], bool],
     ) -> None:
@@ -197,7 +200,8 @@ class _HeldOut:
         preparation = split.model.preparation
         self.X = preparation.apply(table, split.test_rows[kept])
         self._positive = split.test_positive[kept]
-        self._groups = list(column_groups(preparation).values())
+        groups = column_groups(preparation)
+        self._groups = [groups.get(name, slice(0, 0)) for name in columns]
         self._scorer: Scorer = split.model.scorer
         self._band, self._listen = band, listen
         self.done = self.share = 0.0

@@ -94,8 +94,9 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
     numbers = len(preparation.numbers)
     differences = np.full(len(groups), np.nan)
     differences[:numbers] = X[0, :numbers] - X[1, :numbers]
+    of_marks = {f"{name} = missing": columns[name] for name in preparation.indicated}
     parts = [
-        ColumnShare(name, _cells(columns[name], rows), float(difference), float(share))
+        ColumnShare(name, _cells((of_marks | columns)[name], rows), float(difference), float(share))
         for name, difference, share in zip(groups, differences, shares, strict=True)
     ]
     parts.sort(key=lambda part: -abs(part.contribution))

@@ -6,6 +6,7 @@ Symbols: p a node; n_L, n_R rows it sends left and right; f what the tree adds t
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +159,18 @@ def feature_use(scorer: EnsembleScorer, preparation: Preparation, X: Array) -> F
             gain[column[scorer.feature[p]]] += share
     total = gain.sum()
     return FeatureUse(tuple(groups), splits, gain / total if total > 0 else gain)
+
+
+def side_by_side(found: Sequence[FeatureUse]) -> list[FeatureUse]:
+    """Give the uses of several splits for the columns of all: each learns which it marks."""
+    columns = tuple(dict.fromkeys(name for use in found for name in use.columns))
+    aligned = []
+    for use in found:
+        place = [columns.index(name) for name in use.columns]
+        splits, gain = np.zeros(len(columns), dtype=np.intp), np.zeros(len(columns))
+        splits[place], gain[place] = use.splits, use.gain
+        aligned.append(FeatureUse(columns, splits, gain))
+    return aligned
 
 
 def _gains(scorer: EnsembleScorer, root: int, X: Array) -> list[tuple[int, float]]:

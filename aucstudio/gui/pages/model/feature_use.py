@@ -14,7 +14,7 @@ from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.trees import FeatureUse, feature_use
+from aucstudio.project.explain.trees import FeatureUse, feature_use, side_by_side
 from aucstudio.project.geometry.planes import thinned
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job, describe_failure
@@ -120,7 +120,7 @@ def _use(record: RunRecord, table: Table, post: Callable[[None], bool]) -> list[
         found.append(feature_use(scorer, preparation, preparation.apply(table, rows)))
         if post(None):
             break
-    return found
+    return side_by_side(found)
 
 
 def _idle_words(idle: int, columns: int) -> str:
