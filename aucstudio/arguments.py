@@ -79,6 +79,9 @@ def command_parser() -> argparse.ArgumentParser:
     _add_best_options(made["best"])
     _add_run_options(made["run"])
     made["compare"].add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    made["compare"].add_argument(
+        "--by", metavar="COL", help="each run by the levels of this column, and whether they differ"
+    )
     _add_cluster_option(made["compare"])
     _add_verify_options(made["verify"])
     _add_score_options(made["score"])

@@ -342,13 +342,17 @@ def _compare(options: argparse.Namespace) -> int:
         named_runs,
         readable_runs,
     )
+    from aucstudio.project.results.subgroups import as_markdown, subgroups_of
     from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, _complain)
     named = readable_runs(listed, band, _complain)
+    parted = [] if options.by is None else subgroups_of(named, options.by, band)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
-            _print_json(comparison_document(named, band, workers))
+            document = comparison_document(named, band, workers)
+            groups = [{"name": name, **of.as_json()} for name, of in parted]
+            _print_json(document | ({} if options.by is None else {"subgroups": groups}))
             return DONE
         if not named:
             raise InputError(
@@ -363,6 +367,8 @@ def _compare(options: argparse.Namespace) -> int:
             heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
             found = comparison.Comparison(figures, pairs, measure)
             _print(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
+        if parted:
+            _print(as_markdown(parted, band))
     return DONE
 
 

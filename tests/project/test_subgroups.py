@@ -1,0 +1,112 @@
+"""A run by the levels of a column: areas with intervals, and a test that they are equal."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy
+
+from aucstudio import cli
+from aucstudio.engine import inference, roc
+from aucstudio.engine.inference.results import Interval
+from aucstudio.project.data.table import read_table
+from aucstudio.project.results.subgroups import equality, subgroups
+from aucstudio.project.store.project.project_file import ProjectFile
+
+BAND = (0.0, 0.1)
+
+
+@pytest.fixture
+def sites(tmp_path):
+    """Site b is ranked by x; at site a x says nothing."""
+    random = np.random.default_rng(8)
+    path = tmp_path / "sites.csv"
+    lines = ["x,site,y"]
+    for k in range(600):
+        y, site = int(random.random() < 0.4), "ab"[k % 2]
+        x = random.normal() + 2.5 * y * (site == "b")
+        lines.append(f"{x:.5f},{site if k % 50 else ''},{y}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run_on(sites, tmp_path, *scheme):
+    project = tmp_path / "p.aucproj"
+    words = ["train", str(sites), "--score-column", "x", "--label", "y", "--quiet"]
+    assert cli.main([*words, *map(str, scheme), "--project", str(project)]) == 0
+    return project
+
+
+def test_areas_are_those_of_the_rows_of_each_level(sites, tmp_path, capsys):
+    project = run_on(sites, tmp_path, "--test-size", 0.5)
+    capsys.readouterr()
+    assert cli.main(["compare", str(project), "--by", "site", "--json", "--quiet"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["subgroups"]
+    (split,) = ProjectFile.open(project).runs()[0].splits
+    values = read_table(sites, label="y").column("site").values[split.test_rows]
+    for group, level in zip(found["groups"], ["a", "b", "(missing)"], strict=True):
+        rows = values == (None if level == "(missing)" else level)
+        expected = inference.delong_interval(split.test_positive[rows], split.test_scores[rows])
+        assert group["level"] == level
+        assert group["auc"]["value"] == pytest.approx(expected.value, abs=1e-12)
+        assert group["auc"]["low"] == pytest.approx(expected.low, abs=1e-12)
+        negatives = split.test_scores[rows & ~split.test_positive]
+        assert np.mean(negatives > group["threshold"]) <= 0.1
+    assert found["p_auc"] < 1e-4
+
+
+def test_folds_are_averaged_by_pairs(sites, tmp_path):
+    (record,) = ProjectFile.open(run_on(sites, tmp_path, "--folds", 3, "--repeats", 2)).runs()
+    table = read_table(sites, label="y")
+    found = subgroups(record, table, "site", BAND)
+    group = found.groups[1]
+    values = table.column("site").values
+    areas, pairs = [], []
+    for split in record.splits[:3]:
+        rows = values[split.test_rows] == "b"
+        positive = split.test_positive[rows]
+        areas.append(roc.auc(positive, split.test_scores[rows]))
+        pairs.append(positive.sum() * (~positive).sum())
+    assert group.auc.value == pytest.approx(np.average(areas, weights=pairs), abs=1e-12)
+    assert np.isnan(group.threshold)
+    assert group.auc.low < group.auc.value < group.auc.high
+    assert sum(g.positives + g.negatives for g in found.groups) == 600
+
+
+def test_two_areas_are_tested_as_by_the_difference_of_their_logits():
+    a, b = (Interval(v, 0, 1, 0.95, "", se) for v, se in ((0.8, 0.03), (0.7, 0.04)))
+    ses = [one.se / (one.value * (1 - one.value)) for one in (a, b)]
+    z = (scipy.special.logit(0.8) - scipy.special.logit(0.7)) / np.hypot(*ses)
+    assert equality([a, b]) == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-12)
+    assert np.isnan(equality([a]))
+    assert np.isnan(equality([a, Interval(1.0, 0, 1, 0.95, "", 0.0)]))
+
+
+def test_equal_levels_are_told_apart_as_often_as_chance_has_it():
+    random = np.random.default_rng(1)
+    y = np.arange(160) % 2 == 0
+    low = 0
+    for _ in range(400):
+        areas = [inference.delong_interval(y, random.normal(size=160) + y) for _ in range(3)]
+        low += equality(areas) < 0.05
+    assert 0.02 <= low / 400 <= 0.09
+
+
+def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):
+    project = run_on(sites, tmp_path)
+    for column, words in (("x", "groups are formed by a column"), ("sit", "no column 'sit'")):
+        assert cli.main(["compare", str(project), "--by", column, "--quiet"]) == 2
+        assert words in capsys.readouterr().err
+    assert cli.main(["compare", str(project), "--by", "site", "--quiet"]) == 0
+    assert "by site" in capsys.readouterr().out
+
+
+def test_numbers_part_the_rows_in_their_order(sites, tmp_path, capsys):
+    lines = sites.read_text().splitlines()
+    wards = ["ward", *(str((2, 10, 1)[k % 3]) for k in range(len(lines) - 1))]
+    sites.write_text("\n".join(map(",".join, zip(lines, wards, strict=True))))
+    project = run_on(sites, tmp_path)
+    capsys.readouterr()
+    assert cli.main(["compare", str(project), "--by", "ward", "--json", "--quiet"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["subgroups"]
+    assert [group["level"] for group in found["groups"]] == ["1", "2", "10"]
