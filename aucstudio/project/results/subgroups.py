@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.columns import spelled
-from aucstudio.project.data.prepare import MISSING
+from aucstudio.project.data.levels import MISSING
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
