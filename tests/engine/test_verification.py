@@ -14,7 +14,8 @@ from aucstudio.engine.verification.counting import counted_auc, counted_pauc, ne
 from aucstudio.engine.verification.problem import Trained
 from aucstudio.engine.verification.problems import PROBLEMS
 from aucstudio.engine.verification.programme import Programme, solve
-from aucstudio.engine.verification.verifying import HeldOut, verify
+from aucstudio.engine.verification.verified import HeldOut
+from aucstudio.engine.verification.verifying import verify
 
 BAND = (0.0, 0.3)
 # Small enough to be quick; a kernel where there is one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aucstudio.engine.verification.verifying import Verified
+from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.words import power_words, range_words, seconds_words
 

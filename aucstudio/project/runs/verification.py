@@ -13,9 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
-from aucstudio.engine.verification.counting import Tell
-from aucstudio.engine.verification.problem import Trained
-from aucstudio.engine.verification.verifying import HeldOut, Verified, verify
+from aucstudio.engine.verification.verified import HeldOut, Verified
 from aucstudio.project import typed
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, draw_splits
 from aucstudio.project.data.table import Table
@@ -26,6 +24,8 @@ from aucstudio.project.runs.rows import learn
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
+    from aucstudio.engine.verification.counting import Tell
+    from aucstudio.engine.verification.problem import Trained
     from aucstudio.project.runs.record import SplitResult
 
 _COPIES = 6  # of the prepared rows, and the programme's own
@@ -114,6 +114,9 @@ def verify_run(
     _check_memory(result, table)
     trained, held = _material(record, result, table, test_table)
     same = record.versions == versions()
+    # The solvers, which who only reads what was found does not need.
+    from aucstudio.engine.verification.verifying import verify
+
     found = verify(trained, held, tell, same_program=same)
     used = versions() | {"cvxopt": metadata.version("cvxopt")}
     return Verification(record.id, split + 1, len(record.splits), RunRecord.now(), used, found)
@@ -164,6 +167,8 @@ def _material(
     method = METHODS[experiment.method]
     preparation = learn(method, table, result.train_rows, experiment.preparation)
     X = preparation.apply(table, result.train_rows)
+    from aucstudio.engine.verification.problem import Trained
+
     trained = Trained(
         experiment.method,
         settings_of(method, {**record.params, **model.params}),
