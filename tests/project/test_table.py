@@ -795,3 +795,20 @@ def test_nasty_cells_are_read_back_in_a_given_dialect(
     text = written(rows, delimiter, quote, end, quoting)
     dialect = Dialect(encoding.removesuffix("-sig"), delimiter, quote)
     check_cells(read_table(write(text, encoding=encoding), dialect=dialect), rows)
+
+
+def test_words_with_marks_among_them_are_parted_by_the_mark_that_cuts_all_rows_alike(tmp_path):
+    path = tmp_path / "words.csv"
+
+    def said(word):
+        return f"<b>MARK</b> &lt; {{0}} <img src='trap.png'> {word}"
+
+    rows = [
+        f"{k}.5,{k}.25,{said('north' if k % 3 else 'south')},{said('yes' if k % 2 else 'no')}"
+        for k in range(40)
+    ]
+    names = ",".join(said(word) for word in ("one", "two", "town", "label"))
+    path.write_text("\n".join([names, *rows]))
+    table = read_table(path)
+    assert table.dialect.delimiter == ","
+    assert [column.kind for column in table.columns] == ["number", "number", "text", "text"]

@@ -74,7 +74,7 @@ class VerifyPanel(QWidget):
 
     def _make_button(self) -> None:
         """Make what stands among the controls of the page, and what tells how far it is."""
-        self.button = named(QPushButton("&Verify…"), "verify_button", "Verify the chosen run")
+        self.button = named(QPushButton("Verif&y…"), "verify_button", "Verify the chosen run")
         self.button.clicked.connect(self._on_click)
         self.bar = named(QProgressBar(), "verify_progress", "How far verifying is")
         self.bar.setRange(0, 100)
@@ -99,7 +99,7 @@ class VerifyPanel(QWidget):
     def _refresh(self) -> None:
         busy = self.busy()
         self.button.setVisible(busy or self._shown is not None)
-        self.button.setText("&Cancel" if busy else "&Verify…")
+        self.button.setText("&Cancel" if busy else "Verif&y…")
         plain_tooltip(self.button, _BUSY if busy else _TIP)
         self.bar.setVisible(busy)
         self.stage.setVisible(busy)

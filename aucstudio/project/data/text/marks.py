@@ -104,7 +104,14 @@ def _by_blanks(text: str, whole: bool, found: Dialect, best: float) -> Dialect:
         by_place, width = fit(cut(text, whole, placed))
         if by_place > max(best, by_blanks) and _holds_values(cut(text, whole, placed), width):
             return placed
+    if by_blanks < 1.0 and _cuts_alike(cut(text, whole, found)):
+        return found  # cells of words with marks among them, parted by a mark all the same
     return blanks if by_blanks > best else found
+
+
+def _cuts_alike(rows: Sequence[Record]) -> bool:
+    """Tell whether a mark cuts all rows into the same number of cells, several."""
+    return len({len(row) for _, row in rows}) == 1 and modal_width(rows) > 1
 
 
 def _by_rare_marks(text: str, whole: bool, found: Dialect) -> Dialect:
