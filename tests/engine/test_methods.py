@@ -88,7 +88,7 @@ def test_a_method_is_found_by_the_name_of_its_module():
         assert method.__module__.rpartition(".")[2].replace("_", "-") == key
         assert getattr(engine, method.__name__) is method
     assert list(METHODS)[:2] == ["auc-rls", "rls"]
-    assert list(METHODS)[-1] == "extra-trees"
+    assert list(METHODS)[-1] == "marker"
     with pytest.raises(AttributeError, match="AUCRlS"):
         engine.AUCRlS  # noqa: B018
 

@@ -312,13 +312,13 @@ def test_a_search_keeps_patients_together(patients_file, monkeypatch, where):
     table = opened(patients_file)
     experiment = planned(table, Validation(), tuning=Tuning("auc", folds=3))
     parts = []
-    learn = walk.learn_preparation
+    learn = walk.learn
 
-    def watched(seen, rows, **options):
+    def watched(method, seen, rows, choice):
         parts.append(patients_of(seen, rows))
-        return learn(seen, rows, **options)
+        return learn(method, seen, rows, choice)
 
-    monkeypatch.setattr(walk, "learn_preparation", watched)
+    monkeypatch.setattr(walk, "learn", watched)
     if where == "here":
         record = execute(experiment, table)
         assert record.status == "done", record.error
