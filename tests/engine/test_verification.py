@@ -20,6 +20,7 @@ from aucstudio.engine.verification.verifying import verify
 BAND = (0.0, 0.3)
 # Small enough to be quick; a kernel where there is one.
 QUICK = {
+    "library": "few",
     "n_rounds": 20,
     "max_iter": 100,
     "n_landmarks": 15,

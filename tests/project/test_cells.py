@@ -98,7 +98,7 @@ def write_columns(path, columns, delimiter):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
 
 
-@pytest.mark.parametrize("reader", ["short", "duckdb"])
+@pytest.mark.parametrize("reader", ["short", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("place", ["in the sample", "beyond it"])
 @pytest.mark.parametrize(("delimiter", "decimal"), [(";", "."), (";", ","), ("|", ".")])
 def test_a_cell_is_read_alike_everywhere(tmp_path, monkeypatch, delimiter, decimal, place, reader):
