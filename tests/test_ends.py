@@ -20,7 +20,7 @@ PATIENCE = 120.0
 ENDING = 20.0
 # Hours of work, most of it inside one call of a library, or of one compiled loop.
 ENDLESS = {
-    "svm": 'settings = { C = 1e6, kernel = "linear" }',
+    "svm": 'settings = { C = 1e8, kernel = "poly", degree = 3, gamma = 1.0 }',
     "auc-svm": 'settings = { C = 1e6, kernel = "rbf", gamma = 5.0 }',
 }
 
@@ -144,7 +144,8 @@ def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_keeps_what_is_finished(study, start, tmp_path, how, jobs):
-    study(("auc-rls", ""), ("svm", ENDLESS["svm"]), ("svm", f"tune = 'auc'\n{ENDLESS['svm']}"))
+    endless = ENDLESS["auc-svm"]
+    study(("auc-rls", ""), ("auc-svm", endless), ("auc-svm", f"tune = 'auc'\n{endless}"))
     project = tmp_path / "kept.aucproj"
     ProjectFile.create(project)
     process = start("run", "study.toml", "--jobs", jobs, "--project", project, "--json")

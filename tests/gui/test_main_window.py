@@ -488,7 +488,7 @@ def test_the_window_fits_a_small_screen(window, table_file, run_to_end):
     window.resize(1280, 680)
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
-    compare = window.views[-1]
+    compare = next(view for view in window.views if view.title == "Compare")
     window.tabs.setCurrentWidget(compare)
     compare.show_combo.setCurrentIndex(compare.show_combo.findText("Tables"))
     QApplication.processEvents()

@@ -18,6 +18,7 @@ PAGES = (
     "Feature space",
     "Differences",
     "Scores",
+    "Calibration",
     "Model",
     "Compare",
     "Data",

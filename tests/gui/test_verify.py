@@ -59,7 +59,7 @@ def test_verifying_shows_a_table_that_is_there_after_opening_again(
     assert button(view).text() == "&Cancel"
     assert view.findChild(QProgressBar, "verify_progress").isVisible()
     done(view, qtbot)
-    assert button(view).text() == "&Verify…"
+    assert button(view).text() == "Verif&y…"
     lines = cells(view)
     assert lines[0][0] == "Objective of this scorer, counted"
     assert lines[-1][0].startswith("pAUC at FPR 0 … 0.1, held-out")
@@ -79,7 +79,7 @@ def test_a_second_press_cancels_and_nothing_is_kept(view, record, session, qtbot
     done(view, qtbot)
     assert session.study.home.verified == {}
     assert not view.verify_panel.isVisible()
-    assert button(view).text() == "&Verify…"
+    assert button(view).text() == "Verif&y…"
 
 
 def test_a_table_that_is_gone_is_told_in_the_page(view, record, session, qtbot, table_file):

@@ -199,7 +199,15 @@ def test_a_stop_while_the_held_out_rows_are_looked_at_keeps_the_combination(tabl
     assert board.ended == "stopped"
 
 
-def test_an_interrupt_ends_the_command_in_order(file, monkeypatch, capsys):
+@pytest.fixture
+def interruptible():
+    """Hear interrupts, whatever shell the tests were started in."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_the_command_in_order(interruptible, file, monkeypatch, capsys):
     def interrupted(*_):
         os.kill(os.getpid(), signal.SIGINT)
         return QUICK

@@ -346,7 +346,18 @@ def fourier_formula(scorer, x):
     return dot(scorer["weights"], [math.cos(angle) for angle in angles])
 
 
+def combination_formula(scorer, x):
+    total = scorer["base"]
+    for part, factor, e in zip(
+        scorer["parts"], scorer["factors"], scorer["smoothings"], strict=True
+    ):
+        score = FORMULAS[part["kind"]](part, x)
+        total += factor * (math.log((score + e) / (1 - score + e)) if e else score)
+    return total
+
+
 FORMULAS = {
+    "combination": combination_formula,
     "fourier": fourier_formula,
     "linear": lambda scorer, x: dot(scorer["weights"], x),
     "kernel": kernel_formula,

@@ -233,8 +233,9 @@ WILD = {
 
 
 @pytest.mark.slow
+# Scores from elsewhere stay what they are, however large.
 @pytest.mark.parametrize("wild", WILD)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [key for key in METHODS if not METHODS[key].as_given])
 def test_every_method_does_as_well_as_without(tmp_path, method, wild):
     changes, has_far = WILD[wild]
     found = []

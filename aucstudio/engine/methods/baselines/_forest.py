@@ -104,7 +104,8 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
                 len(trees), impurity / len(trees), total=self.n_trees, scorer=scorer
             ):
                 break
-        return Fit(scorer(), impurity / len(trees), len(trees))
+        # The library says positive above one half.
+        return Fit(scorer(), impurity / len(trees), len(trees), intercept=-0.5)
 
 
 def _extent(X: Array) -> tuple[Array, Array]:
