@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
@@ -238,11 +238,12 @@ WILD = {
 @pytest.mark.parametrize("method", [key for key in METHODS if not METHODS[key].as_given])
 def test_every_method_does_as_well_as_without(tmp_path, method, wild):
     changes, has_far = WILD[wild]
+    small = {"library": "few"} if "library" in declared_params(METHODS[method]) else {}
     found = []
     for name, columns in (("clean", study()), ("wild", study(**changes))):
         table = read_table(write(tmp_path / f"{name}.csv", columns), label="y", positive="yes")
         given = plan_experiment(
-            DataReference.to_table(table), method, {}, Validation(test_size=0.5)
+            DataReference.to_table(table), method, small, Validation(test_size=0.5)
         )
         record = execute(given, table)
         assert record.status == "done", record.error
