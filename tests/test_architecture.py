@@ -13,10 +13,18 @@ import aucstudio
 
 PACKAGE = Path(aucstudio.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
+DOORS = ("aucstudio.cli", "aucstudio.commands")
 FORBIDDEN = {
-    "engine": ("aucstudio.project", "aucstudio.gui", "aucstudio.cli", "PySide6", "pyqtgraph"),
-    "project": ("aucstudio.gui", "aucstudio.cli", "PySide6", "pyqtgraph"),
-    "gui": ("aucstudio.cli",),
+    "engine": (
+        "aucstudio.project",
+        "aucstudio.gui",
+        "aucstudio.cli",
+        "aucstudio.commands",
+        "PySide6",
+        "pyqtgraph",
+    ),
+    "project": ("aucstudio.gui", "aucstudio.cli", "aucstudio.commands", "PySide6", "pyqtgraph"),
+    "gui": ("aucstudio.cli", "aucstudio.commands"),
 }
 
 # What a room of the engine may import stands to its left; modules beside the rooms are rooms too.

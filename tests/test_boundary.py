@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from aucstudio import boundary, cli, console
+from aucstudio import boundary, console
 from aucstudio.cli import main
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.project.errors import InputError
@@ -25,7 +25,7 @@ def raising(monkeypatch, capsys):
         def command(_):
             raise error
 
-        monkeypatch.setitem(cli.COMMANDS, "inspect", command)
+        monkeypatch.setattr("aucstudio.commands.inspect.run", command)
         status = main(["inspect", "table.csv", *more])
         return status, *capsys.readouterr()
 
@@ -60,7 +60,7 @@ def test_debug_prints_the_trace(monkeypatch, capsys, place):
     def command(_):
         raise KeyError("age")
 
-    monkeypatch.setitem(cli.COMMANDS, "methods", command)
+    monkeypatch.setattr("aucstudio.commands.methods.run", command)
     words = ["--debug", "methods"] if place == "before" else ["methods", "--debug"]
     assert main(words) == 1
     err = capsys.readouterr().err

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.arguments import command_parser, window_parser
-from aucstudio.cli import COMMANDS, main
+from aucstudio.cli import main
+from aucstudio.commands import NAMES
+from aucstudio.commands.parser import command_parser, window_parser
 from aucstudio.engine import METHODS
 from aucstudio.project.data.split import Validation, draw_splits
 from aucstudio.project.data.table import read_table
@@ -71,7 +72,7 @@ def parsers(parser):
 
 def test_every_option_has_help():
     found = [*parsers(command_parser()), window_parser()]
-    assert {parser.prog.split()[-1] for parser in found} == {"aucstudio", *COMMANDS}
+    assert {parser.prog.split()[-1] for parser in found} == {"aucstudio", *NAMES}
     for parser in found:
         for action in parser._actions:
             if not isinstance(action, argparse._SubParsersAction):
@@ -82,7 +83,7 @@ def test_every_option_has_help():
 
 def test_help_lists_every_command(run):
     _, out, _ = run("--help")
-    for command in COMMANDS:
+    for command in NAMES:
         assert f"\n    {command} " in out
 
 

@@ -14,7 +14,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from aucstudio.arguments import command_parser, read_preparation
+from aucstudio.commands.parser import command_parser
+from aucstudio.commands.run_options import read_preparation
 from aucstudio.engine import METHODS
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.levels import RARE

@@ -9,14 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aucstudio.arguments import (
-    command_parser,
-    read_band,
-    read_dialect,
-    read_roles,
-    read_tuning,
-    read_validation,
-)
+from aucstudio.commands.parser import command_parser
+from aucstudio.commands.run_options import read_band, read_tuning, read_validation
+from aucstudio.commands.table_options import read_dialect, read_roles
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project.data.split import Validation

@@ -247,7 +247,7 @@ def test_an_interrupt_ends_the_command_with_130(project, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("aucstudio.verify_command.verify_run", interrupt)
+    monkeypatch.setattr("aucstudio.project.runs.verification.verify_run", interrupt)
     before = project.read().verifications
     assert main(["verify", str(project.path)]) == 130
     assert project.read().verifications == before

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from aucstudio.arguments import read_dialect
 from aucstudio.boundary import DONE
+from aucstudio.commands.table_options import (
+    add_dialect_options,
+    add_stream_options,
+    choose_reader,
+    read_dialect,
+)
+from aucstudio.commands.values import add_json, file_or_none
 from aucstudio.console import note, say_json
 from aucstudio.project.errors import InputError
 
@@ -19,15 +24,40 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.model import Model
     from aucstudio.project.runs.scoring_report import ScoringReport
 
+IN_WORDS = "apply a saved model to a table"
 
-def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
-    """Score a table and say what was met in it; returns the exit status.
 
-    Parameters
-    ----------
-    read : callable
-        What reads the table, or opens one that stays on disk.
-    """
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
+    parser.add_argument(
+        "data", metavar="DATA", help="a table, which need not have a label; - is the standard input"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="SCORES.csv",
+        type=file_or_none,
+        help="write the scores here, as Parquet where it ends so; - is the standard output",
+    )
+    parser.add_argument("--id", metavar="COL", help="a column to write beside each score")
+    parser.add_argument(
+        "--label", metavar="COL", help="the column that holds the class, if another"
+    )
+    parser.add_argument(
+        "--allow-unknown",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="score although this column is absent or holds nothing that the model knows",
+    )
+    add_dialect_options(parser)
+    add_stream_options(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score a table and say what was met in it; returns the exit status."""
     from aucstudio.project.data.unknown import UnknownColumnsError
     from aucstudio.project.store.files import refuse_own_input
     from aucstudio.project.store.model_file import load_model
@@ -40,7 +70,7 @@ def score(options: argparse.Namespace, read: Callable[..., AnyTable]) -> int:
         "label": options.label,
         "allow_unknown": options.allow_unknown,
         "dialect": read_dialect(options),
-        "read": read,
+        "read": choose_reader(options, options.data, [None]),
     }
     try:
         report, collected = _scored(options, model, how)

@@ -1,26 +1,43 @@
-"""The command ``verify``: the runs of a project held against independent routes."""
+"""``aucstudio verify``: the runs of a project held against independent routes."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
+from aucstudio.commands.values import add_json, positive_int
 from aucstudio.console import complain, progress, say, say_json
-from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.documents import named_runs
-from aucstudio.project.results.verified import as_text, titled, verdict
-from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.verification import Verification, open_table, verify_run
-from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.words import suggestion
 
-Named = tuple[str, RunRecord]
+if TYPE_CHECKING:
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.record import RunRecord
+    from aucstudio.project.runs.verification import Verification
+
+    Named = tuple[str, RunRecord]
+
+IN_WORDS = "solve the problems of a project's runs again, by independent routes"
 
 
-def verify(options: argparse.Namespace) -> int:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    parser.add_argument("run", metavar="RUN", nargs="?", help="a run by name or id; else all")
+    parser.add_argument(
+        "--split", metavar="N", type=positive_int, default=1, help="which split (default 1)"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
     """Verify one run of a project, or all of them; gives the exit status."""
+    from aucstudio.project.results.documents import named_runs
+    from aucstudio.project.runs.verification import open_table, verify_run
+    from aucstudio.project.store.project.project_file import ProjectFile
+
     listed, _ = named_runs(options.project, complain)
     chosen = _chosen(listed, options)
     file, bar = ProjectFile.open(options.project), progress("verify")
@@ -53,6 +70,8 @@ def verify(options: argparse.Namespace) -> int:
 
 def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Named]:
     """Find the runs that are meant, by id or by name."""
+    from aucstudio.project.results.verified import titled
+
     if not listed:
         raise InputError(
             f"{options.project} has no finished run to verify: train one with aucstudio train DATA "
@@ -80,6 +99,8 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
 
 
 def _print(found: Sequence[tuple[str, Verification]], options: argparse.Namespace) -> None:
+    from aucstudio.project.results.verified import as_text, verdict
+
     if options.json:
         runs = [{"name": name, **one.as_json(), "verdict": verdict(one)} for name, one in found]
         agrees = all(one.agrees for _, one in found)

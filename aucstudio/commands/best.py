@@ -1,20 +1,66 @@
-"""The command ``best``: a tournament within the training rows, and its verdict."""
+"""``aucstudio best``: a tournament within the training rows, and its verdict."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from aucstudio.arguments import read_band, read_dialect, read_label, read_roles
 from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
+from aucstudio.commands.outcomes import check_model_name
+from aucstudio.commands.run_options import read_band
+from aucstudio.commands.table_options import (
+    add_column_options,
+    add_table,
+    read_dialect,
+    read_label,
+    read_roles,
+)
+from aucstudio.commands.values import add_json, folds, minutes
 from aucstudio.console import complain, note, progress, say, say_json
 from aucstudio.project.work import signals
 
 if TYPE_CHECKING:
     from aucstudio.project.tournament.leaderboard import Leaderboard
 
+IN_WORDS = "find the best model for a table, by a tournament within its training rows"
 
-def best(options: argparse.Namespace) -> int:
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add_table(parser)
+    add_column_options(parser)
+    parser.add_argument(
+        "--fpr-range",
+        metavar="A,B",
+        help="the false positive rates that count most; without it the AUC counts, and figures "
+        "are shown for 0,0.1",
+    )
+    parser.add_argument(
+        "--minutes", metavar="M", type=minutes, default=10.0, help="time to spend (default 10)"
+    )
+    parser.add_argument(
+        "--test-size",
+        metavar="F",
+        type=float,
+        default=0.25,
+        help="hold out this fraction, which no choice sees (default 0.25)",
+    )
+    parser.add_argument(
+        "--folds",
+        metavar="K",
+        type=folds,
+        default=5,
+        help="parts of the training rows that choices are made by (default 5)",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of all chance (default 0)"
+    )
+    parser.add_argument("--save-model", metavar="FILE", help="write the best model (*.aucmodel)")
+    parser.add_argument("--project", metavar="FILE", help="add the runs to a project (*.aucproj)")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
     """Find the best model for a table; gives the exit status."""
     from aucstudio.project.data.split import Validation
     from aucstudio.project.data.table import read_table
@@ -29,6 +75,7 @@ def best(options: argparse.Namespace) -> int:
         table_text,
     )
 
+    check_model_name(options)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
     validation = Validation(test_size=options.test_size, seed=options.seed)
     table = read_table(

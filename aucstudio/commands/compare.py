@@ -1,0 +1,61 @@
+"""``aucstudio compare``: the runs of a project, with intervals and tests."""
+
+from __future__ import annotations
+
+import argparse
+
+from aucstudio.boundary import DONE
+from aucstudio.commands.values import add_cluster_option, add_json
+from aucstudio.console import complain, say, say_json
+from aucstudio.project.errors import InputError
+
+IN_WORDS = "compare the runs of a project, with intervals and tests"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    parser.add_argument(
+        "--by", metavar="COL", help="each run by the levels of this column, and whether they differ"
+    )
+    add_cluster_option(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from contextlib import nullcontext
+
+    from aucstudio.project.results import comparison, comparison_sheets
+    from aucstudio.project.results.documents import (
+        comparison_document,
+        named_runs,
+        readable_runs,
+    )
+    from aucstudio.project.results.subgroups import as_markdown, subgroups_of
+    from aucstudio.project.work.cluster import connect
+
+    listed, band = named_runs(options.project, complain)
+    named = readable_runs(listed, band, complain)
+    parted = [] if options.by is None else subgroups_of(named, options.by, band)
+    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
+        if options.json:
+            document = comparison_document(named, band, workers)
+            groups = [{"name": name, **of.as_json()} for name, of in parted]
+            say_json(document | ({} if options.by is None else {"subgroups": groups}))
+            return DONE
+        if not named:
+            raise InputError(
+                f"{options.project} has no finished run to compare: train one with aucstudio train "
+                f"DATA --method ID --project {options.project}",
+                file=options.project,
+            )
+        figures = [comparison.run_figures(name, record, band) for name, record in named]
+        for measure in (comparison.AUC, comparison.PAUC):
+            pairs = comparison.compare_runs(named, band, measure, workers=workers)
+            whole = measure == comparison.AUC
+            heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
+            found = comparison.Comparison(figures, pairs, measure)
+            say(f"## {heading}\n\n{comparison_sheets.as_markdown(found)}")
+        if parted:
+            say(as_markdown(parted, band))
+    return DONE

@@ -1,0 +1,41 @@
+"""``aucstudio demo``: an example study with its pictures."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from aucstudio.commands.outcomes import ended
+from aucstudio.console import progress, say
+from aucstudio.project.examples.studies import STUDIES
+
+IN_WORDS = "run an example study, without a window"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        default="aucstudio-demo",
+        help="where results and pictures go (default aucstudio-demo)",
+    )
+    studies = f"which study: {', '.join(STUDIES)} (default {STUDIES[0]})"
+    parser.add_argument("--study", metavar="NAME", default=STUDIES[0], help=studies)
+
+
+def run(options: argparse.Namespace) -> int:
+    from aucstudio.gui.pictures import save_pictures
+    from aucstudio.project.examples.demo import run_demo
+    from aucstudio.project.results.documents import results_table
+
+    folder = Path(options.out)
+    demo = run_demo(folder, options.study, progress("demo"))
+    records = [outcome.record for outcome in demo.outcomes]
+    say(demo.study.about)
+    band = demo.study.experiments[0].band
+    say(results_table([r for r in records if r.splits], band))
+    pictures = save_pictures(demo.project, folder)
+    names = ", ".join(picture.name for picture in pictures.values())
+    say(f"{folder}: report.html, {demo.project.name}, {names}")
+    return ended(demo.outcomes, len(demo.study.experiments))

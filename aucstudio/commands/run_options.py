@@ -1,0 +1,202 @@
+"""How the command ``train`` is told what to fit and how to judge it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from aucstudio.commands.table_options import add_stream_options
+from aucstudio.commands.values import add_cluster_option
+from aucstudio.project.errors import InputError
+
+
+def add_run_options(train: argparse.ArgumentParser) -> None:
+    what = train.add_mutually_exclusive_group(required=True)
+    what.add_argument("--method", metavar="ID", help="one of those that aucstudio methods lists")
+    what.add_argument(
+        "--score-column",
+        metavar="COL",
+        help="take this column for scores as it is: a marker, or what another program gave",
+    )
+    sign = train.add_mutually_exclusive_group()
+    sign.add_argument(
+        "--higher-is-positive",
+        dest="direction",
+        action="store_const",
+        const="higher",
+        help="of --score-column; else the direction is found on training rows",
+    )
+    sign.add_argument(
+        "--lower-is-positive",
+        dest="direction",
+        action="store_const",
+        const="lower",
+        help="the other direction",
+    )
+    train.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="a setting of the method"
+    )
+    scheme = train.add_mutually_exclusive_group()
+    scheme.add_argument("--test-size", metavar="F", type=float, help="hold out this fraction")
+    scheme.add_argument("--folds", metavar="K", type=int, help="cross-validate in K folds")
+    scheme.add_argument("--test-file", metavar="FILE", help="test on another table")
+    scheme.add_argument(
+        "--leave-pair-out",
+        action="store_true",
+        help="order each pair by training without it, exactly (regularised least squares)",
+    )
+    train.add_argument(
+        "--repeats",
+        metavar="R",
+        type=int,
+        default=1,
+        help="draw the hold-out part or the folds so many times (default 1)",
+    )
+    train.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the random splits (default 0)"
+    )
+    train.add_argument(
+        "--fpr-range",
+        metavar="A,B",
+        default="0,0.1",
+        help="range of the partial AUC; methods that train for a range train for this one "
+        "(default 0,0.1)",
+    )
+    train.add_argument(
+        "--tune",
+        metavar="METRIC",
+        help="search the method's settings on each training part by auc, pauc (of --fpr-range) "
+        "or leave-pair-out",
+    )
+    _add_preparation_options(train)
+    add_stream_options(train)
+    train.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
+    train.add_argument(
+        "--calibrate",
+        metavar="MAP",
+        help="give the saved model probabilities, learnt from held-out rows: isotonic, platt or "
+        "beta",
+    )
+    train.add_argument(
+        "--threshold",
+        metavar="RULE",
+        help="where the saved model begins to say positive: equal-error, min-max, fpr=F, "
+        "tpr=F, precision=F[@PRIOR], alerts=SHARE[@PRIOR] or cost=FP:FN[@PRIOR], chosen on the "
+        "held-out rows",
+    )
+    train.add_argument("--project", metavar="FILE", help="add the run to a project (*.aucproj)")
+    add_cluster_option(train)
+
+
+def _add_preparation_options(train: argparse.ArgumentParser) -> None:
+    ways = train.add_argument_group("how columns are made ready, learnt on the training rows")
+    ways.add_argument(
+        "--impute",
+        metavar="WAY",
+        help="what a missing number becomes: median (default), mean or most-frequent",
+    )
+    ways.add_argument(
+        "--scale",
+        metavar="WAY",
+        help="standard (default), robust (median and quartiles), quantile or quantile-normal "
+        "(ranks), min-max or none",
+    )
+    ways.add_argument(
+        "--indicators",
+        action="store_true",
+        default=None,
+        help="a column beside each number column that tells its missing values",
+    )
+    ways.add_argument(
+        "--rare",
+        metavar="N",
+        type=float,
+        help="merge levels of fewer rows into one: a share below 1, or a count",
+    )
+    ways.add_argument(
+        "--many-levels",
+        metavar="WAY",
+        help="a category of more than 100 levels: most-frequent (default) keeps so many, "
+        "frequency puts each level's share of the training rows in its place",
+    )
+
+
+def read_preparation(options: argparse.Namespace) -> Any:
+    """Collect how columns are made ready."""
+    from aucstudio.project.data.preparation_choice import PreparationChoice
+
+    names = ("impute", "scale", "indicators", "rare", "many_levels")
+    given = {name: getattr(options, name) for name in names}
+    return PreparationChoice(**{n: value for n, value in given.items() if value is not None})
+
+
+def read_validation(options: argparse.Namespace) -> Any:
+    from aucstudio.project.data.split import Validation
+
+    common = {"repeats": options.repeats, "seed": options.seed}
+    if options.leave_pair_out:
+        return Validation(scheme="leave-pair-out", seed=options.seed)
+    if options.folds is not None:
+        return Validation(scheme="folds", folds=options.folds, **common)
+    if options.test_file is not None:
+        return Validation(scheme="file", test_file=options.test_file, **common)
+    if options.test_size is not None:
+        return Validation(test_size=options.test_size, **common)
+    return Validation(**common)
+
+
+def read_tuning(options: argparse.Namespace) -> Any:
+    from aucstudio.project.runs.tuning import Tuning
+
+    return None if options.tune is None else Tuning(options.tune, seed=options.seed)
+
+
+def read_band(text: str) -> tuple[float, float]:
+    try:
+        alpha, beta = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--fpr-range takes two numbers A,B such as 0,0.1; it is {text!r}",
+            setting="fpr_range",
+        ) from None
+    return alpha, beta
+
+
+def check_together(options: argparse.Namespace) -> None:
+    """Refuse options that would be without effect beside the others."""
+    if options.threshold is not None and not options.save_model:
+        raise InputError(
+            "--threshold is where a saved model begins to say positive: give --save-model FILE "
+            "too, or leave it out",
+            setting="threshold",
+        )
+    if options.direction and options.score_column is None:
+        raise InputError(
+            f"--{options.direction}-is-positive is about --score-column: name the column too",
+            setting="score-column",
+        )
+    if options.score_column and (options.set or options.tune):
+        raise InputError(
+            "a score column has nothing to set or to tune: leave out --set and --tune",
+            setting="score-column",
+        )
+    if options.calibrate is not None:
+        if not options.save_model:
+            raise InputError(
+                "--calibrate gives a saved model probabilities: give --save-model FILE too, or "
+                "leave it out",
+                setting="calibrate",
+            )
+        if options.leave_pair_out:
+            raise InputError(
+                "--leave-pair-out orders pairs and holds out no rows to calibrate on: leave one of "
+                "them out",
+                setting="calibrate",
+            )
+    fixed = [name for name in ("test_file", "leave_pair_out") if getattr(options, name, None)]
+    if fixed and options.repeats != 1:
+        raise InputError(
+            f"--repeats draws the held-out rows anew, and with --{fixed[0].replace('_', '-')} "
+            "there is nothing to draw: leave one of them out",
+            setting="repeats",
+        )

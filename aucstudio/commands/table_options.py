@@ -1,0 +1,156 @@
+"""Options that say which table is meant and how it is read, and what was given of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aucstudio.console import note
+from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.any_table import AnyTable
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        help="a table: text, packed or not, Parquet, Excel, SAS, Stata, SPSS, ARFF, JSON, a "
+        "database; - is the standard input",
+    )
+
+
+_ROLES = {
+    "ignore": "a column to leave out",
+    "category": "a column of categories, whatever it holds",
+    "number": "a column of numbers",
+    "id": "a column that names the rows: kept with scores, not learnt from",
+    "group": "a column whose equal cells stay together in a split",
+}
+
+
+def add_column_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--label", metavar="COL", help="the column that holds the class")
+    parser.add_argument(
+        "--positive",
+        metavar="VALUE",
+        action="append",
+        help="the class to find; given several times, these together; or a threshold such as "
+        "'>= 5' of a label of numbers",
+    )
+    parser.add_argument(
+        "--merge-spellings",
+        action="store_true",
+        help="classes that differ in capitals and blanks alone are one",
+    )
+    for role, words in _ROLES.items():
+        parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
+    add_dialect_options(parser)
+
+
+def add_dialect_options(parser: argparse.ArgumentParser) -> None:
+    marks = parser.add_argument_group("how the text file is written, where the guess is wrong")
+    marks.add_argument("--delimiter", metavar="MARK", help="what separates cells; tab for tabs")
+    marks.add_argument("--encoding", metavar="NAME", help="such as utf-8 or cp1252")
+    marks.add_argument("--decimal", metavar="MARK", help="the decimal mark, . or ,")
+    marks.add_argument("--quote", metavar="MARK", help="what stands around cells; none for nothing")
+    marks.add_argument("--skip", metavar="N", type=int, help="lines before the table")
+    marks.add_argument(
+        "--sheet", metavar="NAME", help="which sheet of a workbook, table of a database or member"
+    )
+    marks.add_argument(
+        "--missing",
+        metavar="TEXT",
+        action="append",
+        help="a spelling of missing values beside the usual ones",
+    )
+    marks.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="refuse the file for the first row that cannot be read, instead of leaving it out",
+    )
+
+
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="leave the table on disk and read it in blocks; so is one that is too large for "
+        "memory (auc-rls, rank-svm, nbauc, nsauc)",
+    )
+    parser.add_argument(
+        "--block-size", metavar="SIZE", help="the same in blocks of this size (default 64M)"
+    )
+
+
+def read_roles(options: argparse.Namespace) -> dict[str, str]:
+    """Collect the roles that columns were given."""
+    roles: dict[str, str] = {}
+    for role in _ROLES:
+        for column in getattr(options, role):
+            if roles.setdefault(column, role) != role:
+                raise InputError(
+                    f"column {column!r} is given two roles, {roles[column]} and {role}: keep one",
+                    column=column,
+                    setting=role,
+                )
+    return roles
+
+
+def read_label(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about the label and its classes."""
+    return {
+        "label": options.label,
+        "positive": options.positive,
+        "merge": options.merge_spellings or None,
+    }
+
+
+def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about how the text file is written."""
+    words = {
+        "delimiter": {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "},
+        "quote": {"none": ""},
+    }
+    given: dict[str, Any] = {}
+    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "strict"):
+        value = getattr(options, part)
+        if value is not None:
+            given[part] = words.get(part, {}).get(value, value)
+    if "delimiter" in given:
+        given["delimiter"] = _control(given["delimiter"])
+    if options.missing:
+        given["missing"] = tuple(options.missing)
+    return given
+
+
+def _control(mark: str) -> str:
+    r"""Read ``\x01`` or ``^A`` as the character that cannot be typed."""
+    if len(mark) == 4 and mark[:2] == "\\x" and set(mark[2:]) <= set("0123456789abcdefABCDEF"):
+        return chr(int(mark[2:], 16))
+    if len(mark) == 2 and mark[0] == "^" and "A" <= mark[1] <= "_":
+        return chr(ord(mark[1]) - 64)
+    return mark
+
+
+def choose_reader(
+    options: argparse.Namespace, data: str, methods: Sequence[str | None]
+) -> Callable[..., AnyTable]:
+    from aucstudio.project.data.table import read_table
+    from aucstudio.project.runs.stream_plan import table_reader
+
+    stream, block_size = options.stream, options.block_size
+    found = [table_reader(data, method, stream, block_size) for method in dict.fromkeys(methods)]
+    read, said = found[0]
+    elsewhere = "cluster" if getattr(options, "cluster", None) else "jobs"
+    if read is not read_table and (elsewhere == "cluster" or getattr(options, "jobs", 1) > 1):
+        raise InputError(
+            f"a table that stays on disk is read by this program alone: leave out --{elsewhere}",
+            setting=elsewhere,
+        )
+    if said:
+        note(said)
+    return read

@@ -1,0 +1,131 @@
+"""``aucstudio train``: one method, trained and judged on a table."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from aucstudio.commands.outcomes import carry_out, check_model_name, ended, with_unsaved
+from aucstudio.commands.run_options import (
+    add_run_options,
+    check_together,
+    read_band,
+    read_preparation,
+    read_tuning,
+    read_validation,
+)
+from aucstudio.commands.table_options import (
+    add_column_options,
+    add_table,
+    choose_reader,
+    read_dialect,
+    read_label,
+    read_roles,
+)
+from aucstudio.commands.values import add_json
+from aucstudio.console import note, say, say_json
+from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    from aucstudio.engine.roc import ThresholdRule
+    from aucstudio.project.results.calibration import Judged
+    from aucstudio.project.runs.planning import PlannedRun
+    from aucstudio.project.runs.record import RunRecord
+
+
+__all__ = ["IN_WORDS", "add_options", "check_together", "run"]
+
+IN_WORDS = "train and validate one method on a table"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add_table(parser)
+    add_column_options(parser)
+    add_run_options(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from aucstudio.engine.roc import ThresholdRule
+    from aucstudio.project.results.documents import data_sentence, result_document, results_table
+    from aucstudio.project.runs.calibrating import check_kind
+    from aucstudio.project.runs.given_scores import MARKER
+    from aucstudio.project.runs.planning import plan_run
+    from aucstudio.project.runs.progress_words import search_result
+
+    check_model_name(options)
+    rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
+    if options.calibrate is not None:
+        check_kind(options.calibrate)
+    method, given = options.method, options.set
+    if options.score_column is not None:
+        method, given = MARKER, [f"direction={options.direction or 'found'}"]
+    read = choose_reader(options, options.data, [method])
+    plan = plan_run(
+        options.data,
+        method,
+        given,
+        **read_label(options),
+        roles=read_roles(options),
+        dialect=read_dialect(options),
+        validation=read_validation(options),
+        band=read_band(options.fpr_range),
+        tuning=read_tuning(options),
+        preparation=read_preparation(options),
+        read=read,
+        score_column=options.score_column,
+    )
+    outcomes = carry_out([plan], options, plan.experiment.method)
+    records = [outcome.record for outcome in outcomes if outcome.record.splits]
+    model, trouble = None, ""
+    if options.save_model and records:
+        trouble = _save_model(plan, records[0], rule, options)
+        model = None if trouble else options.save_model
+    judged = _judged(records[0], options.calibrate) if model and options.calibrate else None
+    if options.json:
+        ran = [outcome.record for outcome in outcomes]
+        document = result_document(plan.table, ran, plan.experiment.band, model)
+        if judged is not None:
+            document["calibration"] = judged.as_json()
+        say_json(with_unsaved(document, outcomes))
+    elif records:
+        say(f"{data_sentence(plan.table)}\n")
+        say(results_table(records, plan.experiment.band))
+        for search in records[0].searches:
+            say(f"tuned: {search_result(search)}")
+        for remark in records[0].notes:
+            say(f"note: {remark}")
+    if judged is not None:
+        for sentence in filter(None, (judged.sentence(), judged.caution)):
+            note(sentence)
+    return ended(outcomes, 1, trouble)
+
+
+def _judged(record: RunRecord, kind: str) -> Judged | None:
+    """Estimate how well the probabilities hold, or say why that cannot be."""
+    from aucstudio.project.results.calibration import judge
+
+    try:
+        return judge(record, kind)
+    except InputError as error:
+        note(str(error))
+        return None
+
+
+def _save_model(
+    plan: PlannedRun, record: RunRecord, rule: ThresholdRule | None, options: argparse.Namespace
+) -> str:
+    """Save the model to take away; gives why it could not be."""
+    from aucstudio.project.runs.execute import failure_sentence
+    from aucstudio.project.runs.take_model import take_model
+    from aucstudio.project.store.model_file import save_model
+
+    path = options.save_model
+    try:
+        save_model(take_model(plan, record, rule, options.calibrate), path)
+    except KeyboardInterrupt:
+        return f"interrupted before the model was written to {path}"
+    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
+        return failure_sentence(error)
+    return ""
