@@ -18,6 +18,7 @@ NAMES = (
     "compare",
     "verify",
     "score",
+    "explain",
     "export",
     "check",
     "methods",

@@ -22,7 +22,7 @@ from aucstudio.gui.panels.runs.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
 from aucstudio.gui.state.session import Session
 
-DATA = "data_view"
+DATA, MODEL = "data_view", "model_view"
 
 # Every page in the order of the tabs: name, title, and the class in its module under ``pages``.
 PAGES = (
@@ -33,7 +33,7 @@ PAGES = (
     ("difference_view", "Differences", "differences.difference_view", "DifferenceView"),
     ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
     ("calibration_view", "Calibration", "calibration.calibration_view", "CalibrationView"),
-    ("model_view", "Model", "model.model_view", "ModelView"),
+    (MODEL, "Model", "model.model_view", "ModelView"),
     ("compare_view", "Compare", "compare.compare_view", "CompareView"),
     (DATA, "Data", "data.data_view", "DataView"),
 )
@@ -59,6 +59,7 @@ class Workplace:
         self.runs_panel = RunsPanel(session)
         self.deck = Deck([_stand_in(session, *page) for page in PAGES])
         session.rows_asked.connect(self._show_rows)
+        session.row_asked.connect(self._explain_row)
         session.back_asked.connect(self.deck.go_back)
         self.exports = Exports(window, session, self.deck, verbs)
         self.sides = Sides(self._setup_column(), middle, self.runs_panel)
@@ -67,6 +68,11 @@ class Workplace:
         """Show rows of the table, or a part of it, in the page Data; Back leads back from there."""
         page, left = self.deck.visit(DATA)
         page.show_rows(rows, part, left)  # type: ignore[attr-defined]
+
+    def _explain_row(self) -> None:
+        """Show in the page Model what moved the score of the row that is pointed at."""
+        page, _left = self.deck.visit(MODEL)
+        page.show_row()  # type: ignore[attr-defined]
 
     def _setup_column(self) -> QScrollArea:
         column = QWidget()

@@ -46,12 +46,12 @@ def test_empty_state_says_what_to_do(qtbot, table_session, view):
 @pytest.mark.parametrize(
     ("method", "params", "pictures"),
     [
-        ("auc-rls", {}, ["coefficients", "importance"]),
-        ("svm", {"kernel": "rbf"}, ["importance", "curves"]),
-        ("pauc-boost", {}, ["importance", "curves"]),
-        ("auc-split", {}, ["importance", "curves", "tree"]),
-        ("gradient-boosting", {}, ["importance", "curves", "use", "tree"]),
-        ("auc-ensemble", {"library": "few"}, ["members", "importance", "curves"]),
+        ("auc-rls", {}, ["coefficients", "importance", "row"]),
+        ("svm", {"kernel": "rbf"}, ["importance", "curves", "row"]),
+        ("pauc-boost", {}, ["importance", "curves", "row"]),
+        ("auc-split", {}, ["importance", "curves", "tree", "row"]),
+        ("gradient-boosting", {}, ["importance", "curves", "use", "tree", "row"]),
+        ("auc-ensemble", {"library": "few"}, ["members", "importance", "curves", "row"]),
     ],
 )
 def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):

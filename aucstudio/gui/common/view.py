@@ -105,6 +105,10 @@ class View(QWidget):
             action = menu.addAction(words)
             action.setObjectName(f"plot_data_{part.replace(' ', '_') or 'row'}_action")
             action.triggered.connect(partial(self._to_data, rows, part))
+        for row in self._rows_to_explain():
+            action = menu.addAction(f"Explain row {row + 1:,}")
+            action.setObjectName(f"plot_explain_{row}_action")
+            action.triggered.connect(partial(self._to_explain, row))
         return menu
 
     def rows_in_data(self) -> Sequence[tuple[str, tuple[int, ...], str]]:
@@ -129,6 +133,17 @@ class View(QWidget):
 
     def _to_data(self, rows: tuple[int, ...], part: str, _on: bool = False) -> None:
         self.session.show_rows(rows, part)
+
+    def _rows_to_explain(self) -> list[int]:
+        """List the rows that are pointed at, alone or in a pair."""
+        focus, table = self.session.focus, self.session.table
+        if table is None or not self.session.explains_rows:
+            return []
+        rows = [*(() if focus.row is None else (focus.row,)), *(focus.pair or ())]
+        return [row for row in dict.fromkeys(rows) if row < table.rows]
+
+    def _to_explain(self, row: int, _on: bool = False) -> None:
+        self.session.explain_row(row)
 
     def footnote(self) -> str:
         """Say what marks in the picture mean, where that does not stand in it."""

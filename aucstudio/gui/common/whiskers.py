@@ -1,4 +1,4 @@
-"""A horizontal dot-and-whisker chart: one row a name, scrolled where there are many."""
+"""Dots or bars with whiskers, lying: one row a name, scrolled where there are many."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from aucstudio.gui.state.plan import RunLook
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
 _NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
 _AIR = 0.06
+_BAR = 0.62  # of a row's height
 _EDGE = 0.02  # of the range, where a dot would be cut
 _GROWTH = 1.3
 
@@ -49,6 +50,12 @@ class Whisker:
 class WhiskerChart(QWidget):
     """The chart with its scroll bar.
 
+    Parameters
+    ----------
+    name, x_label : str
+    filled : bool
+        Draw bars from 0, in the colours of the classes, in the place of dots in that of the run.
+
     Attributes
     ----------
     plot : PlotWidget
@@ -56,8 +63,9 @@ class WhiskerChart(QWidget):
         From the top down.
     """
 
-    def __init__(self, name: str, x_label: str) -> None:
+    def __init__(self, name: str, x_label: str, *, filled: bool = False) -> None:
         super().__init__()
+        self._filled = filled
         self.rows: list[Whisker] = []
         self._look: RunLook | None = None
         self.plot = make_plot(name, x_label, "")
@@ -70,7 +78,8 @@ class WhiskerChart(QWidget):
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
         self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)
-        for item in (self.zero, self.bars, self.dots):
+        self.lengths = pg.BarGraphItem(x0=[], width=[], y0=[], height=_BAR)
+        for item in (self.lengths, self.zero, self.bars, self.dots):
             self.plot.addItem(item)
         self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
         self.scroller.setSingleStep(1)
@@ -99,8 +108,8 @@ class WhiskerChart(QWidget):
         ]
         x = np.array([end for _, row in whiskers for end in (row.low, row.high)])
         self.bars.setData(x, np.repeat([float(k) for k, _ in whiskers], 2), connect="pairs")
-        self.bars.setPen(pen(colour, 2.0))
-        self._draw_dots()
+        self.bars.setPen(pen(theme.text if self._filled else colour, 2.0))
+        self._draw_lengths() if self._filled else self._draw_dots()
         self._name_rows()
         self._frame(np.array([row.value for row in rows] + x.tolist()))
         self._place()
@@ -117,6 +126,19 @@ class WhiskerChart(QWidget):
         if not ((values >= low + edge) & (values <= high - edge)).all():
             # What grows goes on growing: the axis is not to move with every step.
             self._frame(_GROWTH * values)
+
+    def _draw_lengths(self) -> None:
+        theme = current_theme()
+        values = np.array([row.value for row in self.rows], dtype=float)
+        colours = [theme.positive if value > 0 else theme.negative for value in values]
+        self.lengths.setOpts(
+            x0=np.minimum(values, 0.0),
+            width=np.abs(values),
+            y0=np.arange(len(values)) - _BAR / 2,
+            height=_BAR,
+            pen=pg.mkPen(None),
+            brushes=[pg.mkBrush(colour) for colour in colours],
+        )
 
     def _draw_dots(self) -> None:
         assert self._look is not None

@@ -219,6 +219,13 @@ def data_button(name: str) -> QPushButton:
     return made
 
 
+def explain_button(name: str) -> QPushButton:
+    """Make the button that shows in the page Model what moved a row's score."""
+    made = named(QPushButton("Explain row"), name, "Explain the row")
+    plain_tooltip(made, "What each column did to its score; Alt+Left leads back")
+    return made
+
+
 def follow_check(name: str) -> QCheckBox:
     """Make the choice between the run in flight and the chosen one."""
     check = named(QCheckBox("Follow the run in fli&ght"), name, "Follow the run in flight")

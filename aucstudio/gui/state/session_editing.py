@@ -161,6 +161,22 @@ class SessionEditing(SessionReading):
         """
         self.rows_asked.emit(tuple(rows), part)
 
+    @property
+    def explains_rows(self) -> bool:
+        """Whether the chosen run has a model, and the table of its rows is open."""
+        run = self.run(self.selected)
+        return (
+            self.table is not None
+            and run is not None
+            and bool(run.record.splits)
+            and run.record.experiment.data.sha256 == self.table.sha256
+        )
+
+    def explain_row(self, row: int) -> None:
+        """Show in the page Model what moved the score of a row."""
+        self.point_at(row=row)
+        self.row_asked.emit()
+
     # ------------------------------------------------------------- keeping the plan
 
     def save_plan(self) -> None:

@@ -42,6 +42,7 @@ class SessionReading(QObject):
     stakes_changed = Signal()  # where scores will be used, or the threshold of every run, changed
     live_changed = Signal()  # a run in flight moved, began or ended; another one waits
     rows_asked = Signal(object, str)  # rows of the table, or a part of it, are to be seen in Data
+    row_asked = Signal()  # what moved the score of the row that is pointed at is to be seen
     back_asked = Signal()  # the page that was left for Data is to be seen again
     told = Signal(str)  # a sentence for the status bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar

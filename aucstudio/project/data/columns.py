@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
 ROLES = ("number", "category", "label", "group", "id", "ignore")
@@ -180,6 +181,13 @@ def spelled(column: Column) -> NDArray[np.object_]:
         return np.where(column.known(), column.values, "")
     cells = column.values.tolist()
     return np.array([spell_number(c) if c == c else "" for c in cells], dtype=object)
+
+
+def spell_cell(column: ColumnInfo, value: float) -> str:
+    """Write a number as the column means it: a date where it stands for one."""
+    if column.number is not None and column.number.layout:
+        return dates.spell(float(value), column.number.layout)
+    return spell_number(value)
 
 
 def spell_number(value: float) -> str:

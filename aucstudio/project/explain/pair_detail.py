@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.importance import column_groups
 from aucstudio.project.runs.model import Model
@@ -124,12 +124,13 @@ def _swapped_some(model: Model, X: Array, scores: Array, groups: Iterable[slice]
 
 
 def _cells(column: Column, rows: tuple[int, int]) -> tuple[str, str]:
-    first, second = (_cell(column, row) for row in rows)
+    first, second = (cell_words(column, row) for row in rows)
     return first, second
 
 
-def _cell(column: Column, row: int) -> str:
+def cell_words(column: Column, row: int) -> str:
+    """Write a cell as the table has it."""
     value = column.values[row]
     if column.kind == "number":
-        return GAP if np.isnan(value) else spell_number(value)
+        return GAP if np.isnan(value) else spell_cell(column, value)
     return GAP if value is None else str(value)

@@ -15,7 +15,13 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import View
-from aucstudio.gui.common.widgets import ElidedCombo, hint_label, make_combo, named
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    explain_button,
+    hint_label,
+    make_combo,
+    named,
+)
 from aucstudio.gui.pages.data import words as saying
 from aucstudio.gui.pages.data.card import ColumnCard
 from aucstudio.gui.pages.data.filters import Filters
@@ -75,7 +81,8 @@ class DataView(View):
         self._summing = Background(self, self._on_summary)
         self._copying = Background(self, self._on_copied)
         self._saving = Background(self, self._on_saved, self._on_saving)
-        self.filters, self.sheet, self.card = Filters(), RowsSheet(), ColumnCard()
+        self.filters, self.card = Filters(), ColumnCard()
+        self.sheet = RowsSheet(lambda: session.explains_rows)
         self.overview = Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
         self._make_controls()
@@ -106,6 +113,8 @@ class DataView(View):
         for widget in self.correlation.controls():
             self.controls.addWidget(widget)
         self.controls.addStretch(1)
+        self.explain_button = explain_button("data_explain_button")
+        self.controls.addWidget(self.explain_button)
         self.controls.addWidget(self.save_button)
 
     def _lay_out(self) -> None:
@@ -141,6 +150,8 @@ class DataView(View):
         self.sheet.sorting.connect(lambda name, down: self.filters.ask(order=name, descending=down))
         self.sheet.narrowing.connect(self.filters.narrow)
         self.sheet.copying.connect(self.copy_cells)
+        self.sheet.explaining.connect(session.explain_row)
+        self.explain_button.clicked.connect(self._on_explain)
         self.overview.pointed.connect(self.point_column)
         self.card.role_chosen.connect(self._on_role)
         self.gaps.clicked.connect(self._on_gap)
@@ -296,6 +307,7 @@ class DataView(View):
         self.card.setVisible(has_table and (wide or columns))
         self.filters.setVisible(self.shows in (ROWS, GAPS))
         self.save_button.setVisible(has_table and self.shows in (ROWS, GAPS))
+        self._offer_explaining()
 
     def _widen(self) -> None:
         self.card.setMinimumWidth(0)
@@ -383,6 +395,15 @@ class DataView(View):
         before = self.filters.wish
         order, down = before.order, before.descending
         self.filters.put(Wish(part=part, chosen=chosen, order=order, descending=down))
+
+    def _offer_explaining(self) -> None:
+        self.explain_button.setVisible(self.shows == ROWS and self.session.explains_rows)
+        self.explain_button.setEnabled(self.session.focus.row is not None)
+
+    def _on_explain(self) -> None:
+        row = self.session.focus.row
+        if row is not None:
+            self.session.explain_row(row)
 
     def _on_pointed(self, row: int, column: str) -> None:
         self.point_column(column)

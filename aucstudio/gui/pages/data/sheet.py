@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -49,15 +50,24 @@ class RowsSheet(QTableView):
         Only rows for which a condition holds are asked for.
     copying
         The selected cells are to be copied.
+    explaining(int)
+        A row of the table is to be explained.
+
+    Attributes
+    ----------
+    explains : callable
+        Whether rows can be explained.
     """
 
     pointed = Signal(int, str)
     sorting = Signal(object, bool)
     narrowing = Signal(object)
     copying = Signal()
+    explaining = Signal(int)
 
-    def __init__(self) -> None:
+    def __init__(self, explains: Callable[[], bool] = lambda: False) -> None:
         super().__init__()
+        self.explains = explains
         named(self, "data_table", "Rows of the table")
         self.model_ = RowsModel(self)
         self.setModel(self.model_)
@@ -191,6 +201,9 @@ class RowsSheet(QTableView):
         menu = _menu("data_cell_menu", self)
         column, row = self.model_.columns[index.column()], int(self.model_.rows[index.row()])
         _add(menu, "Copy", "data_copy_action", self.copying.emit)
+        if self.explains():
+            verb = partial(self.explaining.emit, row)
+            _add(menu, f"Explain row {row + 1:,}", "data_explain_action", verb)
         menu.addSeparator()
         value = column.values[row]
         tests = [("Only rows with this value", "like", "="), ("Without this value", "unlike", "!=")]

@@ -93,6 +93,7 @@ class FeatureView(PlaneView):
         self.panel = RowPanel()
         self.panel.closed.connect(lambda: session.point_at(row=None))
         self.panel.data_asked.connect(self._show_in_data)
+        self.panel.explaining.connect(self._explain_row)
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.sentence), self.panel)
@@ -234,6 +235,11 @@ class FeatureView(PlaneView):
         self.boundaries.explain(self.legend)
         self.legend.fit()
 
+    def _explain_row(self) -> None:
+        row = self.session.focus.row
+        if row is not None:
+            self.session.explain_row(row)
+
     def _show_in_data(self) -> None:
         row = self.session.focus.row
         if row is not None:
@@ -257,6 +263,7 @@ class FeatureView(PlaneView):
             heading += f", {class_names(subject)[0 if sample.positive[here[0]] else 1]}"
             if sample.scores is not None:
                 heading += f", score {float(sample.scores[here[0]]):.4g}".replace("-", "−")
+        self.panel.explain_button.setVisible(self.session.explains_rows)
         self.panel.show_row(table, row, heading)
 
     def _sentence(self, subject: Subject, picture: Picture) -> list[str]:

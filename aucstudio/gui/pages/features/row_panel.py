@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.widgets import data_button, label, named
+from aucstudio.gui.common.widgets import data_button, explain_button, label, named
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import GAP
 from aucstudio.project.explain.trees import plain_number
@@ -19,6 +19,7 @@ class RowPanel(QWidget):
 
     closed = Signal()
     data_asked = Signal()
+    explaining = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,6 +36,9 @@ class RowPanel(QWidget):
         self.data_button = data_button("row_data_button")
         self.data_button.clicked.connect(self.data_asked.emit)
         head.addWidget(self.data_button)
+        self.explain_button = explain_button("row_explain_button")
+        self.explain_button.clicked.connect(self.explaining.emit)
+        head.addWidget(self.explain_button)
         head.addWidget(self.close_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

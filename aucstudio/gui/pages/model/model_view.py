@@ -25,6 +25,7 @@ from aucstudio.gui.pages.model.live_weights import is_linear
 from aucstudio.gui.pages.model.members import MembersPart
 from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
 from aucstudio.gui.pages.model.permuting import ImportancePart
+from aucstudio.gui.pages.model.row import RowPart
 from aucstudio.gui.pages.model.shapes import ShapesPart
 from aucstudio.gui.pages.model.tree import TreePart
 from aucstudio.gui.pages.model.weights import WeightsPart
@@ -52,7 +53,8 @@ class ModelView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
-        self.weights = WeightsPart()
+        self.weights, self.row_part = WeightsPart(), RowPart()
+        self.row_part.pointed.connect(lambda row: session.point_at(row=row))
         self.parts: list[Part] = [
             self.weights,
             MembersPart(),
@@ -60,6 +62,7 @@ class ModelView(View):
             ShapesPart(),
             FeatureUsePart(),
             TreePart(),
+            self.row_part,
         ]
         self.part = self.parts[0]
         self._wanted = ""
@@ -139,7 +142,13 @@ class ModelView(View):
         self.stack.setCurrentWidget(self.part)
         for part in self.parts:
             part.bar.setVisible(part is self.part)
-        self.part.show_subject(ModelSubject(run, index, table, self.session.plan.band))
+        row, band = self.session.focus.row, self.session.plan.band
+        self.part.show_subject(ModelSubject(run, index, table, band, row))
+
+    def show_row(self) -> None:
+        """Turn to what moved the score of the row that is pointed at."""
+        self._wanted = self.row_part.key
+        self.refresh()
 
     def refresh_live(self) -> None:
         live = self._followed()

@@ -32,12 +32,15 @@ class ModelSubject:
     table : Table or None
         None where the table of the run is not open.
     band : (float, float)
+    row : int or None
+        The row of the table that is pointed at.
     """
 
     run: ShownRun
     index: int
     table: Table | None
     band: Band
+    row: int | None = None
 
     @property
     def split(self) -> SplitResult:

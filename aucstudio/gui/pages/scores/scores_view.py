@@ -120,6 +120,7 @@ class ScoresView(View):
         self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
         self.worst.pointed.connect(lambda row: session.point_at(row=row))
         self.worst.data_asked.connect(lambda row: session.show_rows((row,)))
+        self.worst.explaining.connect(session.explain_row)
 
     def figure(self) -> Plot:
         return self.plot

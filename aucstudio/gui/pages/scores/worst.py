@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import (
     QComboBox,
+    QHBoxLayout,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -18,7 +19,15 @@ from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import data_button, fit_columns, label, list_rows, named, tell
+from aucstudio.gui.common.widgets import (
+    data_button,
+    explain_button,
+    fit_columns,
+    label,
+    list_rows,
+    named,
+    tell,
+)
 from aucstudio.gui.pages.scores.words import number
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import SplitResult
@@ -76,11 +85,14 @@ class WorstRows(QWidget):
         A row of the list was chosen: its number in the table.
     data_asked : Signal(int)
         A row is to be seen among all others.
+    explaining : Signal(int)
+        What moved the score of a row is to be seen.
     worst : Worst or None
     """
 
     pointed = Signal(int)
     data_asked = Signal(int)
+    explaining = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,6 +116,8 @@ class WorstRows(QWidget):
         self.list.activated.connect(self._on_activated)
         self.data_button = data_button("worst_data_button")
         self.data_button.clicked.connect(lambda: self._on_activated(self.list.currentIndex()))
+        self.explain_button = explain_button("worst_explain_button")
+        self.explain_button.clicked.connect(self._on_explain)
         self.about = label("", "muted", wrap=True, name="row_about")
         self.cells = SheetModel(("Column", "Cell"), {}, (0,), self)
         self.sheet = _sheet(self.cells, 0, "row_cells", "Cells of the row")
@@ -113,7 +127,10 @@ class WorstRows(QWidget):
         for widget, stretch in ((title, 0), (self.side, 0), (self.list, 3), (self.about, 0)):
             layout.addWidget(widget, stretch)
         layout.addWidget(self.sheet, 2)
-        layout.addWidget(self.data_button)
+        buttons = QHBoxLayout()
+        for button in (self.data_button, self.explain_button):
+            buttons.addWidget(button, stretch=1)
+        layout.addLayout(buttons)
 
     def show_split(self, split: SplitResult, table: Table | None) -> None:
         """List the rows of a split; ``table`` is None where its rows are not at hand."""
@@ -132,7 +149,8 @@ class WorstRows(QWidget):
     def show_row(self, row: int | None) -> None:
         """Mark a row of the table where it is listed, and show its cells."""
         self._mark(row if self.has_table else None)
-        self.data_button.setVisible(self.list.currentIndex().isValid())
+        for button in (self.data_button, self.explain_button):
+            button.setVisible(self.list.currentIndex().isValid())
         seen = row is not None and self._table is not None and row < self._table.rows
         self.sheet.setVisible(seen)
         if row is None or self._table is None or not seen:
@@ -169,6 +187,11 @@ class WorstRows(QWidget):
     def _on_activated(self, index: QModelIndex) -> None:
         if index.isValid() and self.worst is not None and self._table is not None:
             self.data_asked.emit(int(self.worst.rows[index.row()]))
+
+    def _on_explain(self) -> None:
+        index = self.list.currentIndex()
+        if index.isValid() and self.worst is not None and self._table is not None:
+            self.explaining.emit(int(self.worst.rows[index.row()]))
 
     def _on_row(self, index: QModelIndex) -> None:
         if index.isValid() and self.worst is not None and self._table is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import math
 import re
 
 _YEAR, _MONTH, _DAY = "([1-9][0-9]{3})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
@@ -88,6 +89,22 @@ def read(cell: str, layout: str) -> float:
     except ValueError:
         return float("inf")
     return ((day.toordinal() - _EPOCH) * 86400.0 + seconds) / 86400.0
+
+
+def spell(value: float, layout: str) -> str:
+    """Write the day or the time that a number stands for, to the second."""
+    if not math.isfinite(value):
+        return str(value)
+    seconds = round(value * (3600 if layout == "h:m" else 86400))
+    days, rest = divmod(seconds, 86400)
+    clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}" + (f":{rest % 60:02d}" if rest % 60 else "")
+    if layout == "h:m":
+        return clock if days == 0 else f"{value:g} h"
+    try:
+        day = datetime.date.fromordinal(days + _EPOCH).isoformat()
+    except (ValueError, OverflowError):
+        return f"{value:g}"
+    return f"{day} {clock}" if rest else day
 
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()

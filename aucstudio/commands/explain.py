@@ -1,0 +1,142 @@
+"""``aucstudio explain``: what each column did to the score of one row."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aucstudio.boundary import DONE
+from aucstudio.commands.table_options import add_dialect_options, read_dialect
+from aucstudio.commands.values import add_json, file_or_none, positive_int
+from aucstudio.console import note, progress, say, say_json
+from aucstudio.project.errors import InputError
+from aucstudio.project.work import signals
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.explain.one_row import RowDetail
+    from aucstudio.project.runs.model import Model
+
+IN_WORDS = "tell what each column did to the score of one row"
+
+_MOST_LINES = 20
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("model", metavar="MODEL", help="a saved model (*.aucmodel)")
+    parser.add_argument("data", metavar="DATA", help="a table; - is the standard input")
+    parser.add_argument(
+        "--row",
+        metavar="N",
+        type=positive_int,
+        required=True,
+        help="which data row of the file, counted from 1 as in the scores file",
+    )
+    parser.add_argument(
+        "--background",
+        metavar="FILE",
+        help="the table whose rows it is compared with, such as the training table (default DATA)",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of what is drawn (default 0)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE.csv", type=file_or_none, help="write all columns here"
+    )
+    add_dialect_options(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain one row of a table; gives the exit status."""
+    from aucstudio.engine.monitor import Stopped
+    from aucstudio.project.store.files import refuse_own_input
+    from aucstudio.project.store.model_file import load_model
+
+    refuse_own_input(options.output, options.model, options.data, options.background)
+    if options.seed < 0:
+        raise InputError(f"seed must be at least 0; it is {options.seed}", setting="seed")
+    model = load_model(options.model)
+    table = _read(model, options.data, options)
+    row = _place(table, options.row)
+    others = table if options.background is None else _read(model, options.background, options)
+    compared = options.background or options.data
+    if model.schema.sha256 not in ("", others.sha256):
+        note(
+            f"the model was not trained on {compared}, whose rows the row is compared with: "
+            "--background FILE names another table"
+        )
+    with signals.noted() as interrupted:
+        try:
+            detail = _explained(model, table, row, others, options.seed, interrupted)
+        except Stopped:
+            return signals.exit_status()
+        was_stopped = interrupted()
+    _print(detail, others, compared, options)
+    return signals.exit_status() if was_stopped else DONE
+
+
+def _explained(
+    model: Model,
+    table: Table,
+    row: int,
+    others: Table,
+    seed: int,
+    interrupted: Callable[[], bool],
+) -> RowDetail:
+    from aucstudio.project.explain.one_row import explain_row
+
+    bar = progress("explain")
+
+    def listen(share: float, _sofar: RowDetail | None) -> bool:
+        if bar is not None:
+            bar(min(share, 0.99), "")
+        return interrupted()
+
+    rows = np.arange(others.rows)
+    detail = explain_row(table, model, row, rows, against=others, seed=seed, listen=listen)
+    if bar is not None:
+        bar(1.0, "")
+    return detail
+
+
+def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Namespace) -> None:
+    from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, as_table, headline
+    from aucstudio.project.store.scores_file import scores_file
+    from aucstudio.project.store.sheets import write_rows
+
+    if options.output:
+        with scores_file(options.output) as file:
+            write_rows(file, [CSV_HEAD, *as_lines(detail)])
+    if options.json:
+        document = {"model": options.model, "file": options.data, "compared_with": compared}
+        say_json({**document, **detail.as_json(), "row": options.row, "output": options.output})
+        return
+    say(headline(detail, options.row, f"the rows of {others.path.name}"))
+    say(f"\n{as_table(detail, _MOST_LINES)}\n")
+    say("\n".join(about(detail)))
+
+
+def _read(model: Model, path: str, options: argparse.Namespace) -> Table:
+    from aucstudio.project.data.table import Table
+    from aucstudio.project.runs.scoring import read_to_score
+
+    table = read_to_score(model, path, dialect=read_dialect(options))
+    assert isinstance(table, Table)
+    return table
+
+
+def _place(table: Table, number: int) -> int:
+    """Find a data row of the file, counted from 1; rows that were left out count."""
+    found = np.flatnonzero(table.file_rows == number)
+    if not len(found):
+        last = int(table.file_rows[-1]) if table.rows else 0
+        known = f"its rows are 1 to {last:,}" if number > last else "it could not be read"
+        raise InputError(
+            f"{table.path.name} has no row {number:,}: {known}", file=str(table.path), setting="row"
+        )
+    return int(found[0])

@@ -1,0 +1,225 @@
+"""One row: what moved its score away from the mean score of the training rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.columns import Column, spell_cell, without
+from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.table import Table
+from aucstudio.project.explain.pair_detail import GAP, cell_words
+from aucstudio.project.explain.shapley import Contributions, contributions
+from aucstudio.project.geometry.sampling import evenly
+from aucstudio.project.runs.model import Model
+
+Index = NDArray[np.intp]
+
+MOST_ROWS = 10_000  # of the background; more tell the same and take longer
+_MOST_CELLS = 20_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Moved:
+    """What one column, or several together, did to the score of a row.
+
+    Attributes
+    ----------
+    column : str
+    cell : str
+        Of the row, as the table has it; empty for several columns.
+    usual : str
+        What the background rows have there, in words.
+    contribution : float
+    error : float
+        Its standard error; 0 where it is exact.
+    """
+
+    column: str
+    cell: str
+    usual: str
+    contribution: float
+    error: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RowDetail:
+    """A row's score, taken apart.
+
+    Attributes
+    ----------
+    row : int
+        Its number in the table, from 0.
+    score, mean : float
+        Of the row, and the mean over the background rows; on the model's scale, on which rows
+        above 0 are called positive.
+    parts : tuple of Moved
+        The largest contribution, whatever its sign, first; they sum to ``score - mean``.
+    found : Contributions
+        Of the columns in the order of the parts.
+    background, of_rows : int
+        How many rows it was compared with, and of how many these were taken.
+    """
+
+    row: int
+    score: float
+    mean: float
+    parts: tuple[Moved, ...]
+    found: Contributions
+    background: int
+    of_rows: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the contributions follow from the formula of the score."""
+        return self.found.exact
+
+    @property
+    def draws(self) -> int:
+        """How many pairs of orders were drawn; 0 where it is exact."""
+        return len(self.found.noise)
+
+    def shown(self, most: int) -> tuple[Moved, ...]:
+        """Give at most so many parts: the smallest are merged into one that comes last."""
+        if len(self.parts) <= most:
+            return self.parts
+        rest = range(most - 1, len(self.parts))
+        together = float(sum(self.parts[k].contribution for k in rest))
+        merged = Moved(f"and {len(rest)} others", "", "", together, self.found.error(list(rest)))
+        return (*self.parts[: most - 1], merged)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "row": self.row + 1,
+            "score": self.score,
+            "mean": self.mean,
+            "exact": self.exact,
+            "complete": self.found.complete,
+            "draws": self.draws,
+            "background": self.background,
+            "of_rows": self.of_rows,
+            "contributions": [
+                {
+                    "column": part.column,
+                    "value": part.cell,
+                    "usual": part.usual,
+                    "contribution": part.contribution,
+                    "standard_error": part.error,
+                }
+                for part in self.parts
+            ],
+        }
+
+
+def features_of(preparation: Preparation) -> dict[str, Index]:
+    """Give the prepared features of each column of the table, marks of missing values included."""
+    found = {name: [k] for k, name in enumerate(preparation.numbers)}
+    place = len(preparation.numbers)
+    for name, levels in zip(preparation.categories, preparation.levels, strict=True):
+        found[name] = list(range(place, place + len(levels)))
+        place += len(levels)
+    for k, name in enumerate(preparation.indicated):
+        found[name].append(place + k)
+    return {name: np.array(features, dtype=np.intp) for name, features in found.items()}
+
+
+def explain_row(
+    table: Table,
+    model: Model,
+    row: int,
+    background: Index,
+    *,
+    against: Table | None = None,
+    seed: int = 0,
+    listen: Callable[[float, RowDetail | None], bool] = lambda _fraction, _sofar: False,
+) -> RowDetail:
+    """Tell what each column did to the score of a row.
+
+    Parameters
+    ----------
+    table : Table
+    model : Model
+    row : int
+    background : ndarray of int
+        Rows that it is compared with: those that the model was trained on. Of many, 10,000 are
+        taken evenly.
+    against : Table, optional
+        Where these rows are, if not in the same table.
+    seed : int
+    listen : callable
+        Hears the share that is done and what is known so far; a true answer stops, and keeps it.
+
+    Raises
+    ------
+    InputError
+        If a table lacks columns of the model.
+    Stopped
+        If the stop comes before anything can be told.
+    """
+    others = table if against is None else against
+    for one in (table, others):
+        model.check_columns(one)
+    preparation, columns = model.preparation, features_of(model.preparation)
+    most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, len(preparation.feature_names))))
+    kept = evenly(background, most)
+    x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
+    Z = preparation.apply(others, kept)
+    facts = [_Facts(table.column(name), others.column(name), row, kept) for name in columns]
+
+    def told(found: Contributions) -> RowDetail:
+        counts = len(kept), len(background)
+        return _detail(row, model.intercept, facts, found, counts)
+
+    def hear(fraction: float, sofar: Contributions | None) -> bool:
+        return listen(fraction, None if sofar is None else told(sofar))
+
+    return told(contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=hear))
+
+
+class _Facts:
+    """A column's cell of the row, and what the background rows have there."""
+
+    def __init__(self, mine: Column, others: Column, row: int, rows: Index) -> None:
+        self.name, self.cell = mine.name, cell_words(mine, row)
+        cells = without(others.values[rows], others.absent)
+        if others.kind == "number":
+            known = cells[~np.isnan(cells)]
+            self.usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
+        else:
+            cell = mine.values[row]
+            same = np.equal(cells, np.array(cell, dtype=object)).astype(bool).mean()
+            self.usual = f"the same in {100 * float(same):.0f} %"
+
+
+def _brief(column: Column, value: float) -> str:
+    if column.is_date:
+        return spell_cell(column, value)
+    return f"{value:.4g}".replace("-", "−")
+
+
+def _detail(
+    row: int,
+    intercept: float,
+    facts: Sequence[_Facts],
+    found: Contributions,
+    counts: tuple[int, int],
+) -> RowDetail:
+    order = np.argsort(-np.abs(found.values), kind="stable")
+    errors = found.errors
+    parts = tuple(
+        Moved(
+            facts[k].name,
+            facts[k].cell,
+            facts[k].usual,
+            float(found.values[k]),
+            float(errors[k]),
+        )
+        for k in order.tolist()
+    )
+    sorted_ = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
+    score, mean = found.score + intercept, found.mean + intercept
+    return RowDetail(row, score, mean, parts, sorted_, *counts)

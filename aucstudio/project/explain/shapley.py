@@ -1,0 +1,345 @@
+"""What each column adds to the score of a row, beyond the mean score of other rows.
+
+Symbols: x the row; z a background row; f score; v(S) mean over all z of f with the columns S taken
+from x and the others from z; phi_k Shapley value of column k in the game v: the mean over all
+orders of the columns of what v gains where k comes in. Their sum is f(x) - mean f(z). Columns are
+exchanged by hand, whatever goes together in the data ("interventional").
+
+A sum of terms of one column each has phi_k = F_k(x_k) - mean F_k(z_k). For any other f they are
+sampled: a background row and an order of the columns are drawn, columns are exchanged in this order
+and in the reverse of it, and what f gains at each step is one draw of all phi at once. The draws'
+sum is f(x) - f(z), whose mean over all background rows is known, so that the draws are regressed on
+it: the estimates then sum to what they should, and vary less.
+
+Strumbelj and Kononenko (2010), An efficient explanation of individual classifications using game
+theory; Janzing, Minorics and Bloebaum (2020), Feature relevance quantification in explainable AI.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.features.splines import AdditiveScorer
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, Scorer, score_rows
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Term = Callable[[Array], Array]
+
+TOLERANCE = 0.01  # of the standard deviation of the background's scores
+LEAST_DRAWS, MOST_DRAWS = 32, 4_000
+_MOST_SCORES = 4_000_000  # rows that are scored in all
+_BATCH = 64  # draws between two looks at the error
+_CELLS = 1 << 20  # of rows that are scored at once
+_FEWEST = 8  # draws that an error can be told of
+_FEWEST_AGAIN = 30  # rows that came again, to tell how draws differ within one
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each column adds to a score.
+
+    Attributes
+    ----------
+    values : ndarray of shape (columns,)
+        They sum to ``score - mean``.
+    score : float
+        f(x).
+    mean : float
+        Mean of f over the background rows.
+    noise : ndarray of shape (draws, columns)
+        What each draw differs from the values by, once regressed; empty where they are exact.
+    starts : ndarray of int, shape (draws,)
+        The background row of each draw.
+    background : int
+        How many background rows there are.
+    complete : bool
+        Whether the errors are as small as was asked for, or the draws as many as allowed; False
+        after a stop.
+    """
+
+    values: Array
+    score: float
+    mean: float
+    noise: Array
+    starts: Index = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    background: int = 0
+    complete: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was drawn."""
+        return not len(self.noise)
+
+    def error(self, columns: Sequence[int] | Index) -> float:
+        """Give the standard error of the sum of some columns; 0 where it is exact."""
+        sums = self.noise[:, columns].sum(axis=1, keepdims=True)
+        return float(_standard_errors(sums, self.starts, self.background)[0])
+
+    @property
+    def errors(self) -> Array:
+        """Standard error of each value, shape (columns,)."""
+        return _standard_errors(self.noise, self.starts, self.background)
+
+
+def _standard_errors(noise: Array, starts: Index, rows: int) -> Array:
+    """Give the standard errors of means of draws, shape (columns,).
+
+    Each background row comes once before any comes again, so that what differs between the rows
+    adds nothing once all of them have come equally often. That is known as soon as enough of them
+    have come again; before, it is counted in full.
+    """
+    draws = len(noise)
+    if not draws:
+        return np.zeros(noise.shape[1])
+    both = (noise**2).sum(axis=0) / max(1, draws - 2)
+    times = np.bincount(starts, minlength=rows)
+    again = draws - np.count_nonzero(times)
+    if again < _FEWEST_AGAIN:
+        return np.asarray(np.sqrt(both / draws))
+    sums = np.zeros((rows, noise.shape[1]))
+    np.add.at(sums, starts, noise)
+    own = sums[starts] / times[starts][:, None]
+    within = ((noise - own) ** 2).sum(axis=0) / again
+    between, rest = np.maximum(both - within, 0.0), draws % rows
+    variance = within / draws + between * rest * (1 - rest / rows) / draws**2
+    return np.asarray(np.sqrt(variance))
+
+
+Listener = Callable[[float, Contributions | None], bool]
+
+
+def contributions(
+    scorer: Scorer,
+    row: Array,
+    background: Array,
+    columns: Sequence[Index],
+    *,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    most_draws: int = MOST_DRAWS,
+    listen: Listener = lambda _fraction, _sofar: False,
+) -> Contributions:
+    """Compute the Shapley values of the columns, exactly where the score is a sum of terms.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    row : ndarray of shape (d,)
+        Prepared.
+    background : ndarray of shape (N, d)
+    columns : sequence of ndarray of int
+        The prepared features of each column of the table.
+    seed : int
+        With the same seed and without a stop, the same values.
+    tolerance : float
+        The standard error to end at, in standard deviations of the background's scores.
+    most_draws : int
+        Fewer are made where there are many columns.
+    listen : callable
+        Hears the share that is done and the values so far; a true answer stops, and keeps what can
+        be told by then.
+
+    Raises
+    ------
+    Stopped
+        If the stop comes before anything can be told.
+    """
+
+    def pulse(_what: str, fraction: float) -> None:
+        if listen(0.1 * fraction, None):
+            raise Stopped("explaining")
+
+    others = score_rows(scorer, background, pulse)
+    score, mean = float(scorer(row[None])[0]), float(others.mean())
+    if isinstance(scorer, LinearScorer):
+        moved = scorer.weights * (row - background.mean(axis=0))
+        values = np.array([moved[features].sum() for features in columns])
+        return Contributions(values, score, mean, np.empty((0, len(columns))))
+    terms = terms_of(scorer, columns)
+    if terms is not None:
+        values = np.array([_of_term(term, row, background, pulse) for term in terms])
+        return Contributions(values, score, mean, np.empty((0, len(columns))))
+    walks = _Walks(scorer, row, background, others, columns, seed)
+    return _drawn(walks, score, mean, tolerance * float(others.std()), most_draws, listen)
+
+
+# ------------------------------------------------------------------ sums of terms
+
+
+def terms_of(scorer: Scorer, columns: Sequence[Index]) -> list[Term | None] | None:
+    """Give the term of each column (None where it has none), if the score is a sum of these."""
+    if isinstance(scorer, LinearScorer):
+        w = scorer.weights
+        return [lambda X, at=features: X[:, at] @ w[at] for features in columns]  # type: ignore[misc]
+    if isinstance(scorer, AdditiveScorer):
+        used = np.unique(scorer.feature)
+        return [_additive_term(scorer, np.intersect1d(at, used)) for at in columns]
+    if isinstance(scorer, EnsembleScorer):
+        return _tree_terms(scorer, columns)
+    if isinstance(scorer, CombinationScorer) and not any(p.smoothing for p in scorer.parts):
+        parts = [(part.factor, terms_of(part.scorer, columns)) for part in scorer.parts]
+        known = [(factor, terms) for factor, terms in parts if terms is not None]
+        if len(known) == len(parts):
+            return [
+                _weighted([(factor, terms[k]) for factor, terms in known])
+                for k in range(len(columns))
+            ]
+    return None
+
+
+def _additive_term(scorer: AdditiveScorer, features: Index) -> Term | None:
+    if not len(features):
+        return None
+    return lambda X: np.sum([scorer.component(int(k), X[:, k]) for k in features], axis=0)
+
+
+def _tree_terms(scorer: EnsembleScorer, columns: Sequence[Index]) -> list[Term | None] | None:
+    """Sort the trees by the column that they ask; None if one asks several."""
+    owner = np.zeros(1 + max((int(at.max()) for at in columns if len(at)), default=0), dtype=int)
+    for k, at in enumerate(columns):
+        owner[at] = k
+    inner = scorer.left != np.arange(len(scorer.left))
+    starts, which = np.unique(scorer.roots, return_inverse=True)  # nodes of a tree stand together
+    tree = np.searchsorted(starts, np.flatnonzero(inner), "right") - 1
+    asked = owner[scorer.feature[inner]]
+    of_tree = np.full(len(starts), -1)
+    of_tree[tree] = asked
+    if (of_tree[tree] != asked).any():
+        return None
+    terms: list[Term | None] = [None] * len(columns)
+    for k in np.unique(of_tree[of_tree >= 0]).tolist():
+        mine = scorer.roots[of_tree[which] == k]
+        terms[k] = dataclasses.replace(scorer, roots=mine, base=0.0)
+    return terms
+
+
+def _weighted(parts: Sequence[tuple[float, Term | None]]) -> Term | None:
+    known = [(factor, term) for factor, term in parts if term is not None]
+    if not known:
+        return None
+    return lambda X: np.sum([factor * term(X) for factor, term in known], axis=0)
+
+
+def _of_term(
+    term: Term | None, row: Array, background: Array, pulse: Callable[[str, float], None]
+) -> float:
+    pulse("explaining", 1.0)
+    return 0.0 if term is None else float(term(row[None])[0] - term(background).mean())
+
+
+# ------------------------------------------------------------------ drawing
+
+
+class _Walks:
+    """Ways from background rows to the row, column by column, in random orders."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        row: Array,
+        background: Array,
+        others: Array,
+        columns: Sequence[Index],
+        seed: int,
+    ) -> None:
+        self._scorer, self._row, self._score = scorer, row, float(scorer(row[None])[0])
+        self._background, self._others = background, others
+        self._random = np.random.default_rng(seed)
+        self._waiting: list[int] = []
+        self.columns, self.rows = len(columns), len(background)
+        # Features of no column never move: their column is behind the last one.
+        self._owner = np.full(background.shape[1], self.columns)
+        for k, at in enumerate(columns):
+            self._owner[at] = k
+
+    def draw(self, count: int, stop: Callable[[], None]) -> tuple[Array, Index]:
+        """Give what the score gains by each column, (count, columns), and the rows it began at."""
+        n = self.columns
+        starts = np.array([self._next() for _ in range(count)])
+        orders = np.array([self._random.permutation(n) for _ in range(count)])
+        gains = np.zeros((count, n))
+        lines = np.arange(count)[:, None]
+        for order in (orders, orders[:, ::-1]):
+            place = np.full((count, n + 1), n)
+            place[lines, order] = np.arange(n)
+            path = np.empty((count, n + 1))
+            path[:, 0], path[:, n] = self._others[starts], self._score
+            path[:, 1:n] = self._on_the_way(starts, place[:, self._owner], stop)
+            gains[lines, order] += 0.5 * np.diff(path, axis=1)
+        return gains, starts
+
+    def _next(self) -> int:
+        """Draw a background row; none comes again before all have come."""
+        if not self._waiting:
+            self._waiting = self._random.permutation(len(self._background)).tolist()
+        return self._waiting.pop()
+
+    def _on_the_way(self, starts: Index, place: Index, stop: Callable[[], None]) -> Array:
+        """Score the rows with 1, 2, ... columns exchanged, shape (starts, columns - 1)."""
+        steps = self.columns - 1
+        scores = np.empty(len(starts) * steps)
+        some = max(1, _CELLS // self._background.shape[1])
+        for first in range(0, len(scores), some):
+            stop()
+            walk, step = np.divmod(np.arange(first, min(first + some, len(scores))), steps)
+            moved = place[walk] <= step[:, None]
+            mixed = np.where(moved, self._row, self._background[starts[walk]])
+            scores[first : first + some] = self._scorer(mixed)
+        return scores.reshape(len(starts), steps)
+
+
+def _drawn(
+    walks: _Walks, score: float, mean: float, aim: float, most: int, listen: Listener
+) -> Contributions:
+    """Draw until the largest error is within the aim, or there are draws enough."""
+    gains, starts = np.empty((0, walks.columns)), np.empty(0, dtype=np.intp)
+    allowed = int(np.clip(_MOST_SCORES // (2 * walks.columns), LEAST_DRAWS, max(most, LEAST_DRAWS)))
+    done = 0.1
+    found: Contributions | None = None
+
+    def stop() -> None:
+        if listen(done, None):
+            raise Stopped("explaining")
+
+    try:
+        while True:
+            count = min(_batch(walks.columns), allowed - len(gains))
+            more, began = walks.draw(count, stop)
+            gains, starts = np.concatenate([gains, more]), np.concatenate([starts, began])
+            if len(gains) < _FEWEST:
+                continue
+            values, noise = _regressed(gains, score - mean)
+            found = Contributions(values, score, mean, noise, starts, walks.rows)
+            worst = float(found.errors.max(initial=0.0))
+            if len(gains) >= allowed or (len(gains) >= LEAST_DRAWS and worst <= aim):
+                return found
+            near = min(1.0, aim / worst) ** 2 if worst > 0 else 1.0
+            done = 0.1 + 0.9 * max(len(gains) / allowed, min(near, len(gains) / LEAST_DRAWS))
+            if listen(done, found):
+                raise Stopped("explaining")
+    except Stopped:
+        if found is None:
+            raise
+        return dataclasses.replace(found, complete=False)
+
+
+def _batch(columns: int) -> int:
+    """Give how many draws are made between two looks: fewer where one takes long."""
+    return int(np.clip(_CELLS // (2 * columns * columns), 1, _BATCH))
+
+
+def _regressed(gains: Array, known: float) -> tuple[Array, Array]:
+    """Give the mean of the draws once their sum is what is known, and what each draw adds to it."""
+    sums, centre = gains.sum(axis=1), gains.mean(axis=0)
+    aside, apart = sums - sums.mean(), gains - centre
+    spread = float(aside @ aside)
+    # Where all sums are equal, so is the one that is known, but for rounding.
+    share = apart.T @ aside / spread if spread > 0 else np.full(len(centre), 1 / len(centre))
+    return centre + share * (known - sums.mean()), apart - np.outer(aside, share)

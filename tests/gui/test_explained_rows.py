@@ -1,0 +1,149 @@
+"""What moved the score of a row, from a click in any page to the bars."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.data.data_view import DataView
+from aucstudio.gui.pages.model.model_view import ModelView
+from aucstudio.gui.pages.scores.scores_view import ScoresView
+from aucstudio.project.data.split import Validation
+from aucstudio.project.explain.one_row import explain_row
+from tests.gui.conftest import make_record, put, settle
+
+FOLDS = Validation("folds", folds=4)
+
+
+@pytest.fixture
+def view(table_session, open_view):
+    return open_view(ModelView, table_session, (728, 640))
+
+
+def explained(qtbot, view, row, split=0):
+    view.session.point_at(split=split)
+    view.session.point_at(row=row)
+    view.show_row()
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: not view.busy())
+    return view.row_part
+
+
+def test_bars_are_the_contributions(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table))
+    split = record.splits[0]
+    row = int(split.test_rows[3])
+    part = explained(qtbot, view, row)
+    assert view.part is part
+    expected = explain_row(table_session.table, split.model, row, split.train_rows)
+    assert [one.value for one in part.chart.rows] == [p.contribution for p in expected.parts]
+    assert_allclose(part.chart.lengths.opts["width"], [abs(p.contribution) for p in expected.parts])
+    up = [part_.contribution > 0 for part_ in expected.parts]
+    colours = [brush.color().name() for brush in part.chart.lengths.opts["brushes"]]
+    theme = current_theme()
+    assert colours == [theme.positive if one else theme.negative for one in up]
+    assert part.row_box.value() == row + 1
+    said = view.sentence.text()
+    assert said.startswith(f"Row {row + 1:,} scores")
+    assert "held this row out" in said
+    assert "exact" in said
+    assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].cell}"
+    columns = view.figure_data()
+    assert sum(columns["contribution"]) == pytest.approx(expected.score - expected.mean)
+    assert list(columns["column"]) == [p.column for p in expected.parts]
+
+
+def test_a_number_points_at_another_row(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table))
+    part = explained(qtbot, view, 0)
+    before = part.found.detail
+    part.row_box.setValue(18)
+    settle(qtbot, view)
+    assert table_session.focus.row == 17
+    assert part.found.detail.row == 17
+    table_session.point_at(row=0)
+    settle(qtbot, view)
+    assert part.found.detail is before  # known already
+    table_session.point_at(row=None)
+    settle(qtbot, view)
+    assert part.row_box.text() == "No row"
+    assert "Which row?" in view.sentence.text()
+    assert view.figure_data() == {}
+
+
+def test_it_is_said_which_split_has_not_seen_the_row(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table, validation=FOLDS))
+    row = int(record.splits[2].test_rows[0])
+    part = explained(qtbot, view, row, split=1)
+    assert "Split 2 trained on this row; split 3 held it out." in view.sentence.text()
+    assert view.split_combo.isVisible()
+    table_session.point_at(split=2)
+    settle(qtbot, view)
+    assert "Split 3 held this row out." in view.sentence.text()
+    assert part.found.detail.score == pytest.approx(record.splits[2].test_scores[0])
+
+
+def test_drawn_contributions_have_errors_and_can_be_stopped(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table, "svm", {"kernel": "rbf"}))
+    part = explained(qtbot, view, 7)
+    assert not part.found.detail.exact
+    assert all(row.low < row.value < row.high for row in part.chart.rows)
+    assert "standard error" in view.sentence.text()
+    assert not part.stop_button.isVisible()
+    assert not part.again_button.isVisible()
+
+    # Another row, stopped at the first word of it.
+    part._work.stop()
+    listening = part._hear
+    part._work._hear = lambda message: (listening(message), part._work.stop())
+    table_session.point_at(row=8)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: not view.busy())
+    part._work._hear = listening
+    if part.found is None or not part.found.detail.found.complete:
+        assert part.again_button.isVisible()
+        part.again_button.click()
+        qtbot.waitUntil(lambda: not view.busy())
+    assert part.found.detail.found.complete
+
+
+def test_without_the_table_it_is_said(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table))
+    part = explained(qtbot, view, 3)
+    table_session.study.table = None
+    table_session.table_changed.emit()
+    settle(qtbot, view)
+    assert "Open the table" in view.sentence.text()
+    assert not part.row_box.isEnabled()
+
+
+def pick(menu, name):
+    """Choose what a menu offers."""
+    next(action for action in menu.actions() if action.objectName() == name).trigger()
+    menu.deleteLater()
+
+
+def test_pages_lead_to_it(qtbot, table_session, open_view):
+    asked = []
+    table_session.row_asked.connect(lambda: asked.append(table_session.focus.row))
+    data = open_view(DataView, table_session)
+    settle(qtbot, data)
+    assert not data.explain_button.isVisible()
+    record = put(table_session, make_record(table_session.table))
+    settle(qtbot, data)
+    qtbot.waitUntil(lambda: data.found is not None and not data.busy())
+    assert data.explain_button.isVisible()
+    table_session.point_at(row=4)
+    settle(qtbot, data)
+    data.explain_button.click()
+    menu = data.sheet.cell_menu(data.sheet.model_.index(9, 0))
+    pick(menu, "data_explain_action")
+    scores = open_view(ScoresView, table_session)
+    settle(qtbot, scores)
+    scores.worst.list.setCurrentIndex(scores.worst.model.index(0, 0))
+    scores.worst.explain_button.click()
+    worst = int(scores.worst.worst.rows[0])
+    menu = scores.menu_of(scores.figure())
+    pick(menu, f"plot_explain_{worst}_action")
+    assert asked == [4, 9, worst, worst]
+    assert np.isin(worst, record.splits[0].test_rows)

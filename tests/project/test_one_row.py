@@ -1,0 +1,272 @@
+"""What moved the score of one row, against Shapley values over all sets of columns."""
+
+import csv
+import dataclasses
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from aucstudio.cli import main
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part
+from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
+from aucstudio.project.data.text import dates
+from aucstudio.project.errors import InputError
+from aucstudio.project.explain.one_row import explain_row, features_of
+from aucstudio.project.explain.shapley import contributions, terms_of
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.store.model_file import save_model
+
+
+def over_all_sets(f, x, Z, columns):
+    """Sum over all sets of the other columns, with v(S) a mean over all background rows."""
+    n = len(columns)
+    value = {}
+    for size in range(n + 1):
+        for chosen in itertools.combinations(range(n), size):
+            mixed = Z.copy()
+            for k in chosen:
+                mixed[:, columns[k]] = x[columns[k]]
+            value[chosen] = float(f(mixed).mean())
+    phi = np.zeros(n)
+    for chosen in value:
+        for k in set(range(n)) - set(chosen):
+            weight = math.factorial(len(chosen)) * math.factorial(n - len(chosen) - 1)
+            phi[k] += weight * (value[tuple(sorted((*chosen, k)))] - value[chosen])
+    return phi / math.factorial(n)
+
+
+def bent(rng, d, points=12, gamma=0.2):
+    return KernelScorer(
+        Kernel("rbf", gamma=gamma), rng.normal(size=(points, d)), rng.normal(size=points)
+    )
+
+
+def test_sampling_comes_to_the_sum_over_all_sets():
+    rng = np.random.default_rng(3)
+    scorer, x, Z = bent(rng, 6), rng.normal(size=6), rng.normal(size=(40, 6))
+    # The third column has two features, as a category has.
+    columns = [np.array(at) for at in ([0], [1], [2, 3], [4], [5])]
+    found = contributions(scorer, x, Z, columns, tolerance=0.01)
+    expected = over_all_sets(scorer, x, Z, columns)
+    assert not found.exact
+    assert found.complete
+    assert found.errors.max() <= 0.01 * scorer(Z).std()
+    assert_allclose(found.values, expected, atol=4 * found.errors.max())
+    assert_allclose(found.values.sum(), found.score - found.mean, atol=1e-12)
+    again = contributions(scorer, x, Z, columns, tolerance=0.01)
+    np.testing.assert_array_equal(again.values, found.values)
+
+
+@pytest.mark.parametrize(("rows", "draws"), [(1000, 40), (30, 75), (12, 240)])
+def test_standard_errors_are_as_large_as_estimates_vary(rows, draws):
+    rng = np.random.default_rng(5)
+    scorer, x, Z = bent(rng, 5), rng.normal(size=5), rng.normal(size=(rows, 5))
+    columns = [np.array([k]) for k in range(5)]
+    expected = over_all_sets(scorer, x, Z, columns)
+    away = []
+    for seed in range(60):
+        found = contributions(scorer, x, Z, columns, seed=seed, tolerance=0.0, most_draws=draws)
+        assert len(found.noise) == draws
+        away.append((found.values - expected) / found.errors)
+        pair = [1, 3]
+        assert found.error(pair) <= found.errors[pair].sum() + 1e-12
+    assert 0.8 < np.sqrt(np.mean(np.square(away))) < 1.2
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("auc-rls", {}),
+        ("pauc-boost", {}),
+        ("rankboost", {"n_rounds": 30}),
+        ("auc-split", {}),
+        ("svm", {"kernel": "rbf"}),
+    ],
+)
+def test_contributions_of_runs_are_those_over_all_sets(table, plan, method, settings):
+    split = execute(plan(method, settings), table).splits[0]
+    model, preparation = split.model, split.model.preparation
+    row = int(split.test_rows[4])
+    detail = explain_row(table, model, row, split.train_rows)
+    columns = features_of(preparation)
+    x = preparation.apply(table, np.array([row]))[0]
+    Z = preparation.apply(table, split.train_rows)
+    expected = over_all_sets(model.scorer, x, Z, list(columns.values()))
+    assert detail.exact == (method in ("auc-rls", "pauc-boost", "rankboost"))
+    slack = 1e-9 if detail.exact else 4.5 * max(part.error for part in detail.parts) + 1e-12
+    by_column = {part.column: part.contribution for part in detail.parts}
+    assert set(by_column) == {"x0", "x1", "x2", "x3", "town"}
+    for name, phi in zip(columns, expected, strict=True):
+        assert by_column[name] == pytest.approx(phi, abs=slack)
+    assert sum(by_column.values()) == pytest.approx(detail.score - detail.mean, abs=1e-9)
+    assert detail.score == pytest.approx(split.test_scores[4], abs=1e-12)
+    assert detail.mean == pytest.approx(split.train_scores.mean(), abs=1e-9)
+    sizes = [abs(part.contribution) for part in detail.parts]
+    assert sizes == sorted(sizes, reverse=True)
+    town = next(part for part in detail.parts if part.column == "town")
+    assert town.cell == table.column("town").values[row]
+    assert town.usual.startswith("the same in ")
+
+
+def test_a_mark_of_missing_values_belongs_to_its_column(table, plan):
+    experiment = plan()
+    marked = dataclasses.replace(experiment.preparation, indicators=True)
+    experiment = dataclasses.replace(experiment, preparation=marked)
+    split = execute(experiment, table).splits[0]
+    assert split.model.preparation.indicated == ("x1",)
+    row = 5  # without x1
+    detail = explain_row(table, split.model, row, split.train_rows)
+    weights, names = split.coef, split.model.preparation.feature_names
+    X = split.model.preparation.apply(table, np.r_[row, split.train_rows])
+    moved = weights * (X[0] - X[1:].mean(axis=0))
+    both = moved[names.index("x1")] + moved[names.index("x1 = missing")]
+    part = next(part for part in detail.parts if part.column == "x1")
+    assert part.contribution == pytest.approx(both)
+    assert part.cell == "gap"
+
+
+def test_small_parts_are_merged_with_the_error_of_their_sum():
+    rng = np.random.default_rng(8)
+    scorer, x, Z = bent(rng, 12, gamma=0.05), rng.normal(size=12), rng.normal(size=(50, 12))
+    columns = [np.array([k]) for k in range(12)]
+    found = contributions(scorer, x, Z, columns)
+    assert found.error(list(range(12))) == pytest.approx(0.0, abs=1e-12)  # the sum is known
+    for k in range(12):
+        assert found.error([k]) == pytest.approx(found.errors[k])
+
+
+def test_sums_of_linear_scores_and_stumps_are_taken_apart_exactly(table, plan):
+    trees = execute(plan("rankboost", {"n_rounds": 10}), table).splits[0].model.scorer
+    rng = np.random.default_rng(0)
+    d = int(trees.feature.max()) + 1
+    twice = joined([trees, trees], 0.5)
+    shared = dataclasses.replace(trees, roots=np.repeat(trees.roots, 2))  # each tree counts twice
+    columns = [np.array([k]) for k in range(d)]
+    x, Z = rng.normal(size=d), rng.normal(size=(25, d))
+    for inner in (twice, shared):
+        scorer = CombinationScorer((Part(inner, 0.5), Part(LinearScorer(rng.normal(size=d)))), 2.0)
+        found = contributions(scorer, x, Z, columns)
+        assert found.exact
+        assert_allclose(found.values, over_all_sets(scorer, x, Z, columns), atol=1e-10)
+    linked = CombinationScorer((Part(bent(rng, d)),))
+    assert terms_of(linked, columns) is None
+
+
+def test_a_stop_keeps_what_can_be_told():
+    rng = np.random.default_rng(1)
+    scorer, x, Z = bent(rng, 4), rng.normal(size=4), rng.normal(size=(20, 4))
+    columns = [np.array([k]) for k in range(4)]
+    with pytest.raises(Stopped):
+        contributions(scorer, x, Z, columns, listen=lambda _share, _sofar: True)
+    heard = []
+
+    def after_one(share, sofar):
+        heard.append(share)
+        return sofar is not None
+
+    found = contributions(scorer, x, Z, columns, tolerance=0.0, listen=after_one)
+    assert not found.complete
+    assert_allclose(found.values.sum(), found.score - found.mean, atol=1e-12)
+    assert heard == sorted(heard)
+    assert max(heard) <= 1
+
+
+def test_a_score_that_never_changes_is_moved_by_nothing():
+    still = KernelScorer(Kernel("rbf", gamma=1.0), np.zeros((1, 3)), np.zeros(1))
+    columns = [np.array([0]), np.array([1, 2])]
+    found = contributions(still, np.ones(3), np.zeros((5, 3)), columns)
+    assert_allclose(found.values, 0.0)
+    one = contributions(
+        bent(np.random.default_rng(2), 1), np.ones(1), np.zeros((5, 1)), columns[:1]
+    )
+    assert_allclose(one.values, one.score - one.mean)
+
+
+def test_a_table_without_a_column_is_refused(table, plan):
+    split = execute(plan(), table).splits[0]
+    without = dataclasses.replace(table, columns=tuple(c for c in table.columns if c.name != "x2"))
+    with pytest.raises(InputError, match="x2"):
+        explain_row(without, split.model, 0, split.train_rows)
+
+
+@pytest.fixture
+def model_file(table, plan, tmp_path):
+    path = tmp_path / "found.aucmodel"
+    save_model(execute(plan(), table).splits[0].model, path)
+    return path
+
+
+def explained(capsys, *arguments):
+    assert main(["--quiet", "explain", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, capsys):
+    document = json.loads(explained(capsys, model_file, table_file, "--row", 6, "--json"))
+    parts = document["contributions"]
+    assert document["row"] == 6
+    assert document["exact"]
+    assert parts[0]["contribution"] == max((p["contribution"] for p in parts), key=abs)
+    total = sum(part["contribution"] for part in parts)
+    assert total == pytest.approx(document["score"] - document["mean"], abs=1e-9)
+    assert next(part for part in parts if part["column"] == "x1")["value"] == "gap"
+    out = tmp_path / "parts.csv"
+    text = explained(capsys, model_file, table_file, "--row", 6, "-o", out)
+    assert text.startswith("Row 6 scores ")
+    assert "x0" in text
+    with out.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["contribution"]) for row in rows] == [p["contribution"] for p in parts]
+
+
+def test_rows_of_another_table_are_the_background(model_file, table_file, tmp_path, capsys):
+    lines = table_file.read_text(encoding="utf-8").splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join([lines[0], *lines[1:9]]) + "\n", encoding="utf-8")
+    against = ["--row", 20, "--background", few, "--json"]
+    document = json.loads(explained(capsys, model_file, table_file, *against))
+    assert document["background"] == 8
+    assert document["compared_with"] == str(few)
+    assert main(["explain", str(model_file), str(few), "--row", "2"]) == 0
+    assert "--background" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--row", "5000"], "no row 5,000: its rows are 1 to 160"),
+        (["--row", "0"], "at least 1"),
+        (["--row", "3", "--seed", "-1"], "seed must be at least 0"),
+        ([], "--row"),
+    ],
+)
+def test_a_row_that_is_not_there_is_told(model_file, table_file, capsys, given, said):
+    try:
+        status = main(["explain", str(model_file), str(table_file), *given])
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("value", "layout", "said"),
+    [
+        (0.0, "y-m-d", "1970-01-01"),
+        (19723.5, "d.m.y", "2024-01-01 12:00"),
+        (-1.0, "y-m", "1969-12-31"),
+        (13.5, "h:m", "13:30"),
+        (0.25 + 1 / 86400, "y-m-d", "1970-01-01 06:00:01"),
+        (-1e12, "y-m-d", "-1e+12"),
+    ],
+)
+def test_numbers_that_stand_for_dates_are_written_as_dates(value, layout, said):
+    assert dates.spell(value, layout) == said
+    if not said.startswith("-"):
+        assert dates.read(said, "h:m" if layout == "h:m" else "y-m-d") == pytest.approx(value)
