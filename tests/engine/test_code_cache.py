@@ -105,13 +105,12 @@ def run_real(cache):
 def test_the_methods_survive_a_damaged_cache(tmp_path):
     first = run_real(tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
-    for damage in DAMAGES:
-        kept = files(tmp_path, ".nb?")
-        assert len(kept) > 8
-        for path in kept:
-            path.write_bytes(damage(path.read_bytes()))
-        done = run_real(tmp_path)
-        assert (done.returncode, done.stderr, done.stdout) == (0, "", first.stdout)
+    kept = files(tmp_path, ".nb?")
+    assert len(kept) > 2 * len(DAMAGES)
+    for k, path in enumerate(kept):
+        path.write_bytes(DAMAGES[k % len(DAMAGES)](path.read_bytes()))
+    done = run_real(tmp_path)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", first.stdout)
     written = {path: path.stat().st_mtime_ns for path in files(tmp_path, ".nb?")}
     assert run_real(tmp_path).stdout == first.stdout
     assert written == {path: path.stat().st_mtime_ns for path in files(tmp_path, ".nb?")}
