@@ -127,6 +127,7 @@ def test_imports_point_down(layer):
             assert not name.startswith(FORBIDDEN[layer]), f"{path} imports {name}"
 
 
+@pytest.mark.slow
 def test_rooms_of_the_engine_import_one_way():
     for path in (PACKAGE / "engine").rglob("*.py"):
         room = path.relative_to(PACKAGE / "engine").parts[0].removesuffix(".py")
@@ -162,6 +163,7 @@ def test_solvers_know_no_method():
             assert "aucstudio.engine.methods" not in " ".join(engine_imports(path)), path
 
 
+@pytest.mark.slow
 def test_rooms_of_the_project_import_one_way():
     for path in (PACKAGE / "project").rglob("*.py"):
         room = path.relative_to(PACKAGE / "project").parts[0].removesuffix(".py")
@@ -171,6 +173,7 @@ def test_rooms_of_the_project_import_one_way():
                 assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {name}"
 
 
+@pytest.mark.slow
 def test_rooms_of_the_window_import_one_way():
     for path in (PACKAGE / "gui").rglob("*.py"):
         place = path.relative_to(PACKAGE / "gui").parts
@@ -184,6 +187,7 @@ def test_rooms_of_the_window_import_one_way():
                     assert name.split(".")[3] in {place[1], *SHARED_PAGES}, f"{path} imports {name}"
 
 
+@pytest.mark.slow
 def test_nothing_waits_inside_the_event_loop():
     # A nested loop lets a person change what the code below it relies on.
     for path in (PACKAGE / "gui").rglob("*.py"):
@@ -206,6 +210,7 @@ def test_the_command_line_needs_no_window():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_the_engine_starts_no_threads_and_knows_no_files():
     for path in (PACKAGE / "engine").rglob("*.py"):
         known = {"concurrent.futures", "multiprocessing", "pathlib", "os", "io", "sqlite3"}
@@ -221,6 +226,7 @@ def test_documents_are_made_into_types_in_one_place():
         assert "msgspec.json.decode(" not in text, path
 
 
+@pytest.mark.slow
 def test_nothing_that_users_exchange_is_pickled():
     # The program's own two processes pickle what goes between them, and nobody else reads it.
     for path in (path for path in MODULES if path.name != "parcels.py"):
@@ -232,6 +238,7 @@ def test_every_module_says_what_it_is_for():
         assert ast.get_docstring(parsed(path)), path
 
 
+@pytest.mark.slow
 def test_compiled_code_lets_the_window_run_on():
     for path in (PACKAGE / "engine").rglob("*.py"):
         if path.name not in ("compiled.py", "code_cache.py"):

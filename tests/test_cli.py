@@ -43,6 +43,7 @@ def test_methods_as_json_lists_every_declared_setting(run):
     assert C["help"]
 
 
+@pytest.mark.slow
 def test_one_method_alone(run):
     status, out, _ = run("methods", "auc-rls")
     assert status == 0
@@ -161,6 +162,7 @@ def test_a_model_scores_a_test_file_to_the_reported_auc(run, table_file, tmp_pat
     assert float(out.splitlines()[1].split(",")[1]) == values[0]
 
 
+@pytest.mark.slow
 def test_folds_repeats_and_the_project(run, table_file, tmp_path):
     project = tmp_path / "p.aucproj"
     for method in ("auc-rls", "svm-pauc"):

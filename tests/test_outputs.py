@@ -136,6 +136,7 @@ def test_a_full_device_is_one_sentence(run, files):
         assert "cannot write /dev/full: no space left on device" in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no name for the standard output")
 def test_the_device_of_the_standard_output_is_written_through(files, tmp_path):
     """Into a pipe, and after what a file holds that the shell appends to."""

@@ -74,6 +74,7 @@ def same(result, expected):
 # --- DeLong
 
 
+@pytest.mark.slow
 def test_worked_example():
     found = inference.delong_interval(EXAMPLE_Y, EXAMPLE)
     assert found.value == 43 / 48

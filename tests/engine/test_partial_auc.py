@@ -386,5 +386,6 @@ def test_impossible_settings_are_refused(setting, value):
     assert caught.value.setting == setting
 
 
+@pytest.mark.slow
 def test_it_is_a_scikit_learn_estimator():
     check_estimator(SVMpAUC(), on_skip=None)

@@ -405,6 +405,7 @@ def test_hull_is_concave_and_covers_the_curve(rows):
 # --- averages
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(tables, min_size=1, max_size=4))
 def test_mean_curve_has_the_mean_area(several):

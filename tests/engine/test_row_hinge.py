@@ -83,6 +83,7 @@ def assert_is_optimum(ours, X, positive, gap=1e-6, **settings):
     return library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("weights", [None, "balanced", {0: 1.0, 1: 3.0}])
 def test_svm_is_the_librarys_optimum(C, weights):

@@ -343,6 +343,7 @@ def test_columns_are_listed_with_their_areas_and_sorted_by_them(view, session, t
     assert listed.areas.done.all()
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_columns_are_listed(session, open_view, qtbot, table):
     rng = np.random.default_rng(0)
     label = table.column("outcome")
@@ -471,6 +472,7 @@ def test_another_study_is_never_answered_with_the_old_one(view, session, table, 
     assert view.card.summary.name == "a"
 
 
+@pytest.mark.slow
 def test_markup_and_strange_cells_stay_text(session, open_view, qtbot, tmp_path):
     path = tmp_path / "strange.csv"
     long = "x" * 5_000

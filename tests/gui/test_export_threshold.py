@@ -103,6 +103,7 @@ def test_left_out_pairs_have_no_scale_of_the_model(table_session, open_dialog):
     assert alarms <= curve.fpr[9] + 1e-12
 
 
+@pytest.mark.slow
 def test_the_dialog_is_opened_without_holding_up_the_window(
     window, run_to_end, answers, table_file, tmp_path, qtbot
 ):

@@ -21,6 +21,7 @@ def add(dialog, qtbot):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.slow
 def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog, qtbot):
     session, column = window.session, dialog.column.itemText(0)
     assert column
@@ -37,6 +38,7 @@ def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog,
     assert session.table.column(column).role == "number"
 
 
+@pytest.mark.slow
 def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
     column = dialog.column.itemText(0)
     dialog.learnt.setChecked(True)
@@ -49,5 +51,6 @@ def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
     assert window.session.table.column(column).role == "number"
 
 
+@pytest.mark.slow
 def test_there_are_no_scores_without_a_table(window):
     assert not window.actions_.add_scores.isEnabled()

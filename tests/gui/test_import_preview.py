@@ -98,6 +98,7 @@ def open_it(qtbot, window, dialog):
     return window.session.table
 
 
+@pytest.mark.slow
 def test_a_file_read_wrongly_is_set_right_and_opened_so(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -137,6 +138,7 @@ def test_guesses_are_marked_and_choices_are_not(qtbot, look_at, tmp_path):
     assert dialog.choices == ImportChoices()
 
 
+@pytest.mark.slow
 def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -160,6 +162,7 @@ def test_choices_come_back_when_the_file_is_opened_again(window, qtbot, preview_
     assert [one.path for one in kept.now.imports] == [str(path)]
 
 
+@pytest.mark.slow
 def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -173,6 +176,7 @@ def test_choices_that_do_not_fit_any_more_are_told(window, qtbot, preview_of, tm
     assert "улица" in told
 
 
+@pytest.mark.slow
 def test_the_sheets_of_a_workbook(window, qtbot, preview_of, tmp_path):
     book = Workbook()
     first, second = book.active, book.create_sheet("cases")
@@ -234,6 +238,7 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     assert "2 rows of the whole file" in dialog.left_out.told.text()
 
 
+@pytest.mark.slow
 def test_strict_refuses_and_the_dialog_says_why(window, qtbot, preview_of, tmp_path):
     path = write_with_bad_rows(tmp_path / "bad.csv")
     text = path.read_text().replace(",more", "")
@@ -267,6 +272,7 @@ def test_lines_to_skip_and_spellings_are_read_again(qtbot, look_at, tmp_path):
     assert dialog.sheet.rows.table.column("z").missing == 10
 
 
+@pytest.mark.slow
 def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "t.csv"
     rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
@@ -280,6 +286,7 @@ def test_a_finding_is_answered_in_the_dialog(window, qtbot, preview_of, tmp_path
     assert open_it(qtbot, window, dialog).absent == {"age": (-999.0,)}
 
 
+@pytest.mark.slow
 def test_the_card_leads_to_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_data(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
@@ -298,6 +305,7 @@ def test_each_column_has_its_area_and_its_distribution(look_at, tmp_path):
     assert 0.0 <= summaries[number].area <= 1.0
 
 
+@pytest.mark.slow
 def test_dropped_files_of_one_layout_are_one_table(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
     data = QMimeData()
@@ -334,6 +342,7 @@ def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
     assert set(head.table.column("t").values[:50]) == {"ü\nö"}
 
 
+@pytest.mark.slow
 def test_a_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "sorted.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))

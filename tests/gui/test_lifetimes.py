@@ -31,6 +31,7 @@ def closing(qtbot, table_file):
     return made
 
 
+@pytest.mark.slow
 def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
     run_to_end(closing)
     for view in closing.views:
@@ -46,6 +47,7 @@ def test_a_closed_window_leaves_nothing(closing, qtbot, run_to_end):
     assert QApplication.topLevelWidgets() == []
 
 
+@pytest.mark.slow
 def test_what_comes_later_does_not_reach_a_closed_window(closing, qtbot):
     closing.close()
     end_what_is_to_end()

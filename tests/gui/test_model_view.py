@@ -196,6 +196,7 @@ def test_the_tree_says_who_ends_where(qtbot, table_session, view):
     assert part.root.condition in view.sentence.text()
 
 
+@pytest.mark.slow
 def test_an_ensemble_has_many_trees_to_choose_from(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "gradient-boosting"))
     settle(qtbot, view)

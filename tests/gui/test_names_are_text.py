@@ -205,6 +205,7 @@ def test_no_name_is_rendered_anywhere(window, hostile_file, trap, qtbot, tmp_pat
         assert walk.seen[kind] > 0, kind
 
 
+@pytest.mark.slow
 def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path):
     window.open_data(hostile_file)
     window.session.save_as(tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
@@ -215,6 +216,7 @@ def test_recent_files_are_named_by_their_letters(window, hostile_file, tmp_path)
     assert walk.seen["tooltip"] > 0
 
 
+@pytest.mark.slow
 def test_a_message_is_text(window):
     box = plain.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
     assert box.textFormat() == Qt.TextFormat.PlainText
@@ -285,6 +287,7 @@ def _is_no_text(node):
     return not any(isinstance(n, ast.Attribute) and n.attr == "ToolTipRole" for n in ast.walk(node))
 
 
+@pytest.mark.slow
 def test_text_reaches_the_screen_through_one_module():
     modules = [path for path in ROOT.rglob("*.py") if path.name != "plain.py"]
     found = {str(path.relative_to(ROOT)): escapes(path) for path in modules}

@@ -19,6 +19,7 @@ def clipboard():
     found.clear()
 
 
+@pytest.mark.slow
 def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_file):
     clipboard.setText(table_file.read_text(encoding="utf-8").replace(",", "\t"))
     with qtbot.waitSignal(window.session.opened, timeout=PATIENCE):
@@ -33,6 +34,7 @@ def test_a_table_is_pasted_kept_and_found_again(window, qtbot, clipboard, table_
     assert window.session.table.rows == 160
 
 
+@pytest.mark.slow
 def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
     clipboard.clear()
     before = window.session.table
@@ -41,6 +43,7 @@ def test_an_empty_clipboard_is_a_sentence(window, qtbot, clipboard, answers):
     assert window.session.table is before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xls", ".sav"])
 def test_what_the_open_dialog_offers_is_opened(window, qtbot, answers, ending):
     assert f"*{ending}" in prompts.TABLES

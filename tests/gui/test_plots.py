@@ -99,6 +99,7 @@ def at(plot, x, y):
     return plot.place_of(x, y).toPoint()
 
 
+@pytest.mark.slow
 def test_the_wheel_stays_near_what_is_drawn(plot):
     home = shown(plot)
     wheel(plot, -60)
@@ -250,6 +251,7 @@ def test_a_right_click_opens_the_pages_menu_and_chooses_nothing(
     assert len(opened) == 2
 
 
+@pytest.mark.slow
 def test_the_window_offers_picture_and_numbers_in_every_plots_menu(window, run_to_end):
     window.open_example("two-gaussians")
     run_to_end(window)

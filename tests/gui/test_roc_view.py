@@ -402,6 +402,7 @@ def noisy(record, noise, seed):
     return dataclasses.replace(record, id=f"noisy{noise}{seed}", splits=(changed,))
 
 
+@pytest.mark.slow
 def test_the_sentence_and_the_compare_page_give_one_verdict(records):
     """What stands for one pair alone may not stand once it was picked from several."""
     found = set()

@@ -183,6 +183,7 @@ def test_another_record_of_the_same_id_shows_its_own_figures(panel, session, qtb
     assert cell(panel, "plain", "auc").data().startswith(f"{area.value:.3f}")
 
 
+@pytest.mark.slow
 def test_figures_of_thousands_of_rows_are_computed_as_they_come_into_view(
     panel, session, records, qtbot
 ):

@@ -92,6 +92,7 @@ def found(dialog):
     return [row.cells for row in dialog.report.model.rows]
 
 
+@pytest.mark.slow
 def test_the_action_waits_for_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
     window.session.open_data(table_file)
@@ -144,6 +145,7 @@ def test_scores_what_was_met_and_saves_what_the_command_saves(
     assert written.startswith(b"row,x3,score,label\n")
 
 
+@pytest.mark.slow
 def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choose_table, press):
     path = later(header=lambda names: [names[0].upper(), *names[1:]])
     dialog = dialog_of()
@@ -169,6 +171,7 @@ def test_a_renamed_column_is_refused_offered_and_allowed(dialog_of, later, choos
     assert not dialog.save.isEnabled()
 
 
+@pytest.mark.slow
 def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_table, press):
     def change(rows):
         for row in rows:
@@ -191,6 +194,7 @@ def test_every_column_that_is_wholly_unknown_has_a_box(dialog_of, later, choose_
     assert dialog._scored is None
 
 
+@pytest.mark.slow
 def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     choose_table(dialog, later(header=lambda names: [*names[:-1], "verdict"]))
@@ -203,6 +207,7 @@ def test_a_table_without_label_or_another_label(dialog_of, later, choose_table, 
     assert "AUC 0." in dialog.report.figure.text()
 
 
+@pytest.mark.slow
 def test_after_several_splits_a_model_of_all_rows_scores(
     dialog_of, later, choose_table, press, answers, tmp_path
 ):
@@ -225,6 +230,7 @@ def test_after_several_splits_a_model_of_all_rows_scores(
     assert [row[2] == "yes" for row in rows] == [float(row[1]) > 0 for row in rows]
 
 
+@pytest.mark.slow
 def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
     path = later()
     dialog = dialog_of()
@@ -252,12 +258,14 @@ def test_a_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answ
     assert dialog._scored.model.method == "auc-rls"
 
 
+@pytest.mark.slow
 def test_no_model_file_goes_back_to_the_run(dialog_of, answers):
     dialog = dialog_of()
     dialog.form.from_file.click()
     assert dialog.form.choice.is_of_run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
@@ -269,6 +277,7 @@ def test_a_file_that_is_none_is_told(dialog_of, tmp_path, what, qtbot):
     assert not dialog.score.isEnabled()
 
 
+@pytest.mark.slow
 def test_the_table_itself_is_never_overwritten(dialog_of, later, choose_table, press, answers):
     path = later()
     before = path.read_bytes()
@@ -303,6 +312,7 @@ class Held:
             self.ended.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["cancel", "close", "another table"])
 def test_what_is_given_up_stops_and_is_never_heard(
     dialog_of, later, choose_table, press, qtbot, monkeypatch, way
@@ -338,6 +348,7 @@ def test_what_is_given_up_stops_and_is_never_heard(
         assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     hostile = "<b>A & B</b>"
@@ -358,6 +369,7 @@ def test_names_are_shown_letter_for_letter(dialog_of, later, choose_table, press
     assert dialog.form.identifier.findText(hostile) > 0
 
 
+@pytest.mark.slow
 def test_every_control_has_a_name(dialog_of):
     dialog = dialog_of()
     kinds = (QAbstractButton, QComboBox, QProgressBar)
@@ -372,6 +384,7 @@ def test_every_control_has_a_name(dialog_of):
         assert control.accessibleName(), control.objectName()
 
 
+@pytest.mark.slow
 def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, choose_table):
     dialog = dialog_of()
     choose_table(dialog, later(header=lambda names: ["X0", *names[1:-1], "verdict"]))
@@ -386,6 +399,7 @@ def test_what_the_model_knows_is_shown_before_a_row_is_read(dialog_of, later, ch
     assert ("Columns ignored", "1", "'X0'") in found(dialog)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_name", [False, True])
 def test_scores_are_saved_as_parquet(
     dialog_of, later, choose_table, press, answers, tmp_path, by_name
@@ -416,6 +430,7 @@ def test_scores_are_saved_as_parquet(
     assert expected[3][1] == "=name 3"
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys):
     dialog = dialog_of()
     session = dialog._session
@@ -429,6 +444,7 @@ def test_the_command_writes_the_same_parquet(dialog_of, later, tmp_path, capsys)
     assert duckdb.sql(f"SELECT * FROM '{tmp_path / 'c.parquet'}'").fetchall() == rows
 
 
+@pytest.mark.slow
 def test_a_parquet_table_is_scored(dialog_of, later, choose_table, press, tmp_path):
     path = tmp_path / "later.parquet"
     duckdb.sql(f"COPY (FROM read_csv('{later()}')) TO '{path}' (FORMAT parquet)")
@@ -438,6 +454,7 @@ def test_a_parquet_table_is_scored(dialog_of, later, choose_table, press, tmp_pa
     assert "60 of 60 rows scored" in dialog.report.sentence.text()
 
 
+@pytest.mark.slow
 def test_the_curve_of_a_labelled_table_with_its_areas(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     dialog._session.set_band(0.0, 0.3)
@@ -471,6 +488,7 @@ def test_a_thinned_outline_has_the_same_area():
     assert np.trapezoid(up, across) == pytest.approx(np.trapezoid(curve.tpr, curve.fpr), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_labels_are_those_of_the_threshold_of_the_study(
     dialog_of, later, choose_table, press, answers, tmp_path
 ):
@@ -495,6 +513,7 @@ def test_the_labels_are_those_of_the_threshold_of_the_study(
     again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
     def change(lines):
@@ -511,6 +530,7 @@ def test_a_table_with_hardly_a_row(dialog_of, later, choose_table, press, rows):
     assert dialog.report.curve.isHidden()
 
 
+@pytest.mark.slow
 def test_what_was_scored_stays_until_its_threshold_moves(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     choose_table(dialog, later())

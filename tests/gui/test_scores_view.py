@@ -114,6 +114,7 @@ def test_spin_box_and_button_move_the_line(view, add, qtbot):
     assert not view.over.own_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_threshold_stays_until_another_run_is_chosen(view, add, qtbot):
     first = add()
     shown(view, qtbot)
@@ -231,6 +232,7 @@ def test_another_theme_redraws(view, add, qtbot):
 # ------------------------------------------------------------- linked with the other views
 
 
+@pytest.mark.slow
 def test_threshold_split_and_row_are_those_of_the_focus(view, add, session, qtbot):
     record = add(Validation(repeats=3))
     shown(view, qtbot)
@@ -265,6 +267,7 @@ def test_rates_and_threshold_agree_with_the_curve(view, add, session, qtbot):
         assert view.findChild(QLabel, "rate_fpr").text() == f"{curve.fpr[vertex]:.3f}"
 
 
+@pytest.mark.slow
 def test_the_worst_rows_are_listed_and_point(view, add, session, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
@@ -311,6 +314,7 @@ def test_the_band_is_shaded_between_its_thresholds(view, add, session, qtbot):
     assert "FPR range" not in view.sentence.text()
 
 
+@pytest.mark.slow
 def test_few_rows_get_a_mark_each(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
@@ -323,6 +327,7 @@ def test_few_rows_get_a_mark_each(view, add, qtbot):
         np.testing.assert_array_equal([] if x is None else x[::2], marked)
 
 
+@pytest.mark.slow
 def test_counts_stand_on_a_logarithmic_axis(view, add, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
@@ -357,6 +362,7 @@ def test_the_numbers_behind_the_picture(view, add, qtbot):
     assert data["split"][k - 1 : k + 1] == [1, 2]
 
 
+@pytest.mark.slow
 def test_another_prior_changes_the_cases_and_not_the_counts(view, add, session, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
@@ -367,6 +373,7 @@ def test_another_prior_changes_the_cases_and_not_the_counts(view, add, session, 
     assert "1 in 1,000" in view.findChild(QLabel, "cases_caption").text()
 
 
+@pytest.mark.slow
 def test_a_narrow_page_belongs_to_the_plot(view, add, qtbot):
     add()
     shown(view, qtbot)

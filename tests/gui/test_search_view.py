@@ -106,6 +106,7 @@ def click(qtbot, picture, x, y):
 # ----------------------------------------------------------------- one setting
 
 
+@pytest.mark.slow
 def test_the_line_is_the_search_of_the_record(view, session, qtbot):
     experiment = plan_experiment(
         DataReference.to_table(session.table), "auc-svm", {}, Validation(), (0.0, 0.3), Tuning()
@@ -168,6 +169,7 @@ def test_no_edge_where_the_setting_itself_ends(view, add, qtbot):
     assert x.tolist() == [1.0, 0.0, -1.0, -2.0]  # zero one step below the rest
 
 
+@pytest.mark.slow
 def test_candidates_level_with_the_best(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[4] = areas[3]
@@ -196,6 +198,7 @@ def test_leave_pair_out_has_no_spread(view, add, qtbot):
 # ----------------------------------------------------------------- two settings and more
 
 
+@pytest.mark.slow
 def test_two_settings_are_cells_of_the_means(view, add, qtbot):
     found = leaf_search()
     add(found, method="auc-split")
@@ -239,6 +242,7 @@ def test_cells_that_were_not_judged_are_hatched(view, add, qtbot):
     assert y.max() == 1.5
 
 
+@pytest.mark.slow
 def test_the_scale_has_round_numbers_at_their_shades(view, add, qtbot):
     add(leaf_search(), method="auc-split")
     shown(view, qtbot)
@@ -331,6 +335,7 @@ def test_a_stopped_search_says_how_far_it_got(view, add, qtbot):
     assert cells(view, "Folds").count("2 of 5") == 4
 
 
+@pytest.mark.slow
 def test_problems_are_text_in_the_table_and_the_sentence(view, add, qtbot):
     areas = C_AREAS.copy()
     areas[6] = np.nan
@@ -521,6 +526,7 @@ def test_a_choice_stays_while_the_search_goes_on(view, add, session):
     assert view.table.candidates.order[view.table.currentIndex().row()] == 6
 
 
+@pytest.mark.slow
 def test_a_tuned_run_from_the_form_ends_on_the_page(view, session, qtbot):
     session.study.plan = dataclasses.replace(session.plan, method="auc-svm", tune_by="auc")
     session.run_planned(tuned=True)

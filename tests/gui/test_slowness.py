@@ -30,6 +30,7 @@ def wait(qtbot):
     return lambda state: qtbot.waitUntil(state, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_behind_the_save_dialog_is_saved(
     window, wait, monkeypatch, table_file, tmp_path
 ):
@@ -47,6 +48,7 @@ def test_a_run_that_ends_behind_the_save_dialog_is_saved(
     assert len(ProjectFile.open(path).runs()) == 1
 
 
+@pytest.mark.slow
 def test_a_cancelled_dialog_changes_nothing_that_came_behind_it(
     window, wait, monkeypatch, table_file
 ):
@@ -64,6 +66,7 @@ def test_a_cancelled_dialog_changes_nothing_that_came_behind_it(
     assert len(window.session.shown_runs()) == 1
 
 
+@pytest.mark.slow
 def test_the_window_answers_while_a_table_is_read_slowly(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)
@@ -82,6 +85,7 @@ def test_the_window_answers_while_a_table_is_read_slowly(window, wait, slow, ans
     assert answers.errors == []
 
 
+@pytest.mark.slow
 def test_a_slow_reading_can_be_stopped(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)

@@ -101,6 +101,7 @@ def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     assert len(starting.deck.made_views()) == 3
 
 
+@pytest.mark.slow
 def test_a_page_that_is_asked_for_is_there(starting, table_file):
     starting.open_now(table_file)
     for view, (name, title, _, kind) in zip(starting.views, PAGES, strict=True):

@@ -52,6 +52,7 @@ def words(view):
     return view.findChild(QLabel, "verify_verdict").text()
 
 
+@pytest.mark.slow
 def test_verifying_shows_a_table_that_is_there_after_opening_again(
     view, record, session, qtbot, open_view, tmp_path
 ):
@@ -82,6 +83,7 @@ def test_a_second_press_cancels_and_nothing_is_kept(view, record, session, qtbot
     assert button(view).text() == "Verif&y…"
 
 
+@pytest.mark.slow
 def test_a_table_that_is_gone_is_told_in_the_page(view, record, session, qtbot, table_file):
     table_file.unlink()
     press(view, qtbot)

@@ -85,6 +85,7 @@ def test_a_table_is_opened_by_the_menu_without_holding_up_the_window(
     assert window.session.table.path == table_file
 
 
+@pytest.mark.slow
 def test_what_cannot_be_opened_is_said_without_a_dialog(
     window, answers, table_file, qtbot, tmp_path
 ):
@@ -103,6 +104,7 @@ def test_what_cannot_be_opened_is_said_without_a_dialog(
     assert window.session.table.path == table_file
 
 
+@pytest.mark.slow
 def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot, tmp_path):
     window.open_data(table_file)
     answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
@@ -112,6 +114,7 @@ def test_a_save_that_fails_is_said_in_the_bar(window, answers, table_file, qtbot
     assert not window.session.is_saved
 
 
+@pytest.mark.slow
 def test_a_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtbot, monkeypatch):
     def break_down(self, X, positive, monitor):
         raise ValueError("this method gives up")
@@ -128,6 +131,7 @@ def test_a_failed_run_does_not_stop_the_next_ones(window, answers, table_file, q
     assert answers.errors == ["RLS failed: this method gives up"]
 
 
+@pytest.mark.slow
 def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
     odd = write_table(tmp_path / "salt & pepper.csv")
     for path in (table_file, odd):
@@ -142,6 +146,7 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
     assert window.session.table.path == odd
 
 
+@pytest.mark.slow
 def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, run_to_end):
     window.open_data(table_file)
     run_to_end(window)
@@ -155,6 +160,7 @@ def test_close_goes_back_to_the_start_page_and_then_closes(window, table_file, r
     assert not window.isVisible()
 
 
+@pytest.mark.slow
 def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answers, held, qtbot):
     answers.choice = None
     assert not window.close()
@@ -172,6 +178,7 @@ def test_leaving_with_work_under_way_is_asked_once_in_plain_words(window, answer
     assert not window.session.has_work
 
 
+@pytest.mark.slow
 def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
     answers.choice = "wait"
     press(window, "quit")
@@ -182,6 +189,7 @@ def test_the_window_closes_when_all_runs_have_ended(window, answers, held, qtbot
     assert [record.status for record in records] == [DONE, DONE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["go on", "stop"])
 def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_path, choice):
     project = window.session.project.path
@@ -204,6 +212,7 @@ def test_opening_with_runs_under_way_is_asked(window, answers, held, qtbot, tmp_
     assert found == ([DONE, DONE] if choice == "go on" else [STOPPED])
 
 
+@pytest.mark.slow
 def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held, qtbot, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=3)
     answers.choice = "elsewhere"
@@ -216,6 +225,7 @@ def test_opening_in_a_new_window_leaves_this_one_as_it_is(window, answers, held,
     assert second.session.flights == []
 
 
+@pytest.mark.slow
 def test_stop_ends_one_run_and_stop_all_what_waits_too(window, held, qtbot):
     assert window.actions_.stop.isEnabled()
     assert window.actions_.stop_all.isEnabled()
@@ -228,6 +238,7 @@ def test_stop_ends_one_run_and_stop_all_what_waits_too(window, held, qtbot):
     assert len(window.session.records) == 1
 
 
+@pytest.mark.slow
 def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file, qtbot, tmp_path):
     press(window, "new_window")
     first, second = the_windows().open
@@ -243,6 +254,7 @@ def test_two_windows_have_a_study_each_and_the_last_one_stays(window, table_file
     assert window.session.table.path == table_file
 
 
+@pytest.mark.slow
 def test_a_project_that_is_open_in_another_window_is_raised(
     window, table_file, tmp_path, monkeypatch
 ):
@@ -257,6 +269,7 @@ def test_a_project_that_is_open_in_another_window_is_raised(
     assert not second.shows_study
 
 
+@pytest.mark.slow
 def test_a_question_is_open_and_does_not_hold_up_anything(qtbot, window, monkeypatch):
     monkeypatch.undo()
     heard = []

@@ -26,6 +26,7 @@ def on_disk(path, case):
         table.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PART))
 def test_every_reader_reads_alike(tmp_path, monkeypatch, part):
     for group, case in CASES[part::PART]:

@@ -307,6 +307,7 @@ def test_every_opener_exists_and_settings_differ_from_the_usual():
                 METHODS[member.method](**dict(member.params))
 
 
+@pytest.mark.slow
 def test_the_command_prints_keeps_and_saves(tmp_path, file, monkeypatch, capsys):
     monkeypatch.setattr(find, "openers", lambda *_: QUICK)
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"

@@ -203,6 +203,7 @@ def _opened(path, reader, dialect=None):
     return read_table(path, label="y", dialect=dialect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["", "\n"])
 @pytest.mark.parametrize("reader", ["duckdb", "disk"])
 def test_row_numbers_of_a_long_file(tmp_path, reader, blank):
@@ -231,6 +232,7 @@ def test_a_table_without_rejected_rows_has_no_list_of_numbers(tmp_path):
 # Wide and long tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [5_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_duckdb_is_not_asked_for_a_wide_table(tmp_path, monkeypatch, columns):
     monkeypatch.setattr(delimited, "Reader", None)

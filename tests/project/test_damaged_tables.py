@@ -24,6 +24,7 @@ MIXED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opened", ["memory", "disk"])
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 9))]

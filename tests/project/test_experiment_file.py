@@ -226,6 +226,7 @@ def damaged(rng):
     return text
 
 
+@pytest.mark.slow
 def test_of_hostile_files_each_is_refused_in_a_sentence(write, table, monkeypatch):
     path = write("")
 

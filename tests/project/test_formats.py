@@ -178,6 +178,7 @@ def test_every_format_holds_the_cells_of_the_text(tmp_path, ending):
     assert not any(str(tmp_path.parent) in note for note in table.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xlsx", ".sav", ".arff", ".csv.gz"])
 def test_a_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending):
     path = made(tmp_path, ending)
@@ -191,6 +192,7 @@ def test_a_later_file_in_any_format_is_read_by_the_same_schema(tmp_path, ending)
     assert later.is_positive().tolist() == trained.is_positive().tolist()
 
 
+@pytest.mark.slow
 def test_equal_values_score_equally_whatever_format_they_are_from(tmp_path, capsys):
     book, model = made(tmp_path, ".xlsx"), tmp_path / "m.aucmodel"
     ignored = [word for name in ("smokes", "score", "day") for word in ("--ignore", name)]
@@ -206,6 +208,7 @@ def test_equal_values_score_equally_whatever_format_they_are_from(tmp_path, caps
     assert len(scores[0].splitlines()) == 61
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".duckdb"])
 def test_any_format_can_stay_on_disk(tmp_path, ending):
     table = open_stream(made(tmp_path, ending))
@@ -267,6 +270,7 @@ def test_title_rows_and_empty_edges_of_a_sheet(tmp_path):
     assert table.label == "died"
 
 
+@pytest.mark.slow
 def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(tmp_path, capsys):
     sheets = {"About": [["made by us"]], "Data": cohort(), "More": cohort(5)}
     path = write_workbook(tmp_path / "b.xlsx", sheets)
@@ -328,6 +332,7 @@ def test_a_sheet_with_a_cell_in_its_last_corner_does_not_end_the_program(tmp_pat
         read_table(path)
 
 
+@pytest.mark.slow
 def test_a_workbook_with_a_password_is_called_that(tmp_path):
     # What Excel writes then: a compound file with the workbook's bytes in it, encrypted.
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + b"\x3e\0\x03\0\xfe\xff\x09\0\x06\0"
@@ -409,6 +414,7 @@ def test_what_is_wrong_in_an_arff_file_is_told_with_its_line(tmp_path, text, sen
 # ------------------------------------------------------------------ svmlight
 
 
+@pytest.mark.slow
 def test_svmlight_is_a_table_of_what_occurs(tmp_path):
     path = tmp_path / "s.svm"
     path.write_text("# c\n+1 qid:1 1:0.5 7000000:2 # x\n-1 qid:1 3:1\n-1 qid:2 1:2 3:1\n+1 qid:2\n")
@@ -424,6 +430,7 @@ def test_svmlight_is_a_table_of_what_occurs(tmp_path):
     assert "f3" in heading(later, table.schema)
 
 
+@pytest.mark.slow
 def test_an_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} {k + 1}:1 {k + 2}:1\n" for k in range(200)))
@@ -654,6 +661,7 @@ def test_formats_load_no_library_before_it_is_needed():
 # ------------------------------------------------------------------ runs repeat
 
 
+@pytest.mark.slow
 def test_a_sheet_travels_into_experiments_projects_and_commands(tmp_path):
     path = write_workbook(tmp_path / "b.xlsx", {"A": cohort(40), "B": cohort(60)})
     table = read_table(path, dialect={"sheet": "B"}, label="died", positive="1")
@@ -673,6 +681,7 @@ def test_tables_without_sheets_are_identified_as_before(table):
     assert "sheet" not in DataReference.to_table(table).identity()["reading"]["dialect"]
 
 
+@pytest.mark.slow
 def test_a_test_file_is_the_same_sheet_of_another_workbook(tmp_path):
     first = write_workbook(tmp_path / "a.xlsx", {"A": cohort(4), "B": cohort(60)})
     second = write_workbook(tmp_path / "b.xlsx", {"A": cohort(4), "B": cohort(30)})
@@ -727,6 +736,7 @@ def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path):
     assert read_table(path).rows == 2
 
 
+@pytest.mark.slow
 def test_a_table_on_the_standard_input(tmp_path, capsys):
     command = [sys.executable, "-m", "aucstudio", "inspect", "-", "--json"]
     with (FIXTURES / "cases.xls").open("rb") as source:

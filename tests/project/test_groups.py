@@ -93,6 +93,7 @@ def check_apart(split, groups, positive):
     assert sorted(np.concatenate([split.train, split.test])) == list(range(len(positive)))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(grouped_rows(), st.floats(0.02, 0.98), st.integers(0, 2**31 - 1))
 def test_a_hold_out_keeps_groups_and_classes_on_both_sides(rows, share, seed):
@@ -105,6 +106,7 @@ def test_a_hold_out_keeps_groups_and_classes_on_both_sides(rows, share, seed):
         assert np.array_equal(split.test, other.test)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(grouped_rows(), st.integers(2, 6), st.integers(0, 1000))
 def test_folds_keep_groups_and_test_every_row_once(rows, folds, seed):
@@ -128,6 +130,7 @@ def test_folds_keep_groups_and_test_every_row_once(rows, folds, seed):
         assert sorted(tested) == list(range(len(positive)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.25, 0.5, 0.7]))
 def test_with_many_groups_both_classes_have_their_share(seed, share):
@@ -249,6 +252,7 @@ def test_columns_that_leave_one_group_together_are_refused(tmp_path):
         draw_splits(table.is_positive(), Validation(), table.groups)
 
 
+@pytest.mark.slow
 def test_a_table_on_disk_has_the_same_groups(tmp_path):
     path = write_patients(
         tmp_path / "s.csv", extra=lambda i: {"ward": "" if i % 9 == 0 else str(i // 3 % 30)}

@@ -350,6 +350,7 @@ def replaced(document, path, value):
 ODD = [None, True, -1, 2**70, 1e308, "", "\ud800", "=1", [], [[]], {}, {"a": 1}, ["x"] * 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["kernel", "trees"])
 def test_whatever_stands_in_a_manifest_ends_in_a_model_or_a_sentence(kind):
     manifest, arrays = parts(kind)
@@ -471,6 +472,7 @@ def inflating(name, size):
     return target.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS", "arrays/scorer.weights.npy"])
 def test_what_inflates_without_bound_is_refused(name):
     data = inflating(name, 200 << 20)
@@ -485,6 +487,7 @@ def test_an_entry_that_says_less_than_it_inflates_to_is_read_no_further():
     refused(bytes(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [100, 4_000, 60_000])
 def test_more_entries_than_a_model_has_are_refused(count):
     refused(zipped({f"arrays/{k}.npy": b"" for k in range(count)}))

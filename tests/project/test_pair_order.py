@@ -87,6 +87,7 @@ def test_the_worst_pairs_have_the_lowest_margins(rows, count):
     assert len(set(zip(*found.tolist(), strict=True))) == found.shape[1]
 
 
+@pytest.mark.slow
 @given(few_rows)
 def test_the_pairs_of_a_row_are_with_every_row_of_the_other_class(rows):
     positive, scores = arrays(rows)

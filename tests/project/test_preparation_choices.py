@@ -294,6 +294,7 @@ CHOICES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-rls", "gradient-boosting"])
 @pytest.mark.parametrize("choice", CHOICES, ids=PreparationChoice.describe)
 def test_files_and_exports_score_as_the_model(mixed, tmp_path, choice, method):

@@ -132,6 +132,7 @@ def try_flips(stored, tmp_path, monkeypatch, cases, seed):
     return outcomes
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_changes_nothing_or_is_told(stored, tmp_path, monkeypatch):
     outcomes = try_flips(stored, tmp_path, monkeypatch, 40, seed=1)
     assert outcomes["told"] > 10
@@ -143,6 +144,7 @@ def test_250_flipped_bits_change_nothing_or_are_told(stored, tmp_path, monkeypat
     assert outcomes["told"] > 50
 
 
+@pytest.mark.slow
 def test_bits_of_the_head_of_the_file(stored, tmp_path, monkeypatch):
     path, whole = stored
     data, place = path.read_bytes(), tmp_path / "head.aucproj"

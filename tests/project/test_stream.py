@@ -326,6 +326,7 @@ def test_nothing_is_left_behind(csv_file, closed):
 # ------------------------------------------------------------------ refusals
 
 
+@pytest.mark.slow
 def test_labels_are_checked(csv_file, tmp_path, opened):
     with pytest.raises(InputError, match="no class 'ill'"):
         open_stream(csv_file, label="label", positive="ill")
@@ -430,6 +431,7 @@ def test_scores_of_a_stream_go_to_standard_output(csv_file, tmp_path, capsys):
     assert "give -o FILE" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_a_stream_cannot_do_is_refused(csv_file, capsys):
     train = ["train", str(csv_file), "--stream", "--method"]
     for words, sentence in (

@@ -25,6 +25,7 @@ def by_name(tmp_path):
     return by_name
 
 
+@pytest.mark.slow
 def test_every_example_says_what_it_is_about_and_can_be_read(tmp_path):
     assert [example.key for example in examples()] == list(STUDIES)
     for example in examples():
@@ -59,6 +60,7 @@ def test_two_gaussians_misrank_two_pairs_and_none_as_in_the_sauc_paper(by_name):
     assert misranked == pytest.approx({"AUC-SVM": 2.0, "SAUC-SVM": 0.0}, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_in_the_xor_problem_structure_repairs_what_sampling_breaks(by_name):
     area = {name: auc_summary(run).value for name, run in by_name("xor").items()}
     assert area["AUC-SVM, 5 neighbours"] < area["SAUC-SVM, 5 neighbours"]
@@ -66,6 +68,7 @@ def test_in_the_xor_problem_structure_repairs_what_sampling_breaks(by_name):
     assert area["AUC-SVM, all pairs"] < area["SAUC-SVM, all pairs"]
 
 
+@pytest.mark.slow
 def test_in_ten_dimensions_the_auc_grows_with_the_neighbours_and_settles(by_name):
     area = {name: auc_summary(run).value for name, run in by_name("ten-dimensions").items()}
     grown = [area[name] for name in ("1 neighbour", "5 neighbours", "10 neighbours")]
@@ -74,6 +77,7 @@ def test_in_ten_dimensions_the_auc_grows_with_the_neighbours_and_settles(by_name
     assert abs(area["all pairs"] - area["50 neighbours"]) < 0.01
 
 
+@pytest.mark.slow
 def test_digits_are_a_measured_table_with_one_in_ten_positive(tmp_path):
     study = read_study(make_study("digits", tmp_path))
     assert study.table.rows == 1797

@@ -82,6 +82,7 @@ def test_two_areas_are_tested_as_by_the_difference_of_their_logits():
     assert np.isnan(equality([a, Interval(1.0, 0, 1, 0.95, "", 0.0)]))
 
 
+@pytest.mark.slow
 def test_equal_levels_are_told_apart_as_often_as_chance_has_it():
     random = np.random.default_rng(1)
     y = np.arange(160) % 2 == 0

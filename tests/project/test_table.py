@@ -171,6 +171,7 @@ def test_blanks_and_apostrophes_group_thousands(write):
     assert cells(table, "b") == [1234, 5]
 
 
+@pytest.mark.slow
 def test_a_format_that_shows_only_beyond_the_sample(write):
     lines = [f"{i % 90};{i % 7};{i % 2}" for i in range(20_000)]
     lines[15_000] = '1.234,5;"1,5";1'
@@ -180,6 +181,7 @@ def test_a_format_that_shows_only_beyond_the_sample(write):
     assert column(table, "a").values[14_999] == 14_999 % 90
 
 
+@pytest.mark.slow
 def test_one_stray_word_beyond_the_sample_is_missing_and_told(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000] = "oops,1,1"
@@ -191,6 +193,7 @@ def test_one_stray_word_beyond_the_sample_is_missing_and_told(write):
     assert note in table.notes
 
 
+@pytest.mark.slow
 def test_many_stray_words_beyond_the_sample_make_text_and_are_told(write):
     lines = [f"{i % 30},{i % 7},{i % 2}" for i in range(20_000)]
     lines[15_000:16_000] = ["level x,1,1"] * 1000
@@ -677,6 +680,7 @@ def progress_of(path):
     return told
 
 
+@pytest.mark.slow
 def test_progress_never_falls_where_columns_are_read_again(write):
     lines = [f"{i % 30},{i % 2}" for i in range(20_000)] + ["oops,1"]
     progress_of(write("a,label\n" + "\n".join(lines)))
@@ -704,6 +708,7 @@ def test_a_wide_table(write):
     np.testing.assert_array_equal(np.column_stack([c.values for c in table.columns[:-1]]), X)
 
 
+@pytest.mark.slow
 def test_a_column_of_very_many_texts(write):
     names = [f"n{i}" if i % 7 else "" for i in range(12_000)]
     lines = [f"{name},{i % 2}" for i, name in enumerate(names)]

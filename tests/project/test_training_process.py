@@ -47,6 +47,7 @@ def same_splits(first, second):
         assert (one.objective, one.gap, one.notes) == (other.objective, other.gap, other.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auc-svm", "gradient-boosting", "svm"])
 def test_a_run_gives_what_it_gives_here(process, plan, table, method):
     experiment = plan(method, repeats=2)
@@ -78,6 +79,7 @@ def test_another_table_replaces_the_one_that_is_there(process, plan, table):
         same_splits(found.splits, execute(plan(), used).splits)
 
 
+@pytest.mark.slow
 def test_a_stop_keeps_what_is_finished(process, plan, table):
     experiment = plan("auc-svm", repeats=5_000)
     found = run(process, experiment, table, Ears(lambda progress: progress.finished))
@@ -137,6 +139,7 @@ def test_a_task_may_run_there(process, plan, table):
     assert task.drain()
 
 
+@pytest.mark.slow
 def test_several_run_at_once_and_processes_are_kept_for_the_next(plan, table):
     with Processes(2) as both:
         tasks = [

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import dataclasses, sys, threading
 from typing import Optional
@@ -30,6 +32,7 @@ for _ in range(300):
 """
 
 
+@pytest.mark.slow
 def test_a_type_may_be_met_by_several_threads_at_once():
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -65,6 +65,7 @@ def test_a_run_agrees_from_its_table_alone(make, method):
     assert found.versions["cvxopt"]
 
 
+@pytest.mark.slow
 def test_any_split_of_a_tuned_run_is_verified_with_its_own_settings(make):
     folds = Validation(scheme="folds", folds=3)
     record = make("auc-rls", folds, Tuning("auc"))
