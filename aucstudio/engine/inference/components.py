@@ -55,9 +55,62 @@ def components_of(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Arra
     """Do what :func:`aligned_components` does from sorted scores."""
     ranks, n = (ranking.below, ranking.at_most), len(ranking.t)
     psi10, psi01 = np.empty(len(ranking.s)), np.empty(n)
-    psi10[ranking.order_s] = positive_components(*ranks, n, alpha, beta)
-    psi01[ranking.order_t] = negative_components(*ranks, n, alpha, beta)
+    if ranking.is_weighted:
+        psi10[ranking.order_s], psi01[ranking.order_t] = _weighted(ranking, alpha, beta)
+    else:
+        psi10[ranking.order_s] = positive_components(*ranks, n, alpha, beta)
+        psi01[ranking.order_t] = negative_components(*ranks, n, alpha, beta)
     return psi10, psi01
+
+
+def _weighted(ranking: roc.Ranking, alpha: float, beta: float) -> tuple[Array, Array]:
+    """Give both components of weighted rows, each in ascending order of the scores.
+
+    They are the influences of the rows on the area (linearisation), whose spread over the rows
+    gives its variance: sums of weights stand where the others count rows.
+    """
+    assert ranking.weight_s is not None
+    assert ranking.weight_t is not None
+    below, at_most = ranking.weight_below(ranking.below), ranking.weight_below(ranking.at_most)
+    total = ranking.weight_below(np.array([len(ranking.t)]))[0]
+    low, high = total * (1.0 - beta), total * (1.0 - alpha)
+    psi10 = (np.clip(below, low, high) + np.clip(at_most, low, high) - 2 * low) / (2 * (high - low))
+    n, of_s = len(ranking.t), ranking.weight_s
+    found = np.bincount(ranking.below, of_s, minlength=n + 1)
+    found += np.bincount(ranking.at_most, of_s, minlength=n + 1)
+    psi01 = (1 - np.cumsum(found[:n]) / (2 * of_s.sum())) / (beta - alpha)
+    under = ranking.weight_below(np.arange(n + 1))
+    lowest = min(int(np.searchsorted(under[1:], low, "right")), n - 1)
+    highest = max(int(np.searchsorted(under[:-1], high, "left")) - 1, lowest)
+    psi01[:lowest] = psi01[lowest]
+    psi01[highest:] = psi01[highest]
+    return psi10, psi01
+
+
+def row_shares(ranking: roc.Ranking) -> tuple[Array, Array] | None:
+    """Give the share of its class's weight that each row has, in row order; None if all count."""
+    if ranking.weight_s is None or ranking.weight_t is None:
+        return None
+    of_s, of_t = np.empty(len(ranking.s)), np.empty(len(ranking.t))
+    of_s[ranking.order_s] = ranking.weight_s / ranking.weight_s.sum()
+    of_t[ranking.order_t] = ranking.weight_t / ranking.weight_t.sum()
+    return of_s, of_t
+
+
+def weighted_standard_error(psi: tuple[Array, Array], shares: tuple[Array, Array]) -> float:
+    """Compute an area's standard error where rows are weighted; NaN with one row in a class.
+
+    Every row's weighted influence is squared, and divided by 1 - its share: the mean was fitted
+    to it too. Rows of equal weight give :func:`standard_error`.
+    """
+    if min(map(len, psi)) < 2:
+        return math.nan
+    squares = 0.0
+    for of_class, share in zip(psi, shares, strict=True):
+        off = of_class - of_class[0]
+        off = off - share @ off
+        squares += float((share * off) ** 2 @ (1.0 / (1.0 - share)))
+    return math.sqrt(squares)
 
 
 def standard_error(psi10: Array, psi01: Array) -> float:

@@ -10,13 +10,18 @@ from aucstudio.engine.inference.components import (
     aligned_components,
     rank_standard_error,
 )
-from aucstudio.engine.inference.partial import Placements, area_interval
+from aucstudio.engine.inference.partial import Placements, area_interval, interval_of
 from aucstudio.engine.inference.results import Interval, TestResult, check_level
 from aucstudio.engine.types import Array
 
 
 def delong_interval(
-    y: ArrayLike, score: ArrayLike, level: float = 0.95, *, positive: object = None
+    y: ArrayLike,
+    score: ArrayLike,
+    level: float = 0.95,
+    *,
+    positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> Interval:
     """Estimate the AUC with DeLong's standard error, in O(N log N), and its interval.
 
@@ -28,12 +33,19 @@ def delong_interval(
     trials: so many disjoint pairs of a positive and a negative are independent, and all of them
     came out alike. With fewer than two rows in a class the bounds are NaN.
 
+    Where rows are weighted the variance is the sum of their squared weighted influences, as for
+    rows drawn one by one with their weights, and k rows decide as much as (sum w)^2 / sum w^2 of
+    equal weight would.
+
     Raises
     ------
     ValueError
         If level is outside (0, 1), and for input that :func:`~roc.split_scores` refuses.
     """
     check_level(level)
+    if weights is not None:
+        weighted = roc.Ranking.of(y, score, positive=positive, weights=weights)
+        return interval_of(weighted, 0.0, 1.0, level)
     s, t = roc.sorted_scores(y, score, positive)
     # The same area with both the classes and the order reversed: fewer are looked up.
     few, many = (s, t) if len(s) <= len(t) else (-t[::-1], -s[::-1])
@@ -54,6 +66,7 @@ def delong_test(
     level: float = 0.95,
     *,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> TestResult:
     """Test whether two scores of the same rows have equal AUC (paired DeLong test).
 
@@ -67,7 +80,7 @@ def delong_test(
     """
     check_level(level)
     a, b = (
-        Placements.of(roc.Ranking.of(y, of, positive=positive), 0.0, 1.0)
+        Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), 0.0, 1.0)
         for of in (score_a, score_b)
     )
     return a.test(b, level)

@@ -19,6 +19,8 @@ from aucstudio.engine.inference.components import (
     components_of,
     difference_standard_error,
     rank_standard_error,
+    row_shares,
+    weighted_standard_error,
 )
 from aucstudio.engine.inference.results import (
     Interval,
@@ -31,7 +33,14 @@ from aucstudio.engine.inference.results import (
     silent,
     studentised,
 )
-from aucstudio.engine.inference.staircases import DRAWS, Deciding, bounds, deciding, drawn_areas
+from aucstudio.engine.inference.staircases import (
+    DRAWS,
+    Deciding,
+    bounds,
+    decided_by,
+    deciding_of,
+    drawn_areas,
+)
 from aucstudio.engine.types import Array
 
 PLENTY = 60
@@ -41,6 +50,7 @@ LEAST = 3
 """Rows that must decide an area for a test to speak."""
 
 ONE_ROW = "a class has fewer than two rows"
+_ONE_WEIGHT = "the weights of a class say less than two rows would"
 _DRAWN = f"order statistics, {DRAWS} draws"
 
 Band = tuple[float, float]
@@ -55,6 +65,7 @@ def pauc_interval(
     level: float = 0.95,
     *,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> Interval:
     """Estimate the normalised partial AUC; over [0, 1] as :func:`delong_interval`.
 
@@ -64,6 +75,8 @@ def pauc_interval(
     allows. Otherwise they are value -+ z se on the scale of the logit. The draws are the same in
     every call.
 
+    Weighted rows count by what they say: k of them as (sum w)^2 / sum w^2 rows of equal weight.
+
     Parameters
     ----------
     y, score : array-like of shape (n_samples,)
@@ -71,6 +84,7 @@ def pauc_interval(
         The band of FPR.
     level : float
     positive : label, optional
+    weights : array-like of shape (n_samples,), optional
 
     Returns
     -------
@@ -84,6 +98,9 @@ def pauc_interval(
         Unless 0 <= alpha < beta <= 1 and 0 < level < 1, and for input that
         :func:`~roc.split_scores` refuses.
     """
+    if weights is not None:
+        ranking = roc.Ranking.of(y, score, positive=positive, weights=weights)
+        return interval_of(ranking, alpha, beta, level)
     s, t = roc.sorted_scores(y, score, positive)
     return interval_of(roc.Ranking.of_sorted(s, t), alpha, beta, level)
 
@@ -91,10 +108,21 @@ def pauc_interval(
 def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -> Interval:
     """Compute :func:`pauc_interval` from sorted scores; on [0, 1] :func:`delong_interval`."""
     check_level(level)
-    se = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), alpha, beta)
+    shares = row_shares(ranking)
+    if shares is None:
+        se = rank_standard_error(ranking.below, ranking.at_most, len(ranking.t), alpha, beta)
+    else:
+        se = weighted_standard_error(components_of(ranking, alpha, beta), shares)
     band = float(alpha), float(beta)
     area = ranking.auc if band == _WHOLE else roc.partial_auc_of(ranking.curve, *band).normalized
-    return area_interval(area, se, band, level, (len(ranking.s), len(ranking.t)), lambda: ranking)
+    return area_interval(area, se, band, level, _sizes(ranking), lambda: ranking)
+
+
+def _sizes(ranking: roc.Ranking) -> tuple[float, float]:
+    """Count positives and negatives; weighted rows by what they say."""
+    if ranking.weight_s is None or ranking.weight_t is None:
+        return len(ranking.s), len(ranking.t)
+    return roc.effective_rows(ranking.weight_s), roc.effective_rows(ranking.weight_t)
 
 
 def area_interval(
@@ -102,7 +130,7 @@ def area_interval(
     se: float,
     band: Band,
     level: float,
-    sizes: tuple[int, int],
+    sizes: tuple[float, float],
     ranking: Callable[[], roc.Ranking],
 ) -> Interval:
     """Bound a normalised area whose value and standard error are known.
@@ -112,21 +140,22 @@ def area_interval(
     value, se : float
     band : (float, float)
     level : float
-    sizes : (int, int)
-        Positives and negatives.
+    sizes : (float, float)
+        Positives and negatives; weighted rows count by what they say.
     ranking : callable
         Gives the scores, which are asked for where few rows decide.
     """
     m, n = sizes
     if min(sizes) < 2:
-        return absent_interval(value, level, ONE_ROW)
-    rows, whole = deciding(m, n, *band, value), band == _WHOLE
+        return absent_interval(value, level, _too_few_words(ranking()))
+    whole = band == _WHOLE
+    # Sorting is put off until it is asked for: the whole curve has all rows.
+    rows = decided_by(m, n, n, band, value) if whole else deciding_of(ranking(), *band, value)
     if rows.negatives < 1:
         return absent_interval(value, level, few_words(rows))
     method = "DeLong" if whole else "placements"
     if se == 0 and (whole or len(ranking().curve.corners().fp) == 2):  # all scores are equal
-        first, last = roc.band_ranks(n, *band)
-        return binomial_interval(value, level, method, min(m, last - first + 1))
+        return binomial_interval(value, level, method, _trials(ranking(), *band))
     few = min(rows.low, rows.high) < PLENTY
     drawn = drawn_areas([ranking()], *band) if few else None
     if drawn is None:
@@ -150,6 +179,7 @@ def pauc_test(
     level: float = 0.95,
     *,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> TestResult:
     """Test whether two scores of the same rows have equal partial AUC.
 
@@ -173,7 +203,7 @@ def pauc_test(
     """
     check_level(level)
     a, b = (
-        Placements.of(roc.Ranking.of(y, of, positive=positive), alpha, beta)
+        Placements.of(roc.Ranking.of(y, of, positive=positive, weights=weights), alpha, beta)
         for of in (score_a, score_b)
     )
     return a.test(b, level)
@@ -192,6 +222,8 @@ class Placements:
         Its components in the order of the rows.
     trials : int
         Disjoint pairs, for where the variance vanishes.
+    shares : tuple of two ndarray or None
+        Of each row in the weight of its class, where rows are weighted.
     """
 
     ranking: roc.Ranking
@@ -200,29 +232,33 @@ class Placements:
     psi10: Array
     psi01: Array
     trials: int
+    shares: tuple[Array, Array] | None = None
 
     @classmethod
     def of(cls, ranking: roc.Ranking, alpha: float, beta: float) -> Placements:
         """Compute the components of the normalised area over a range of FPR."""
-        m, n = len(ranking.s), len(ranking.t)
         band, components = (float(alpha), float(beta)), components_of(ranking, alpha, beta)
-        if band == _WHOLE:
-            return cls(ranking, band, ranking.auc, *components, min(m, n))
-        area = roc.partial_auc_of(ranking.curve, alpha, beta)
-        return cls(ranking, band, area.normalized, *components, min(m, area.negatives))
+        area = ranking.auc
+        if band != _WHOLE:
+            area = roc.partial_auc_of(ranking.curve, alpha, beta).normalized
+        trials = _trials(ranking, *band)
+        return cls(ranking, band, area, *components, trials, row_shares(ranking))
 
     def test(self, other: Placements, level: float = 0.95) -> TestResult:
         """Test the difference from another scorer of the same rows over the same range."""
-        m, n = len(self.psi10), len(self.psi01)
         difference = self.area - other.area
-        if min(m, n) < 2:
-            return silent(difference, level, ONE_ROW)
+        if min(_sizes(self.ranking)) < 2:
+            return silent(difference, level, _too_few_words(self.ranking))
         ours, theirs = (self.psi10, self.psi01), (other.psi10, other.psi01)
-        se = difference_standard_error(ours, theirs)
+        if self.shares is None:
+            se = difference_standard_error(ours, theirs)
+        else:
+            apart = self.psi10 - other.psi10, self.psi01 - other.psi01
+            se = weighted_standard_error(apart, self.shares)
         plain = comparison(difference, se, level, self.trials)
         if self.band == _WHOLE or se == difference == 0:
             return plain
-        rows = deciding(m, n, *self.band, (self.area + other.area) / 2)
+        rows = deciding_of(self.ranking, *self.band, (self.area + other.area) / 2)
         fewest = min(rows.negatives, rows.positives)
         if fewest < LEAST:
             return silent(difference, level, few_words(rows))
@@ -234,6 +270,20 @@ class Placements:
         middle = (lower_a + upper_a - lower_b - upper_b) / 2
         spread = float(middle.std(ddof=1))
         return studentised(difference, float(middle.mean()), spread, level, 2 * fewest)
+
+
+def _trials(ranking: roc.Ranking, alpha: float, beta: float) -> int:
+    """Count disjoint pairs of a positive and a negative of the band."""
+    m = _sizes(ranking)[0]
+    if ranking.is_weighted:
+        return max(1, int(min(m, ranking.curve.effective(alpha, beta))))
+    first, last = roc.band_ranks(len(ranking.t), alpha, beta)
+    return int(min(m, last - first + 1))
+
+
+def _too_few_words(ranking: roc.Ranking) -> str:
+    few = min(len(ranking.s), len(ranking.t)) < 2
+    return ONE_ROW if few or not ranking.is_weighted else _ONE_WEIGHT
 
 
 def few_words(rows: Deciding) -> str:

@@ -66,13 +66,30 @@ class Deciding:
 
 def deciding(m: int, n: int, alpha: float, beta: float, area: float) -> Deciding:
     """Count the rows that decide a normalised area over a band."""
-    k, found, missed = min(n * beta, n * (1 - alpha)), m * area, m * (1 - area)
+    return decided_by(m, n * beta, n * (1 - alpha), (alpha, beta), area)
+
+
+def deciding_of(ranking: roc.Ranking, alpha: float, beta: float, area: float) -> Deciding:
+    """Do what :func:`deciding` does for sorted scores: weighted rows count by what they say."""
+    if ranking.weight_s is None:
+        return deciding(len(ranking.s), len(ranking.t), alpha, beta, area)
+    m, curve = roc.effective_rows(ranking.weight_s), ranking.curve
+    above, below = curve.effective(0.0, beta), curve.effective(alpha, 1.0)
+    return decided_by(m, above, below, (alpha, beta), area)
+
+
+def decided_by(
+    m: float, above: float, below: float, band: tuple[float, float], area: float
+) -> Deciding:
+    """Count them, given the positives and the negatives above the band's end, below its start."""
+    alpha, beta = band
+    k, found, missed = min(above, below), m * area, m * (1 - area)
     low, high = min(k, found), min(k, missed)
     # At a corner of the picture the classes play equal roles.
     if beta == 1:
-        low = min(low, n * (1 - alpha) * area)
+        low = min(low, below * area)
     if alpha == 0:
-        high = min(high, n * beta * (1 - area))
+        high = min(high, above * (1 - area))
     return Deciding(k, min(found, missed), low, high)
 
 
@@ -97,11 +114,14 @@ def drawn_areas(
     drawn = []
     for of_class in (0, 1):
         orders = [(one.order_s, one.order_t)[of_class][::-1] for one in rankings]
-        ends = [(part.tp, part.fp)[of_class] for part in parts]
-        spacings = _Spacings.of(orders, ends)
+        ends = [_rows(part)[of_class] for part in parts]
+        spacings = _Spacings.of(orders, ends, _weights(rankings[0])[of_class])
         if spacings is None:
             return None
-        drawn.append((spacings, rng.standard_gamma(spacings.sizes, (DRAWS, len(spacings.sizes)))))
+        sums = rng.standard_gamma(spacings.sizes, (DRAWS, len(spacings.sizes)))
+        if spacings.units is not None:
+            sums *= spacings.units
+        drawn.append((spacings, sums))
     (up, of_up), (along, of_along) = drawn
     return [
         _areas(
@@ -110,6 +130,20 @@ def drawn_areas(
         )
         for k in range(len(rankings))
     ]
+
+
+def _rows(curve: roc.Curve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    counts = curve.behind or curve
+    return counts.tp, counts.fp
+
+
+def _weights(ranking: roc.Ranking) -> tuple[Array | None, Array | None]:
+    """Give the weights of both classes in row order."""
+    if ranking.weight_s is None or ranking.weight_t is None:
+        return None, None
+    of_s, of_t = np.empty(len(ranking.s)), np.empty(len(ranking.t))
+    of_s[ranking.order_s], of_t[ranking.order_t] = ranking.weight_s, ranking.weight_t
+    return of_s, of_t
 
 
 def bounds(lower: Array, upper: Array, rows: Deciding, level: float) -> tuple[float, float]:
@@ -126,13 +160,14 @@ def _outward(rows: float) -> float:
 
 def _near(curve: roc.Curve, alpha: float, beta: float) -> roc.Curve:
     """Leave out the vertices that cannot come near the band."""
-    n = curve.negatives
+    n = curve.effective()
+    unit = curve.negatives / n
 
     def reach(share: float) -> float:
         return _DEVIATIONS * math.sqrt(n * share * (1 - share)) + _RANKS
 
-    first = np.searchsorted(curve.fp, n * alpha - reach(alpha), "left") - 1
-    last = np.searchsorted(curve.fp, n * beta + reach(beta), "right")
+    first = np.searchsorted(curve.fp, unit * (n * alpha - reach(alpha)), "left") - 1
+    last = np.searchsorted(curve.fp, unit * (n * beta + reach(beta)), "right")
     places = np.arange(len(curve.fp))
     return curve.at((places >= first) & (places <= last)).corners()
 
@@ -149,14 +184,23 @@ class _Spacings:
         For each score, at which of its ends a cell begins to count.
     ends : list of ndarray, each of shape (2, n_vertices)
         For each score, the ends at the vertices and one row further on, as numbers of ends.
+    units : ndarray of shape (n_cells,) or None
+        What to multiply the drawn sums of weighted rows by. Their spacings are multiplied by the
+        weights, and a sum of them has about the gamma distribution of the same mean and variance.
     """
 
     sizes: NDArray[np.float64]
     place: list[Ranks]
     ends: list[Ranks]
+    units: Array | None = None
 
     @classmethod
-    def of(cls, orders: Sequence[Ranks], vertices: Sequence[NDArray[np.int64]]) -> _Spacings | None:
+    def of(
+        cls,
+        orders: Sequence[Ranks],
+        vertices: Sequence[NDArray[np.int64]],
+        weights: Array | None = None,
+    ) -> _Spacings | None:
         """Divide a class whose rows have these descending orders; None for too many vertices."""
         size = len(orders[0])
         joint = np.zeros(size + 1, dtype=np.intp)
@@ -174,7 +218,12 @@ class _Spacings:
         counts = np.bincount(joint)
         cells = np.flatnonzero(counts)
         place = [np.asarray(of_score) for of_score in np.unravel_index(cells, shape)]
-        return cls(counts[cells].astype(np.float64), place, ends)
+        if weights is None:
+            return cls(counts[cells].astype(np.float64), place, ends)
+        # What belongs to nobody weighs as the rows that decide do, on average.
+        each = np.append(weights, weights @ weights / weights.sum())
+        sums, squares = (np.bincount(joint, each**power)[cells] for power in (1, 2))
+        return cls(sums**2 / squares, place, ends, squares / sums)
 
 
 @kernel

@@ -5,7 +5,8 @@ negatives in descending order, FPR and TPR the shares of negatives and positives
 positive, [alpha, beta] the band of FPR that counts, g_j the part of negative j inside the band.
 
 Everywhere ``y`` is a boolean mask of the positives or holds two labels, of which the larger is
-positive unless ``positive`` names one; tied pairs count one half.
+positive unless ``positive`` names one; tied pairs count one half. Where rows have ``weights``, a
+pair counts with the product of both, and the counts of a curve are sums of weights.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ from aucstudio.engine.roc.thresholds import (
     fpr_threshold,
     minmax_threshold,
 )
+from aucstudio.engine.roc.weights import check_weights, effective_rows
 
 __all__ = [
     "RULES",
@@ -112,11 +114,13 @@ __all__ = [
     "band_coverage",
     "band_ranks",
     "check_band",
+    "check_weights",
     "cost_curve",
     "cost_line",
     "cost_threshold",
     "describe",
     "describe_of",
+    "effective_rows",
     "equal_error_rate",
     "equal_error_rate_of",
     "equal_error_threshold",

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.roc.curve import Curve, Scores, sorted_scores
+from aucstudio.engine.roc.curve import Curve, Scores, roc_curve, sorted_scores
 
 
-def auc(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
+def auc(
+    y: ArrayLike,
+    score: ArrayLike,
+    *,
+    positive: object = None,
+    weights: ArrayLike | None = None,
+) -> float:
     """Compute the area under the ROC curve from exact pair counts, in O(N log N).
 
     Both classes are sorted by value and the smaller is looked up in the larger from both
@@ -19,6 +27,8 @@ def auc(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
     ValueError
         For input that :func:`split_scores` refuses.
     """
+    if weights is not None:
+        return auc_of(roc_curve(y, score, positive=positive, weights=weights))
     s, t = sorted_scores(y, score, positive)
     if len(s) > len(t):  # the same area with both the classes and the order reversed
         s, t = -t[::-1], -s[::-1]
@@ -44,9 +54,9 @@ def pair_share(below: NDArray[np.intp], at_most: NDArray[np.intp], n: int) -> fl
 
 def auc_of(curve: Curve) -> float:
     """Compute the area under a curve by the trapezoid rule, from exact counts."""
-    return int(doubled_areas(curve)[-1]) / (2 * curve.positives * curve.negatives)
+    return float(doubled_areas(curve)[-1].item() / (2 * curve.positives * curve.negatives))
 
 
-def doubled_areas(curve: Curve) -> NDArray[np.int64]:
+def doubled_areas(curve: Curve) -> NDArray[Any]:
     """Twice the area left of each vertex, in units of one pair."""
     return np.append(0, np.cumsum(np.diff(curve.fp) * (curve.tp[1:] + curve.tp[:-1])))

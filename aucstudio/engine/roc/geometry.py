@@ -30,6 +30,7 @@ def reflect(curve: Curve) -> Curve:
         curve.positives - curve.tp[::-1],
         curve.negatives - curve.fp[::-1],
         np.append(curve.thresholds[:1], -curve.thresholds[:0:-1]),
+        curve.behind and curve.behind.reflected(),
     )
 
 

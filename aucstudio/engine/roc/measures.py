@@ -82,7 +82,7 @@ def ks_of(curve: Curve) -> KolmogorovSmirnov:
     """Do what :func:`ks` does from a curve with all its vertices."""
     m, n = curve.positives, curve.negatives
     vertex = youden_vertex(curve)
-    tp, fp = int(curve.tp[vertex]), int(curve.fp[vertex])
+    tp, fp = curve.tp[vertex].item(), curve.fp[vertex].item()
     value = (tp * n - fp * m) / (m * n)
     return KolmogorovSmirnov(value, fp / n, tp / m, cut_at(curve, vertex))
 
@@ -103,9 +103,9 @@ def equal_error_rate_of(curve: Curve) -> float:
     m, n = curve.positives, curve.negatives
     surplus = curve.fp * m + curve.tp * n - m * n  # rises from -mn to mn along the curve
     after = int(np.argmax(surplus >= 0))
-    here, there = int(surplus[after - 1]), int(surplus[after])
-    left, right = int(curve.fp[after - 1]), int(curve.fp[after])
-    return (left * there - right * here) / ((there - here) * n)
+    here, there = surplus[after - 1].item(), surplus[after].item()
+    left, right = curve.fp[after - 1].item(), curve.fp[after].item()
+    return float((left * there - right * here) / ((there - here) * n))
 
 
 def h_measure(

@@ -10,12 +10,13 @@ import dataclasses
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine.roc.area import doubled_areas
 from aucstudio.engine.roc.band import band_coverage, band_ranks, check_band
 from aucstudio.engine.roc.curve import Curve, roc_curve
 from aucstudio.engine.roc.geometry import fpr_at, reflect, tpr_at
+from aucstudio.engine.types import Array
 
 
 class _Scales(ABC):
@@ -57,6 +58,8 @@ class PartialAUC(_Scales):
         How many negatives decide it: those whose rank interval meets the band.
     of_negatives : int
         How many there are.
+    effective : float or None
+        Where rows are weighted, how many negatives of equal weight would say as much.
     """
 
     alpha: float
@@ -64,6 +67,7 @@ class PartialAUC(_Scales):
     raw: float
     negatives: int
     of_negatives: int
+    effective: float | None = None
 
     @property
     def maximum(self) -> float:
@@ -75,6 +79,10 @@ class PartialAUC(_Scales):
 
     def coverage(self) -> str:
         """Say how many negatives the band covers."""
+        if self.effective is not None:
+            band = band_coverage("FPR", self.alpha, self.beta, 1, "").partition(" covers")[0]
+            rows = f"{self.negatives:,} negative{'' if self.negatives == 1 else 's'}"
+            return f"{band} covers {rows}, whose weights say as much as {self.effective:.3g}"
         return band_coverage("FPR", self.alpha, self.beta, self.of_negatives, "negative")
 
 
@@ -157,6 +165,7 @@ def partial_auc(
     beta: float = 1.0,
     *,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> PartialAUC:
     """Compute the trapezoid area over alpha <= FPR <= beta, exact at interpolated ends.
 
@@ -166,15 +175,16 @@ def partial_auc(
         Unless 0 <= alpha < beta <= 1, and for input that :func:`split_scores` refuses.
     """
     check_band(alpha, beta)
-    return partial_auc_of(roc_curve(y, score, positive=positive), alpha, beta)
+    return partial_auc_of(roc_curve(y, score, positive=positive, weights=weights), alpha, beta)
 
 
 def partial_auc_of(curve: Curve, alpha: float = 0.0, beta: float = 1.0) -> PartialAUC:
     """Compute what :func:`partial_auc` does from a curve."""
     check_band(alpha, beta)
-    n = curve.negatives
-    first, last = band_ranks(n, alpha, beta)
-    return PartialAUC(float(alpha), float(beta), _area(curve, alpha, beta), last - first + 1, n)
+    area, n = _area(curve, alpha, beta), curve.rows[1]
+    effective = None if curve.behind is None else curve.effective(alpha, beta)
+    rows = _negatives_within(curve, alpha, beta)
+    return PartialAUC(float(alpha), float(beta), area, rows, n, effective)
 
 
 def partial_auc_by_tpr(
@@ -200,10 +210,10 @@ def partial_auc_by_tpr(
 def partial_auc_by_tpr_of(curve: Curve, low: float, high: float = 1.0) -> PartialAUCByTPR:
     """Compute what :func:`partial_auc_by_tpr` does from a curve."""
     check_band(low, high, "TPR")
-    m = curve.positives
-    first, last = band_ranks(m, low, high)
+    m = curve.rows[0]
+    rows = _positives_within(curve, low, high)
     raw = min(_area(reflect(curve), 1 - high, 1 - low), high - low)
-    return PartialAUCByTPR(float(low), float(high), raw, last - first + 1, m)
+    return PartialAUCByTPR(float(low), float(high), raw, rows, m)
 
 
 def two_way_partial_auc(
@@ -226,19 +236,40 @@ def two_way_partial_auc(
 def two_way_partial_auc_of(curve: Curve, max_fpr: float, min_tpr: float) -> TwoWayPartialAUC:
     """Compute what :func:`two_way_partial_auc` does from a curve."""
     _check_corner(max_fpr, min_tpr)
-    m, n = curve.positives, curve.negatives
+    m, n = curve.rows
     start, raw = float(fpr_at(curve, min_tpr)), 0.0
     if start < max_fpr:
         under = _area(curve, start, max_fpr) - min_tpr * (max_fpr - start)
         raw = min(max(under, 0.0), max_fpr * (1 - min_tpr))
-    negatives = band_ranks(n, 0.0, max_fpr)[1]
-    positives = m - band_ranks(m, min_tpr, 1.0)[0] + 1
+    negatives = _negatives_within(curve, 0.0, max_fpr)
+    positives = _positives_within(curve, min_tpr, 1.0)
     return TwoWayPartialAUC(float(max_fpr), float(min_tpr), raw, negatives, positives, n, m)
 
 
 def _check_corner(max_fpr: float, min_tpr: float) -> None:
     check_band(0.0, max_fpr)
     check_band(min_tpr, 1.0, "TPR")
+
+
+def _negatives_within(curve: Curve, low: float, high: float) -> int:
+    """Count the negatives whose rank intervals meet a range; tied weighted rows are one piece."""
+    if curve.behind is not None:
+        return _rows_between(curve.fpr, curve.behind.fp, low, high)
+    first, last = band_ranks(curve.negatives, low, high)
+    return last - first + 1
+
+
+def _positives_within(curve: Curve, low: float, high: float) -> int:
+    """Count the positives likewise."""
+    if curve.behind is not None:
+        return _rows_between(curve.tpr, curve.behind.tp, low, high)
+    first, last = band_ranks(curve.positives, low, high)
+    return last - first + 1
+
+
+def _rows_between(rate: Array, rows: NDArray[np.int64], low: float, high: float) -> int:
+    start = max(0, int(np.searchsorted(rate, low, "right")) - 1)
+    return int(rows[np.searchsorted(rate, high, "left")] - rows[start])
 
 
 def _area(curve: Curve, alpha: float, beta: float) -> float:

@@ -61,7 +61,7 @@ def precision_recall_area_of(curve: Curve) -> float:
     corners = curve.corners()
     tp, fp = corners.tp, corners.fp
     rise, chosen = np.diff(tp), np.diff(tp + fp)
-    before = np.maximum((tp + fp)[:-1], 1)  # 0 only at the first vertex, where offset is 0
+    before = np.append(1, (tp + fp)[1:-1])  # 0 at the first vertex, where offset is 0
     offset = fp[:-1] * rise - np.diff(fp) * tp[:-1]  # 0 on lines through the origin
     areas = rise / chosen * (rise - offset / chosen * np.log1p(chosen / before))
-    return float(areas.sum()) / curve.positives
+    return float(areas.sum() / curve.positives)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine.order import ascending
 from aucstudio.engine.roc.area import look_up, pair_share
-from aucstudio.engine.roc.curve import Curve, Scores, split_scores
-from aucstudio.engine.types import Index
+from aucstudio.engine.roc.curve import Curve, Scores, positive_mask, split_scores
+from aucstudio.engine.roc.weights import Behind, check_weights
+from aucstudio.engine.types import Array, Index
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -23,9 +24,11 @@ class Ranking:
     s, t : ndarray
         Scores of the positives and of the negatives.
     order_s, order_t : ndarray of int
-        Places that these had within their class.
+        Places that these had within their class, rows without weight left out.
     below, at_most : ndarray of int, shape (len(s),)
         How many negatives are below each positive, and how many not above it.
+    weight_s, weight_t : ndarray or None
+        Weights of both classes in these orders, where rows are weighted.
     """
 
     s: Scores
@@ -34,19 +37,37 @@ class Ranking:
     order_t: Index
     below: Index
     at_most: Index
+    weight_s: Array | None = None
+    weight_t: Array | None = None
 
     @classmethod
-    def of(cls, y: ArrayLike, score: ArrayLike, *, positive: object = None) -> Ranking:
+    def of(
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        *,
+        positive: object = None,
+        weights: ArrayLike | None = None,
+    ) -> Ranking:
         """Sort the scores.
 
         Raises
         ------
         ValueError
-            For input that :func:`split_scores` refuses.
+            For input that :func:`split_scores` refuses, and for weights that
+            :func:`check_weights` does.
         """
         s, t = split_scores(y, score, positive)
-        (order_s, s), (order_t, t) = ascending(s), ascending(t)
-        return cls(s, t, order_s, order_t, *look_up(t, s))
+        if weights is None:
+            (order_s, s), (order_t, t) = ascending(s), ascending(t)
+            return cls(s, t, order_s, order_t, *look_up(t, s))
+        mask = positive_mask(y, positive)
+        each = check_weights(weights, mask)
+        of_s, of_t = each[mask], each[~mask]
+        order_s, s = ascending(s[of_s > 0])
+        order_t, t = ascending(t[of_t > 0])
+        of_s, of_t = of_s[of_s > 0][order_s], of_t[of_t > 0][order_t]
+        return cls(s, t, order_s, order_t, *look_up(t, s), of_s, of_t)
 
     @classmethod
     def of_sorted(cls, s: Scores, t: Scores) -> Ranking:
@@ -57,12 +78,34 @@ class Ranking:
     def nbytes(self) -> int:
         """How much memory it takes, its curve included."""
         parts = (self.s, self.t, self.order_s, self.order_t, self.below, self.at_most)
-        return sum(part.nbytes for part in parts) + 6 * self.s.nbytes
+        curves = 6 * self.s.nbytes + (6 * (self.s.nbytes + self.t.nbytes) * self.is_weighted)
+        return sum(part.nbytes for part in parts) + curves
 
     @property
     def auc(self) -> float:
         """The area under the curve, from exact pair counts."""
-        return pair_share(self.below, self.at_most, len(self.t))
+        if self.weight_s is None:
+            return pair_share(self.below, self.at_most, len(self.t))
+        halves = self.weight_below(self.below) + self.weight_below(self.at_most)
+        above_s, above_t = self._above
+        return float(self.weight_s @ halves / (2 * above_s[0] * above_t[0]))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows are weighted."""
+        return self.weight_s is not None
+
+    def weight_below(self, rank: Index) -> Array:
+        """Give the sum of the weights of so many of the lowest negatives."""
+        above = self._above[1]
+        return np.asarray(above[0] - above[rank])
+
+    @cached_property
+    def _above(self) -> tuple[Array, Array]:
+        """Sums of the weights of both classes from each place on, the highest score first."""
+        assert self.weight_s is not None
+        assert self.weight_t is not None
+        return _sums_from(self.weight_s), _sums_from(self.weight_t)
 
     @cached_property
     def curve(self) -> Curve:
@@ -74,17 +117,33 @@ class Ranking:
         first = np.flatnonzero(np.append(True, self.s[1:] != self.s[:-1]))[::-1]  # highest first
         behind = np.append(m, first[:-1])
         # Before a group all above it are predicted positive, after it its ties too.
-        fp = np.stack([n - self.at_most[first], n - self.below[first]], axis=1).ravel()
-        tp = np.stack([m - behind, m - first], axis=1).ravel()
+        from_t = np.stack([self.at_most[first], self.below[first]], axis=1).ravel()
+        from_s = np.stack([behind, first], axis=1).ravel()
         above = self.t[np.minimum(self.at_most[first], n - 1)]
         higher = np.append(np.inf, self.s[first[:-1]])
         lowest = np.where(self.at_most[first] < n, np.minimum(above, higher), higher)
         thresholds = np.stack([lowest, self.s[first]], axis=1).ravel()
-        fp, tp = np.append(fp, n), np.append(tp, m)
+        from_t, from_s = np.append(from_t, 0), np.append(from_s, 0)
         thresholds = np.append(thresholds, min(self.s[0], self.t[0]))
-        start = fp[0] > 0
-        if start:
-            fp, tp = np.append(0, fp), np.append(0, tp)
+        if from_t[0] < n:
+            from_t, from_s = np.append(n, from_t), np.append(m, from_s)
             thresholds = np.append(np.inf, thresholds)
-        kept = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))
-        return Curve(fp[kept], tp[kept], thresholds[kept].astype(self.s.dtype))
+        thresholds = thresholds.astype(self.s.dtype)
+        curve = Curve(n - from_t, m - from_s, thresholds)
+        if self.is_weighted:
+            curve = self._weigh(curve, from_s, from_t)
+        return curve.at(np.append(True, (np.diff(curve.fp) > 0) | (np.diff(curve.tp) > 0)))
+
+    def _weigh(self, rows: Curve, from_s: Index, from_t: Index) -> Curve:
+        """Sum up weights where the curve counts rows."""
+        assert self.weight_s is not None
+        assert self.weight_t is not None
+        above_s, above_t = self._above
+        tp_squares, fp_squares = _sums_from(self.weight_s**2), _sums_from(self.weight_t**2)
+        behind = Behind(rows.fp, rows.tp, fp_squares[from_t], tp_squares[from_s])
+        return Curve(above_t[from_t], above_s[from_s], rows.thresholds, behind)
+
+
+def _sums_from(weights: Array) -> Array:
+    """Give the sums of the weights from each place to the end, and 0 behind it."""
+    return np.append(0.0, np.cumsum(weights[::-1]))[::-1]

@@ -128,15 +128,24 @@ class ThresholdRule:
             )
         return cls(name)
 
-    def place(self, y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
+    def place(
+        self,
+        y: ArrayLike,
+        score: ArrayLike,
+        *,
+        positive: object = None,
+        weights: ArrayLike | None = None,
+    ) -> float:
         """Find t such that calling positive where score > t obeys the rule on these rows.
+
+        Rates are those of weighted rows, if there are weights.
 
         Raises
         ------
         UnreachableTargetError
             If no threshold does.
         """
-        return self.place_on(roc_curve(y, score, positive=positive))
+        return self.place_on(roc_curve(y, score, positive=positive, weights=weights))
 
     def place_on(self, curve: Curve) -> float:
         """Do what :meth:`place` does, on a curve with all its vertices."""
@@ -152,9 +161,9 @@ class ThresholdRule:
         """Find the vertex of a rule that bounds a rate."""
         m, n = curve.positives, curve.negatives
         if self.rule == "tpr":
-            return int(np.searchsorted(curve.tp, math.ceil(position(m, self.tpr)), "left"))
+            return int(np.searchsorted(curve.tp, _least(curve, m, self.tpr), "left"))
         if self.rule == "fpr":
-            allowed = math.floor(position(n, self.fpr))
+            allowed = _most(curve, n, self.fpr)
             return int(np.searchsorted(curve.fp, allowed, "right")) - 1
         prior = m / (m + n) if self.prior is None else self.prior
         true, false = prior * curve.tpr, (1 - prior) * curve.fpr
@@ -179,6 +188,20 @@ class ThresholdRule:
             prior = "" if self.prior is None or math.isnan(self.prior) else f" at {self.prior:g}"
             return f"{costs} : {self.cost_fn:g}{prior and prior + ' positives'}"
         return RULES[self.rule]
+
+
+def _least(curve: Curve, total: float, share: float) -> float:
+    """Give what reaches a share of a class: whole rows, or a sum of weights but for rounding."""
+    if curve.behind is None:
+        return math.ceil(position(int(total), share))
+    return total * share * (1 - _ROUNDING)
+
+
+def _most(curve: Curve, total: float, share: float) -> float:
+    """Give what does not exceed a share of a class; see :func:`_least`."""
+    if curve.behind is None:
+        return math.floor(position(int(total), share))
+    return total * share * (1 + _ROUNDING)
 
 
 def _precise_vertex(true: Array, false: Array, least: float) -> int:

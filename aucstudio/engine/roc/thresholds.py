@@ -13,7 +13,13 @@ from aucstudio.engine.roc.curve import Curve, roc_curve
 from aucstudio.engine.types import Array
 
 
-def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = None) -> float:
+def equal_error_threshold(
+    y: ArrayLike,
+    score: ArrayLike,
+    *,
+    positive: object = None,
+    weights: ArrayLike | None = None,
+) -> float:
     """Find t such that predicting positive where score > t makes FPR and 1 - TPR most alike.
 
     It lies midway between two neighbouring scores; if all scores are equal, it is that score.
@@ -23,7 +29,7 @@ def equal_error_threshold(y: ArrayLike, score: ArrayLike, *, positive: object = 
     ValueError
         For input that :func:`split_scores` refuses.
     """
-    return equal_error_threshold_of(roc_curve(y, score, positive=positive))
+    return equal_error_threshold_of(roc_curve(y, score, positive=positive, weights=weights))
 
 
 def equal_error_threshold_of(curve: Curve) -> float:

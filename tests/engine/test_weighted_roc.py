@@ -1,0 +1,183 @@
+"""Weighted curves, areas and intervals against pairs counted one by one, and repeated rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import inference, roc
+
+BANDS = [(0.0, 1.0), (0.0, 0.1), (0.2, 0.35), (0.55, 1.0), (0.0, 0.01)]
+
+
+def table(seed, rows=60, levels=12, whole=False):
+    """Tied scores of both classes, with weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(rows) < rows // 3)
+    score = rng.integers(0, levels, rows) / 4 + y
+    weights = rng.integers(0, 4, rows).astype(float) if whole else rng.exponential(2.0, rows)
+    weights[rng.integers(0, rows, 4)] = 0.0
+    return y, score, weights
+
+
+def by_pairs(y, score, weights):
+    s, t = score[y], score[~y]
+    right = (s[:, None] > t) + 0.5 * (s[:, None] == t)
+    return float(weights[y] @ right @ weights[~y] / (weights[y].sum() * weights[~y].sum()))
+
+
+def by_thresholds(y, score, weights, alpha, beta):
+    """The area by walking down all thresholds, piece by piece of the polyline."""
+    area, before = 0.0, (0.0, 0.0)
+    for threshold in np.unique(score)[::-1]:
+        called = score >= threshold
+        here = tuple(weights[of & called].sum() / weights[of].sum() for of in (~y, y))
+        left, right = max(before[0], alpha), min(here[0], beta)
+        if right > left:
+            slope = (here[1] - before[1]) / (here[0] - before[0])
+            area += (right - left) * (before[1] + slope * ((left + right) / 2 - before[0]))
+        before = here
+    return area
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_area_counts_every_pair_with_the_product_of_its_weights(seed):
+    y, score, weights = table(seed)
+    expected = by_pairs(y, score, weights)
+    assert roc.auc(y, score, weights=weights) == pytest.approx(expected, rel=1e-12)
+    ranking = roc.Ranking.of(y, score, weights=weights)
+    assert ranking.auc == pytest.approx(expected, rel=1e-12)
+    assert roc.auc_of(ranking.curve) == pytest.approx(expected, rel=1e-12)
+    assert roc.auc(y, score, weights=1e-9 * weights) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_partial_area_is_that_of_the_weighted_polyline(seed, band):
+    y, score, weights = table(seed)
+    expected = by_thresholds(y, score, weights, *band)
+    found = roc.partial_auc(y, score, *band, weights=weights)
+    assert found.raw == pytest.approx(expected, rel=1e-11, abs=1e-14)
+    ranked = roc.Ranking.of(y, score, weights=weights)
+    assert roc.partial_auc_of(ranked.curve, *band).raw == pytest.approx(expected, abs=1e-13)
+    assert 1 <= found.negatives <= found.of_negatives == np.count_nonzero(weights[~y])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_weights_are_so_many_rows_in_every_measure(seed):
+    y, score, weights = table(seed, whole=True)
+    again = np.repeat(np.arange(len(y)), weights.astype(int))
+    one = roc.roc_curve(y, score, weights=weights)
+    other = roc.roc_curve(y[again], score[again])
+    for name in ("fp", "tp", "thresholds"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    ours, theirs = roc.describe_of(one, (0.1, 0.4)), roc.describe_of(other, (0.1, 0.4))
+    for name in set(ours) - {"pauc_negatives"}:
+        assert ours[name] == pytest.approx(theirs[name], rel=1e-12), name
+    for rule in ("equal-error", "fpr=0.2", "tpr=0.7", "precision=0.6", "alerts=0.3", "cost=1:3"):
+        made = roc.ThresholdRule.parse(rule)
+        assert made.place(y, score, weights=weights) == made.place(y[again], score[again])
+    assert roc.precision_recall_area_of(one) == pytest.approx(
+        roc.precision_recall_area_of(other), rel=1e-12
+    )
+    by_tpr = [roc.partial_auc_by_tpr_of(curve, 0.3, 0.9).raw for curve in (one, other)]
+    assert by_tpr[0] == pytest.approx(by_tpr[1], rel=1e-12)
+    corner = [roc.two_way_partial_auc_of(curve, 0.6, 0.2).raw for curve in (one, other)]
+    assert corner[0] == pytest.approx(corner[1], rel=1e-12)
+
+
+def test_small_weights_do_not_spoil_the_area_under_precision_and_recall():
+    y, score, weights = table(2)
+    areas = [
+        roc.precision_recall_area_of(roc.roc_curve(y, score, weights=unit * weights))
+        for unit in (1.0, 1e-6)
+    ]
+    assert areas[0] == pytest.approx(areas[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda w, y: w[:-1], "one weight for each row"),
+        (lambda w, y: np.where(np.arange(len(w)) == 3, -1.0, w), "not negative"),
+        (lambda w, y: np.where(np.arange(len(w)) == 3, np.nan, w), "finite"),
+        (lambda w, y: np.where(y, 0.0, w), "No positive row"),
+        (lambda w, y: np.where(y, w, 0.0), "No negative row"),
+    ],
+)
+def test_bad_weights_are_refused(spoil, words):
+    y, score, weights = table(0)
+    for use in (roc.auc, roc.roc_curve, roc.Ranking.of):
+        with pytest.raises(ValueError, match=words):
+            use(y, score, weights=spoil(weights, y))
+
+
+# --- intervals and tests ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize("rows", [60, 900])
+def test_equal_weights_give_the_plain_interval_and_test(band, rows):
+    y, score, _ = table(1, rows=rows, levels=40)
+    other = score + np.random.default_rng(0).normal(size=rows)
+    equal = np.full(rows, 4.0)  # without rounding, the same curves are drawn
+    plain = inference.pauc_interval(y, score, *band)
+    weighted = inference.pauc_interval(y, score, *band, weights=equal)
+    np.testing.assert_allclose(
+        (weighted.value, weighted.low, weighted.high, weighted.se),
+        (plain.value, plain.low, plain.high, plain.se),
+        rtol=1e-6,
+    )
+    assert weighted.reason == plain.reason
+    a = inference.pauc_test(y, score, other, *band)
+    b = inference.pauc_test(y, score, other, *band, weights=equal)
+    np.testing.assert_allclose((b.difference, b.z, b.p), (a.difference, a.z, a.p), rtol=1e-6)
+
+
+def test_the_standard_error_is_that_of_the_jackknife_but_for_its_last_digits():
+    rng = np.random.default_rng(3)
+    y = np.arange(400) % 3 == 0
+    score, weights = rng.normal(size=400) + y, rng.exponential(1.0, 400)
+    area, total = roc.auc(y, score, weights=weights), 0.0
+    for of_class in (np.flatnonzero(y), np.flatnonzero(~y)):
+        for row in of_class:
+            left = weights.copy()
+            left[row] = 0.0
+            share = weights[row] / weights[of_class].sum()
+            total += (1 - share) * (roc.auc(y, score, weights=left) - area) ** 2
+    se = inference.delong_interval(y, score, weights=weights).se
+    assert se == pytest.approx(np.sqrt(total), rel=1e-9)
+
+
+def test_skewed_weights_widen_the_interval():
+    y, score, _ = table(1, rows=400, levels=300)
+    weights = np.random.default_rng(1).lognormal(0.0, 1.2, 400)
+    plain = inference.delong_interval(y, score)
+    weighted = inference.delong_interval(y, score, weights=weights)
+    assert weighted.high - weighted.low > 1.2 * (plain.high - plain.low)
+
+
+def test_weights_that_say_little_are_said():
+    y, score, _ = table(1)
+    weights = np.where(y, 1.0, 1e-9)
+    weights[np.flatnonzero(~y)[0]] = 1.0
+    found = inference.delong_interval(y, score, weights=weights)
+    assert np.isnan(found.low)
+    assert "less than two rows" in found.reason
+    few = inference.pauc_interval(y, score, 0.0, 0.05, weights=np.ones(60))
+    spread = np.random.default_rng(0).lognormal(0, 2, 60)
+    fewer = inference.pauc_interval(y, score, 0.0, 0.05, weights=spread)
+    assert not few.reason
+    assert "less than one negative" in fewer.reason
+
+
+def test_a_test_of_a_score_with_itself_and_with_a_better_one():
+    rng = np.random.default_rng(3)
+    y = np.arange(300) % 3 == 0
+    score, weights = rng.normal(size=300) + y, rng.exponential(1.0, 300)
+    same = inference.pauc_test(y, score, 2 * score, 0.0, 1.0, weights=weights)
+    assert (same.z, same.p) == (0.0, 1.0)
+    for band in BANDS[:3]:
+        better = inference.pauc_test(y, score + 3 * y, score, *band, weights=weights)
+        assert better.p < 1e-3
+        assert better.difference > 0
