@@ -28,6 +28,7 @@ _ROLES = {
     "number": "a column of numbers",
     "id": "a column that names the rows: kept with scores, not learnt from",
     "group": "a column whose equal cells stay together in a split",
+    "weight": "a column that weighs the rows: in training, areas, intervals and tests",
 }
 
 

@@ -36,7 +36,7 @@ from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.engine.solvers.solution import Solution
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Index, Mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +122,9 @@ class Context:
         where a fit stands alone.
     groups : ndarray of shape (n_samples,) or None
         Rows of one group belong together, for methods that hold rows out.
+    weights : ndarray of shape (n_samples,) or None
+        What each row weighs, more than 0; None where every row counts once. Only methods that
+        weigh rows are given any.
     spread : Spread
         Does what is independent of each other, side by side where the caller can.
     """
@@ -130,6 +133,7 @@ class Context:
     given: Kernel | None = None
     kept: Any = None
     groups: NDArray[Any] | None = None
+    weights: Array | None = None
     spread: Spread = one_by_one
 
 
@@ -151,6 +155,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Class attribute: a key of :data:`aucstudio.engine.catalogue.AIMS`.
     shape : str
         Class attribute: what a scorer is made of, where it takes no kernel.
+    takes_weights : bool
+        Class attribute: whether rows may weigh differently; see
+        :class:`~aucstudio.engine.weighted.WeighsRows`.
     takes_missing : bool
         Class attribute: whether rows may hold NaN for a value that is not known.
     as_given : bool
@@ -210,6 +217,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     use_when: ClassVar[str]
     trains_for: ClassVar[str] = "AUC"
     shape: ClassVar[str] = "linear"
+    takes_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     as_given: ClassVar[bool] = False
     leaves_pairs_out: ClassVar[bool] = False
@@ -236,6 +244,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
+        **unknown: Any,
     ) -> Self:
         """Train on the rows of X.
 
@@ -260,14 +269,27 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         InvalidSetting
-            If a setting is out of its range.
+            If a setting is out of its range, or rows are given weights (``sample_weight``) that
+            the method does not take.
         ValueError
             If X holds infinite values, or NaN where the method takes no missing values, or y
             does not hold exactly two classes.
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
+        # A method that takes weights names them among its arguments, as scikit-learn wants it.
+        if unknown.pop("sample_weight", None) is not None:
+            raise self._refuse_weights()
+        if unknown:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
         return self._train(X, y, callback, groups=groups, spread=spread)
+
+    def _refuse_weights(self) -> InvalidSetting:
+        return InvalidSetting(
+            "sample_weight",
+            f"{self.title} takes no row weights (sample_weight): every row counts once in its "
+            "training",
+        )
 
     def _train(
         self,
@@ -277,28 +299,47 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         kept: Any = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit, with what is kept from other fits."""
         check_settings(type(self), self.get_params(deep=False))
         rows, labels = validate_data(self, X, y, ensure_min_samples=2, **self._demands())
         self.classes_, positive = _two_classes(labels)
-        m = int(np.count_nonzero(positive))
-        self.check_size(m, len(positive) - m, rows.shape[1])
+        weights = self._weigh(sample_weight, positive)
+        counted = slice(None) if weights is None else np.flatnonzero(weights)
+        train = positive[counted]
+        m = int(np.count_nonzero(train))
+        self.check_size(m, len(train) - m, rows.shape[1])
         if self._is_given_kernel():
             monitor = Monitor(heard_on_columns(callback, len(rows)))
             context = Context(monitor, given_kernel(rows), kept)
-            done = self._fit(row_numbers(rows), positive, context)
-            done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
+            X_train = row_numbers(rows)[counted]
         else:
             monitor = Monitor(callback)
-            together = None if groups is None else _groups(groups, len(positive))
+            together = None if groups is None else _groups(groups, len(positive))[counted]
             context = Context(monitor, kept=kept, groups=together, spread=spread)
-            done = self._fit(rows, positive, context)
+            X_train = rows if weights is None else rows[counted]
+        if weights is not None:
+            context = dataclasses.replace(context, weights=weights[counted])
+        done = self._fit(X_train, train, context)
+        if self._is_given_kernel():
+            done = dataclasses.replace(done, scorer=on_columns(done.scorer, len(rows)))
+        if weights is not None and not weights.all():
+            done = _among_all(done, np.flatnonzero(weights))
         scores = done.scores
         if scores is None:
             scores = score_rows(done.scorer, rows, monitor.pulse)
-        self._keep(done, scores, positive, monitor)
+        self._keep(done, scores, positive, monitor, weights)
         return self
+
+    def _weigh(self, sample_weight: ArrayLike | None, positive: Mask) -> Array | None:
+        """Check the weights of rows; None where every row counts once."""
+        if sample_weight is None:
+            return None
+        if not self.takes_weights:
+            raise self._refuse_weights()
+        weights = roc.check_weights(sample_weight, positive)
+        return None if (weights == 1).all() else weights
 
     def fit_blocks(self, blocks: RowBlocks, *, callback: Callback | None = None) -> Self:
         """Train on rows that come in blocks, with one block of them in memory at a time.
@@ -378,6 +419,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         values: Sequence[Any],
         *,
         callback: Callback | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit a copy for each value of one setting, in their order; for searches.
 
@@ -389,6 +431,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             A setting; methods share most work along ``path_setting``. Empty: the settings stay
             as they are, and ``values`` only counts.
         values : sequence
+        sample_weight : array-like of shape (n_samples,), optional
+            For methods that take weights of rows.
 
         Yields
         ------
@@ -397,7 +441,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         kept = self._shared()
         for value in values:
             changes = {name: value} if name else {}
-            yield clone(self).set_params(**changes)._train(X, y, callback, kept)
+            changed = clone(self).set_params(**changes)
+            yield changed._train(X, y, callback, kept, sample_weight=sample_weight)
 
     def _shared(self) -> Any:
         """Make what the fits of a path are to keep; see :class:`Context`."""
@@ -407,7 +452,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         """Train on float64 rows X; ``positive`` marks the positive rows (at least one each)."""
 
-    def _keep(self, done: Fit, scores: Array, positive: Mask, monitor: Monitor) -> None:
+    def _keep(
+        self,
+        done: Fit,
+        scores: Array,
+        positive: Mask,
+        monitor: Monitor,
+        weights: Array | None = None,
+    ) -> None:
         self.scorer_ = done.scorer
         self.objective_ = done.objective
         self.dual_gap_ = done.gap
@@ -419,7 +471,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             self.notes_ += (shortfall,)
             warnings.warn(f"{self.title}: {shortfall}", ConvergenceWarning, stacklevel=3)
         if done.intercept is None:
-            self.intercept_ = -roc.equal_error_threshold(positive, scores)
+            self.intercept_ = -roc.equal_error_threshold(positive, scores, weights=weights)
         else:
             self.intercept_ = done.intercept
         self.train_scores_ = scores + self.intercept_
@@ -509,6 +561,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         tpr: float = 0.9,
         precision: float = 0.5,
         alerts: float = 0.01,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Choose anew where ``predict`` begins to say positive; the scorer stays as it is.
 
@@ -518,6 +571,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             Rows to choose it on, training rows or others; y holds both of ``classes_``.
         rule, fpr, cost_fp, cost_fn, prior, tpr, precision, alerts
             See :class:`~aucstudio.engine.roc.ThresholdRule`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, whatever the method takes.
 
         Raises
         ------
@@ -531,7 +586,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = validate_data(self, X, y, reset=False, **self._demands())
         if not np.isin(labels, self.classes_).all():
             raise ValueError(f"y holds labels other than {self.classes_.tolist()}.")
-        moved = -chosen.place(labels == self.classes_[1], self.scorer_(rows)) - self.intercept_
+        positive = labels == self.classes_[1]
+        place = chosen.place(positive, self.scorer_(rows), weights=sample_weight)
+        moved = -place - self.intercept_
         self.intercept_ += moved
         self.train_scores_ = self.train_scores_ + moved
         return self
@@ -563,6 +620,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self._takes_sparse()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _among_all(done: Fit, counted: Index) -> Fit:
+    """Number the rows of a fit as they were before those without weight were left out."""
+    pairs = done.support_pairs
+    if pairs is not None:
+        pairs = counted[pairs[0]], counted[pairs[1]]
+    return dataclasses.replace(done, scores=None, support_pairs=pairs)
 
 
 def _scored(scorer: Scorer, pieces: Parts) -> list[tuple[Any, Array]]:

@@ -147,12 +147,14 @@ class KernelSettings:
         when={"kernel": ("poly",)},
     )
 
-    def settle_kernel(self, X: Array, given: Kernel | None = None) -> Kernel:
+    def settle_kernel(
+        self, X: Array, given: Kernel | None = None, weights: Array | None = None
+    ) -> Kernel:
         """Give the kernel with the words 'scale' and 'auto' worked out on the rows of X.
 
         The caller's own kernel values, if there are ``given`` ones, go before the settings.
         """
-        return given or self.settle_kernel_by(X.shape[1], lambda: float(X.var()))
+        return given or self.settle_kernel_by(X.shape[1], lambda: _variance(X, weights))
 
     def settle_kernel_by(self, features: int, variance: Callable[[], float]) -> Kernel:
         """Give the same where the rows are not at hand; ``variance()`` is that of all numbers."""
@@ -164,3 +166,11 @@ class KernelSettings:
             spread = variance() if word == "scale" else 1.0
             gamma = factor / (features * (spread if spread > 0 else 1.0))
         return Kernel(self.kernel, float(gamma), int(self.degree), float(self.coef0))
+
+
+def _variance(X: Array, weights: Array | None) -> float:
+    """Give the variance of all numbers in rows that may be weighted."""
+    if weights is None:
+        return float(X.var())
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(((X - mean) ** 2).mean(axis=1), weights=weights))

@@ -47,6 +47,20 @@ def parameters():
     ]
 
 
+# Weights equal to repeated rows are tested for all of these in test_weighted_methods.
+NOT_TO_THE_LAST_DIGIT = {
+    "logistic": "its solver ends by a tolerance",
+    "svm": "libsvm ends by a tolerance",
+    "rankboost": "the weight of a learner without a mistake is bounded by the number of rows",
+    "rf-auc": "its waves are drawn about the mean of the rows, each counted once",
+    "nbauc": "rows are clustered, each counted once",
+    "gradient-boosting": "it counts the rows in a leaf",
+    "random-forest": "it draws rows",
+    "extra-trees": "it counts the rows in a leaf",
+    "auc-ensemble": "it deals rows into folds",
+}
+
+
 every_case = pytest.mark.parametrize("method", cases())
 every_method = pytest.mark.parametrize("method", list(METHODS.values()), ids=list(METHODS))
 every_parameter = pytest.mark.parametrize(("method", "declared"), parameters())
@@ -131,7 +145,9 @@ def test_the_docstring_lists_every_setting_as_it_is_declared(method):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @every_case
 def test_scikit_learn_finds_nothing_wrong(method):
-    results = check_estimator(method, on_fail=None, on_skip=None)
+    reason = NOT_TO_THE_LAST_DIGIT.get(method.key)
+    known = {"check_sample_weight_equivalence_on_dense_data": reason} if reason else {}
+    results = check_estimator(method, on_fail=None, on_skip=None, expected_failed_checks=known)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert failed == {}
     assert sum(r["status"] == "passed" for r in results) > 40

@@ -101,8 +101,8 @@ def test_small_weights_do_not_spoil_the_area_under_precision_and_recall():
         (lambda w, y: w[:-1], "one weight for each row"),
         (lambda w, y: np.where(np.arange(len(w)) == 3, -1.0, w), "not negative"),
         (lambda w, y: np.where(np.arange(len(w)) == 3, np.nan, w), "finite"),
-        (lambda w, y: np.where(y, 0.0, w), "No positive row"),
-        (lambda w, y: np.where(y, w, 0.0), "No negative row"),
+        (lambda w, y: np.where(y, 0.0, w), "of the positive class are zero"),
+        (lambda w, y: np.where(y, w, 0.0), "of the negative class are zero"),
     ],
 )
 def test_bad_weights_are_refused(spoil, words):

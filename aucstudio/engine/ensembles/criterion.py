@@ -10,10 +10,12 @@ import dataclasses
 import numpy as np
 
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.roc.weights import effective_rows
 from aucstudio.engine.types import Array, Mask
 
 # With so many rows of either class behind it, the partial AUC decides as much as the whole.
 _ENOUGH_ROWS = 50.0
+_NONE = np.empty(0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +35,12 @@ class Criterion:
     share: float = 0.0
 
     @classmethod
-    def of_range(cls, fpr_range: tuple[float, float] | None, positive: Mask) -> Criterion:
+    def of_range(
+        cls,
+        fpr_range: tuple[float, float] | None,
+        positive: Mask,
+        weights: Array | None = None,
+    ) -> Criterion:
         """Choose the blend for an FPR range: the fewer rows decide the range, the less it counts.
 
         Where few rows decide, the partial AUC of a sample says less about that of the population
@@ -44,36 +51,52 @@ class Criterion:
         fpr_range : (float, float) or None
             None for the AUC alone.
         positive : ndarray of bool, shape (N,)
+        weights : ndarray of shape (N,), optional
+            Rows count by what their weights say.
         """
         if fpr_range is None:
             return cls()
         low, high = map(float, fpr_range)
-        m = np.count_nonzero(positive)
-        deciding = min(float(m), (high - low) * (len(positive) - m))
+        m, n = float(np.count_nonzero(positive)), float(np.count_nonzero(~positive))
+        if weights is not None:
+            m, n = effective_rows(weights[positive]), effective_rows(weights[~positive])
+        deciding = min(m, (high - low) * n)
         return cls(low, high, deciding / (deciding + _ENOUGH_ROWS))
 
-    def __call__(self, positive: Mask, scores: Array) -> float:
-        """Compute it for scores of rows, both shape (N,), in O(N log N)."""
+    def __call__(self, positive: Mask, scores: Array, weights: Array | None = None) -> float:
+        """Compute it for scores of rows, all shape (N,), in O(N log N)."""
         order = np.argsort(-scores)
-        area, part = _areas(positive[order], scores[order], self.low, self.high)
+        each = _NONE if weights is None else weights[order]
+        area, part = _areas(positive[order], scores[order], each, self.low, self.high)
         return float((1.0 - self.share) * area + self.share * part)
 
 
 @kernel
-def _areas(positive: Mask, scores: Array, low: float, high: float) -> tuple[float, float]:
-    """Give AUC and normalised partial AUC of rows that are sorted by falling score."""
-    N = len(scores)
-    m = 0
+def _areas(
+    positive: Mask, scores: Array, weights: Array, low: float, high: float
+) -> tuple[float, float]:
+    """Give AUC and normalised partial AUC of rows that are sorted by falling score.
+
+    Without weights every row counts once.
+    """
+    N, weighted = len(scores), len(weights) > 0
+    m, n = 0.0, 0.0
     for i in range(N):
-        m += positive[i]
-    n = N - m
+        weight = weights[i] if weighted else 1.0
+        if positive[i]:
+            m += weight
+        else:
+            n += weight
     area, part = 0.0, 0.0
-    fp, tp, i = 0, 0, 0
+    fp, tp, i = 0.0, 0.0, 0
     while i < N:
-        ups, rights, k = 0, 0, i
+        ups, rights, k = 0.0, 0.0, i
         while k < N and scores[k] == scores[i]:
-            ups += positive[k]
-            rights += not positive[k]
+            weight = weights[k] if weighted else 1.0
+            if positive[k]:
+                ups += weight
+            else:
+                rights += weight
             k += 1
         if rights:
             area += rights * (tp + 0.5 * ups)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.roc.weights import effective_rows
 from aucstudio.engine.types import Array, Index, Mask
 
 BAGS = 20
@@ -27,7 +28,13 @@ _DIGITS, _SAME = 6, 1e-12
 _BELIEF = 10.0
 
 
-def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STEPS) -> Array:
+def select(
+    scores: Array,
+    positive: Mask,
+    criterion: Criterion,
+    steps: int = STEPS,
+    row_weights: Array | None = None,
+) -> Array:
     """Select members greedily; gives their weights, which sum to 1.
 
     Parameters
@@ -38,11 +45,14 @@ def select(scores: Array, positive: Mask, criterion: Criterion, steps: int = STE
     criterion : Criterion
     steps : int
         Members that join, counted with repetition.
+    row_weights : ndarray of shape (N,), optional
+        What the rows weigh in the criterion.
     """
     counts, total = np.zeros(len(scores)), np.zeros(scores.shape[1])
     best, kept = -np.inf, counts
     for _ in range(steps):
-        reached = np.array([criterion(positive, _joined(total, member)) for member in scores])
+        joined = (_joined(total, member) for member in scores)
+        reached = np.array([criterion(positive, one, row_weights) for one in joined])
         k = int(np.argmax(reached >= reached.max() - _SAME))
         counts[k] += 1
         total = total + scores[k]
@@ -63,6 +73,7 @@ def select_in_bags(
     rng: np.random.Generator,
     pulse: Callable[[float], object] = lambda fraction: None,
     bags: int = BAGS,
+    row_weights: Array | None = None,
 ) -> Array:
     """Select in several bags of drawn rows; gives the mean weights, drawn towards equal ones.
 
@@ -75,12 +86,17 @@ def select_in_bags(
     pulse : callable, optional
         Told the fraction done after each bag; what it raises ends the selection.
     bags : int
+    row_weights : ndarray of shape (N,), optional
+        They stay with the rows that are drawn.
     """
     weights = np.zeros(len(scores))
     for bag, rows in enumerate(_bags(positive, rng, bags)):
-        weights += select(scores[:, rows], positive[rows], criterion) / bags
+        drawn = None if row_weights is None else row_weights[rows]
+        weights += select(scores[:, rows], positive[rows], criterion, row_weights=drawn) / bags
         pulse((bag + 1) / bags)
-    rarer = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+    rarer = float(min(np.count_nonzero(positive), np.count_nonzero(~positive)))
+    if row_weights is not None:
+        rarer = min(effective_rows(row_weights[of]) for of in (positive, ~positive))
     trust = rarer / (rarer + _BELIEF)
     return np.asarray(trust * weights + (1.0 - trust) / len(scores))
 

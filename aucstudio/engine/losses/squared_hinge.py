@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.types import Array, Index, Mask
 
 _NUMBERS_PER_CHUNK = 50_000
 
@@ -27,6 +27,8 @@ class SquaredHinge:
     Parameters
     ----------
     positive : ndarray of bool, shape (N,)
+    weights : ndarray of shape (N,), optional
+        Of the rows: a pair weighs the product of both, and the mean is weighted.
 
     References
     ----------
@@ -34,7 +36,7 @@ class SquaredHinge:
     classes, prefix sums of sorted scores take the place of their general recursion.
     """
 
-    def __init__(self, positive: Mask) -> None:
+    def __init__(self, positive: Mask, weights: Array | None = None) -> None:
         # Swapping the classes and the sign of all scores leaves every margin as it is, so
         # "positives" may always be the rarer class: the cheaper side to cut into segments.
         rarer = 2 * np.count_nonzero(positive) <= len(positive)
@@ -42,12 +44,20 @@ class SquaredHinge:
         self.is_positive = positive if rarer else ~positive
         self.positives = np.flatnonzero(self.is_positive)
         self.negatives = np.flatnonzero(~self.is_positive)
-        self.pairs = len(self.positives) * len(self.negatives)
+        self.weights = weights
+        self.pairs: float = len(self.positives) * len(self.negatives)
+        if weights is not None:
+            self.pairs = float(weights[self.positives].sum() * weights[self.negatives].sum())
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
         point = self.at(scores)
         return point.value, point.gradient
+
+    def of(self, sample: Index) -> SquaredHinge:
+        """Give the loss on some of the rows."""
+        weights = None if self.weights is None else self.weights[sample]
+        return SquaredHinge(self.is_positive[sample], weights)
 
     def at(self, scores: Array) -> SquaredHingePoint:
         """Give the loss and its derivatives at some scores."""
@@ -80,23 +90,36 @@ class SquaredHingePoint:
         # the lowest, with negative j as the segment between those ranks tells.
         self._first = np.searchsorted(t, -a, side="right")
         steps = np.diff(self._first, prepend=0, append=len(t))
-        self._k_positive = (len(t) - self._first).astype(np.float64)
         self._segment = np.repeat(np.arange(len(a) + 1), steps)
-        self._k_negative = self._segment.astype(np.float64)
-        slack = self._k_positive * a + _sums_from(t)[self._first]
-        slack_negative = self._k_negative * t + _sums_below(a)[self._segment]
+        self._p = self._q = None
+        if hinge.weights is None:
+            self._k_positive = (len(t) - self._first).astype(np.float64)
+            self._k_negative = self._segment.astype(np.float64)
+        else:
+            self._p, self._q = hinge.weights[self._positives], hinge.weights[self._negatives]
+            self._k_positive = _sums_from(self._q)[self._first]
+            self._k_negative = _sums_below(self._p)[self._segment]
+        slack = self._over_negatives(a, t)
+        slack_negative = self._over_positives(t, a)
         self.value = max(float(a @ slack + t @ slack_negative), 0.0) / hinge.pairs
-        self.active = float(self._k_positive.sum()) / hinge.pairs
+        self.active = float(_times(self._p, self._k_positive).sum()) / hinge.pairs
         self._double = 2.0 / hinge.pairs
         self.gradient = self._per_row(-hinge.sign * slack, hinge.sign * slack_negative)
 
     def product(self, v: Array) -> Array:
         """Multiply the Hessian with respect to the scores, 2 A'DA / mn, by v; shape (N,)."""
         p, q = v[self._positives], v[self._negatives]
-        return self._per_row(
-            self._k_positive * p - _sums_from(q)[self._first],
-            self._k_negative * q - _sums_below(p)[self._segment],
-        )
+        return self._per_row(self._over_negatives(p, -q), self._over_positives(q, -p))
+
+    def _over_negatives(self, own: Array, others: Array) -> Array:
+        """Sum own + other over the negatives active with each positive, with the pairs' weights."""
+        found = self._k_positive * own + _sums_from(_times(self._q, others))[self._first]
+        return _times(self._p, found)
+
+    def _over_positives(self, own: Array, others: Array) -> Array:
+        """Sum own + other over the positives active with each negative, with the pairs' weights."""
+        found = self._k_negative * own + _sums_below(_times(self._p, others))[self._segment]
+        return _times(self._q, found)
 
     def gram(self, X: NDArray[Any], pause: Callable[[], None]) -> Array:
         """Give the Hessian with respect to w of scores X w, shape (d, d).
@@ -113,7 +136,8 @@ class SquaredHingePoint:
             Called between chunks.
         """
         N, d = X.shape
-        root = np.sqrt(self._per_row(self._k_positive, self._k_negative)).astype(X.dtype)
+        active = _times(self._p, self._k_positive), _times(self._q, self._k_negative)
+        root = np.sqrt(self._per_row(*active)).astype(X.dtype)
         square, height = np.zeros((d, d)), max(512, _NUMBERS_PER_CHUNK // d)
         for start in range(0, N, height):
             rows = slice(start, start + height)
@@ -122,7 +146,8 @@ class SquaredHingePoint:
             pause()
         sums = self._segments(X.dtype) @ X
         above = np.cumsum(sums[::-1], axis=0, dtype=np.float64)[::-1]
-        across = X[self._positives].astype(np.float64).T @ above[1:] * self._double
+        own = X[self._positives].astype(np.float64).T
+        across = (own if self._p is None else own * self._p) @ above[1:] * self._double
         square -= across
         square -= across.T
         return square
@@ -134,6 +159,8 @@ class SquaredHingePoint:
         segment[self._negatives] = self._segment
         ends = np.concatenate([[0], np.cumsum(~hinge.is_positive)])
         ones = np.ones(len(hinge.negatives), dtype=dtype)
+        if hinge.weights is not None:
+            ones = hinge.weights[hinge.negatives].astype(dtype)
         shape = (len(hinge.positives) + 1, N)
         return sparse.csc_array((ones, segment[hinge.negatives], ends), shape=shape)
 
@@ -144,6 +171,10 @@ class SquaredHingePoint:
         out[self._negatives] = at_negatives
         out *= self._double
         return out
+
+
+def _times(weights: Array | None, values: Array) -> Array:
+    return values if weights is None else weights * values
 
 
 def _sums_from(x: Array) -> Array:

@@ -12,6 +12,8 @@ from aucstudio.engine.roc.band import position
 from aucstudio.engine.roc.curve import Curve, roc_curve
 from aucstudio.engine.types import Array
 
+_ROUNDING = 1e-12
+
 
 def equal_error_threshold(
     y: ArrayLike,
@@ -38,6 +40,8 @@ def equal_error_threshold_of(curve: Curve) -> float:
         return float(curve.thresholds[1])
     m, n = curve.positives, curve.negatives
     imbalance = np.abs(curve.fp[1:-1] * m - (m - curve.tp[1:-1]) * n)
+    if curve.behind is not None:  # sums of weights that are equal but for rounding
+        imbalance = np.maximum(imbalance - imbalance.min(), _ROUNDING * m * n)
     return cut_at(curve, int(imbalance.argmin()) + 1)
 
 

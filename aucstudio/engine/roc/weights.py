@@ -33,7 +33,7 @@ def check_weights(weights: ArrayLike, positive: Mask) -> Array:
         raise ValueError("Every weight must be a finite number that is not negative.")
     for of_class, name in ((positive, "positive"), (~positive, "negative")):
         if not checked[of_class].any():
-            raise ValueError(f"No {name} row has a weight greater than 0.")
+            raise ValueError(f"All weights of the {name} class are zero.")
     return checked
 
 

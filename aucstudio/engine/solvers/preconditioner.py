@@ -40,7 +40,7 @@ def preconditioner(space: Space, hinge: SquaredHinge, pause: Pause) -> Precondit
 
 def _by_sample(space: NumberedSpace, hinge: SquaredHinge, pause: Pause) -> Preconditioner:
     sample = _sample(hinge, max(_LEAST_SAMPLED_ROWS, _SAMPLED_ROWS_PER_FEATURE * space.size))
-    rows, part = space.take(sample), SquaredHinge(hinge.is_positive[sample])
+    rows, part = space.take(sample), hinge.of(sample)
 
     def prepare(C: float, u: Array, point: SquaredHingePoint) -> Precondition:
         H = C * part.at(hinge.sign * u[sample]).gram(rows, pause)
@@ -58,8 +58,9 @@ def _sample(hinge: SquaredHinge, most: int) -> Index:
 
 def _by_diagonal(space: NumberedSpace, hinge: SquaredHinge, pause: Pause) -> Preconditioner:
     shares = np.zeros((2, len(hinge.is_positive)))
-    shares[0, hinge.positives] = 1.0 / len(hinge.positives)
-    shares[1, hinge.negatives] = 1.0 / len(hinge.negatives)
+    for of_class, rows in zip(shares, (hinge.positives, hinge.negatives), strict=True):
+        weights = np.ones(len(rows)) if hinge.weights is None else hinge.weights[rows]
+        of_class[rows] = weights / weights.sum()
     means, squares = space.power_sums(shares, pause)
     # The mean square of pair differences, over all pairs.
     spread = np.maximum(squares.sum(axis=0) - 2.0 * means[0] * means[1], 0.0)

@@ -38,6 +38,7 @@ def minimise(
     scorer: Callable[[Array], Scorer] = LinearScorer,
     start: Array | None = None,
     max_iter: int = 200,
+    weights: Array | None = None,
 ) -> Direction:
     """Minimise |w|^2 / 2 + C mean_ij (1 - M_ij)_+^2 over all pairs of a positive and a negative.
 
@@ -67,6 +68,8 @@ def minimise(
     start : ndarray, optional
         Weights to begin on.
     max_iter : int
+    weights : ndarray of shape (N,), optional
+        Of the rows, for a weighted mean over the pairs.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def minimise(
     ----------
     Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+).
     """
-    state = _State(space, positive, C, tol, start)
+    state = _State(space, SquaredHinge(positive, weights), C, tol, start)
 
     def tell() -> bool:
         w = state.w
@@ -114,14 +117,14 @@ class _State:
     """The present point, its certificate, and the step that improves it."""
 
     def __init__(
-        self, space: Space, positive: Mask, C: float, tol: float, start: Array | None
+        self, space: Space, hinge: SquaredHinge, C: float, tol: float, start: Array | None
     ) -> None:
         self._space, self._C, self._tol = space, C, tol
-        self._hinge = SquaredHinge(positive)
+        self._hinge = hinge
         self._prepare: Preconditioner | None = None
         self.n_iter, self.stalled = 0, False
         if start is None:
-            w, u = np.zeros(space.size), np.zeros(len(positive))
+            w, u = np.zeros(space.size), np.zeros(len(hinge.is_positive))
         else:
             w, u = start, space.scores(start)
         self._stand(w, u, self._hinge.at(u))

@@ -74,33 +74,49 @@ def blocks(s: Array, t: Array, tell: Tell) -> Iterator[tuple[slice, Array]]:
         tell("counting pairs", min(1.0, (start + step) / len(s)))
 
 
-def counted_auc(positive: Mask, scores: Array, tell: Tell) -> float:
-    """Give the share of the pairs that are in order, ties by half."""
+def counted_auc(positive: Mask, scores: Array, tell: Tell, weights: Array | None = None) -> float:
+    """Give the share of the pairs that are in order, ties by half; weighted, if rows are."""
     s, t = scores[positive], scores[~positive]
+    if weights is not None:
+        total, of_s, of_t = np.longdouble(0), weights[positive], weights[~positive]
+        for rows, margins in blocks(s, t, tell):
+            total += of_s[rows] @ ((margins > 0) + 0.5 * (margins == 0)) @ of_t
+        return float(total / (of_s.sum() * of_t.sum()))
     return sum_over_pairs(s, t, lambda M: (M > 0) + 0.5 * (M == 0), tell) / (len(s) * len(t))
 
 
-def counted_pauc(positive: Mask, scores: Array, alpha: float, beta: float, tell: Tell) -> float:
+def counted_pauc(
+    positive: Mask,
+    scores: Array,
+    alpha: float,
+    beta: float,
+    tell: Tell,
+    weights: Array | None = None,
+) -> float:
     """Give the mean true positive rate over the false positive rates of a range.
 
     Each value among the negatives covers the rates between the shares of negatives above it and
     not below it; there the true positive rate rises evenly by the positives that share the value.
     """
-    s, t = scores[positive], scores[~positive]
-    m, n = len(s), len(t)
-    values, here = np.unique(t, return_counts=True)
+    each = np.ones(len(scores)) if weights is None else weights
+    ups, downs = positive & (each > 0), ~positive & (each > 0)
+    s, t, of_s, of_t = scores[ups], scores[downs], each[ups], each[downs]
+    m, n = of_s.sum(), of_t.sum()
+    values, place = np.unique(t, return_inverse=True)
+    here = np.bincount(place, of_t)
     above = np.zeros((3, len(values)))  # negatives above, positives above, positives at it
-    step = max(1, _BLOCK // max(1, m + n))
+    step = max(1, _BLOCK // max(1, len(scores)))
     for start in range(0, len(values), step):
         part = slice(start, start + step)
         v = values[part, None]
-        above[:, part] = (t > v).sum(1), (s > v).sum(1), (s == v).sum(1)
+        above[:, part] = (t > v) @ of_t, (s > v) @ of_s, (s == v) @ of_s
         tell("counting pairs", min(1.0, (start + step) / len(values)))
     start, end = above[0] / n, (above[0] + here) / n
     low, high = np.clip(alpha, start, end), np.clip(beta, start, end)
 
     def rate(x: Array) -> Array:
-        return np.asarray(above[1] + above[2] * (x - start) / (end - start)) / m
+        height: Array = (above[1] + above[2] * (x - start) / (end - start)) / m
+        return height
 
     area = ((high - low) * (rate(low) + rate(high)) / 2).astype(np.longdouble).sum()
     return float(area) / (beta - alpha)

@@ -43,6 +43,8 @@ class Trained:
     gap : float or None
     trained_range : (float, float) or None
         The FPR range that was used in the end.
+    weights : ndarray of shape (N,) or None
+        What the rows weighed in the fit.
     """
 
     method: str
@@ -55,6 +57,7 @@ class Trained:
     objective: float
     gap: float | None
     trained_range: tuple[float, float] | None = None
+    weights: Array | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

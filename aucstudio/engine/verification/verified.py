@@ -89,10 +89,12 @@ class Verified:
 class HeldOut:
     """Rows that were held out, with their scores as kept; and the FPR range that is reported.
 
-    X are the rows as prepared, where their scores are the scorer's.
+    X are the rows as prepared, where their scores are the scorer's; weights what they weigh, if
+    they do not all count once.
     """
 
     positive: Mask
     scores: Array
     band: tuple[float, float]
     X: Array | None = None
+    weights: Array | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,9 @@ class _Verification:
     def __init__(self, trained: Trained, held: HeldOut, tell: Tell, same_program: bool) -> None:
         self._trained, self._held, self._tell = trained, held, tell
         self._same_program = same_program
-        self._problem: Problem = PROBLEMS[METHODS[trained.method].solves](trained, tell)
+        # The problems are those of rows that count once: others are fitted once more.
+        solves = METHODS[trained.method].solves if trained.weights is None else ""
+        self._problem: Problem = PROBLEMS[solves](trained, tell)
         self._reasons: list[str] = []
         self._faults: list[str] = []
 
@@ -153,7 +156,10 @@ class _Verification:
             self._tell("fitting once more", 0.5)
             return False
 
-        method.fit(trained.X, trained.positive, callback=pass_on)
+        more: dict[str, Any] = {}
+        if trained.weights is not None:
+            more["sample_weight"] = trained.weights
+        method.fit(trained.X, trained.positive, callback=pass_on, **more)
         off = _largest(method.train_scores_ - trained.scores)
         if not off <= _REPEATED * max(spread, 1e-300):
             words = f"The same fit done once more gives other scores, by up to {off:.2g}."
@@ -165,11 +171,11 @@ class _Verification:
 
     def _areas(self) -> list[Area]:
         parts = {
-            "training": (self._trained.positive, self._trained.scores),
-            "held-out": (self._held.positive, self._held.scores),
+            "training": (self._trained.positive, self._trained.scores, self._trained.weights),
+            "held-out": (self._held.positive, self._held.scores, self._held.weights),
         }
         found = []
-        for rows, (positive, scores) in parts.items():
+        for rows, (positive, scores, weights) in parts.items():
             m = int(np.count_nonzero(positive))
             if not 0 < m < len(scores):
                 self._reasons.append(f"The {rows} rows hold one class only, so there is no area.")
@@ -178,26 +184,28 @@ class _Verification:
             elif m * (len(scores) - m) + (len(scores) - m) * len(scores) > MOST_COMPARISONS:
                 self._reasons.append(f"The pairs of the {rows} rows are too many to be counted.")
             else:
-                found += self._areas_of(rows, positive, scores)
+                found += self._areas_of(rows, positive, scores, weights)
         return found
 
-    def _areas_of(self, rows: str, positive: Mask, scores: Array) -> list[Area]:
+    def _areas_of(
+        self, rows: str, positive: Mask, scores: Array, weights: Array | None
+    ) -> list[Area]:
         alpha, beta = self._held.band
-        part = float(roc.partial_auc(positive, scores, alpha, beta).normalized)
+        part = float(roc.partial_auc(positive, scores, alpha, beta, weights=weights).normalized)
         found = [
             Area(
                 rows,
                 0.0,
                 1.0,
-                float(roc.auc(positive, scores)),
-                counted_auc(positive, scores, self._tell),
+                float(roc.auc(positive, scores, weights=weights)),
+                counted_auc(positive, scores, self._tell, weights),
             ),
             Area(
                 rows,
                 alpha,
                 beta,
                 part,
-                counted_pauc(positive, scores, alpha, beta, self._tell),
+                counted_pauc(positive, scores, alpha, beta, self._tell, weights),
             ),
         ]
         for area in found:

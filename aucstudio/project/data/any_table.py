@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from aucstudio.project.data.choices import (
     MOST_CLASSES,
     check_absent,
+    check_alone,
     check_classes,
-    check_one_id,
     check_role,
     find_class,
     listed,
@@ -40,6 +40,7 @@ from aucstudio.project.data.labels import (
 from aucstudio.project.data.roles import guess_positive
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table_info import TableInfo, no_label, role_notes
+from aucstudio.project.data.weights import usable_weights
 from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,6 +164,28 @@ class AnyTable(TableInfo):
         spell = spell_number if column.kind == "number" else str
         return {spell(value): count for value, count in counted.items()}
 
+    @property
+    def weight(self) -> str | None:
+        """Name of the column that weighs the rows; None if there is none."""
+        return next((column.name for column in self.columns if column.role == "weight"), None)
+
+    @functools.cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What the labelled rows weigh, shape (labelled rows,); None where each counts once.
+
+        Raises
+        ------
+        InputError
+            If a weight is negative or infinite.
+        """
+        if self.weight is None:
+            return None
+        column = self.column(self.weight)
+        windows = self.windows(_WINDOW, (column.name,))
+        cells = np.concatenate([part.column(column.name).measured() for _, part in windows])
+        labelled = self.labelled()
+        return usable_weights(self.path, column, cells[labelled], self.file_rows[labelled])
+
     @functools.cached_property
     def groups(self) -> Groups | None:
         """Which labelled rows belong together; None where no column has the role group."""
@@ -218,7 +241,7 @@ class AnyTable(TableInfo):
             check_role(self.path, self.column(name), role)
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive, merge, rule)
-        check_one_id(self.path, {**{c.name: c.role for c in self.columns}, **given})
+        check_alone(self.path, {**{c.name: c.role for c in self.columns}, **given})
         missing = {
             name: check_absent(self.path, self.column(name), numbers)
             for name, numbers in (absent or {}).items()

@@ -23,9 +23,10 @@ def check_role(path: Path, column: ColumnInfo, role: str) -> None:
             column=column.name,
             setting="role",
         )
-    if role == "number" and column.kind == "text":
+    if role in ("number", "weight") and column.kind == "text":
+        what = "a number" if role == "number" else "the weight of rows"
         raise InputError(
-            f"column {column.name!r} of {path} holds text and cannot be a number; make it a "
+            f"column {column.name!r} of {path} holds text and cannot be {what}; make it a "
             "category or ignore it",
             file=str(path),
             column=column.name,
@@ -72,16 +73,17 @@ def check_merge(path: Path, column: ColumnInfo, groups: Sequence[Sequence[str]])
         )
 
 
-def check_one_id(path: Path, roles: Mapping[str, str]) -> None:
-    """Raise InputError if several columns are to name the rows."""
-    named = [name for name, role in roles.items() if role == "id"]
-    if len(named) > 1:
-        raise InputError(
-            f"only one column can name the rows of {path}; choose between {listed(named)}",
-            file=str(path),
-            column=named[-1],
-            setting="id",
-        )
+def check_alone(path: Path, roles: Mapping[str, str]) -> None:
+    """Raise InputError if several columns are to name the rows, or to weigh them."""
+    for role, verb in (("id", "name"), ("weight", "weigh")):
+        named = [name for name, given in roles.items() if given == role]
+        if len(named) > 1:
+            raise InputError(
+                f"only one column can {verb} the rows of {path}; choose between {listed(named)}",
+                file=str(path),
+                column=named[-1],
+                setting=role,
+            )
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
-ROLES = ("number", "category", "label", "group", "id", "ignore")
+ROLES = ("number", "category", "label", "group", "id", "weight", "ignore")
 KINDS = ("number", "text")
 # Columns with more different texts are described without naming them.
 MOST_LEVELS = 300
@@ -29,7 +29,7 @@ class ColumnInfo:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "id", "ignore"}
+    role : {"number", "category", "label", "group", "id", "weight", "ignore"}
     kind : {"number", "text"}
         What the cells are, whatever they are used for.
     missing : int

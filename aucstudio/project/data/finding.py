@@ -10,6 +10,7 @@ from collections.abc import Iterable
 KINDS = (
     "leak",  # a column gives the label away, or test rows were trained on
     "label",  # the label cannot be used as it stands, or its classes are very few
+    "weight",  # weights of rows that are none, or say little
     "encoding",  # letters may have been read wrongly
     "header",  # names may belong to other columns
     "rejected",  # rows were left out

@@ -27,7 +27,7 @@ class ColumnSchema:
     Attributes
     ----------
     name : str
-    role : {"number", "category", "label", "group", "id", "ignore"}
+    role : {"number", "category", "label", "group", "id", "weight", "ignore"}
     kind : {"number", "text"} or None
         None where an earlier program did not write it down: it is guessed, as that program did.
     number : NumberFormat or None
@@ -117,6 +117,11 @@ class Schema:
     def identifier(self) -> str | None:
         """Name of the column that names the rows; None if there is none."""
         return next((column.name for column in self.columns if column.role == "id"), None)
+
+    @property
+    def weight(self) -> str | None:
+        """Name of the column that weighs the rows; None if there is none."""
+        return next((column.name for column in self.columns if column.role == "weight"), None)
 
     @property
     def rule(self) -> LabelRule:

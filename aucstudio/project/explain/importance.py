@@ -200,6 +200,7 @@ class _HeldOut:
         preparation = split.model.preparation
         self.X = preparation.apply(table, split.test_rows[kept])
         self._positive = split.test_positive[kept]
+        self._weights = None if split.test_weights is None else split.test_weights[kept]
         groups = column_groups(preparation)
         self._groups = [groups.get(name, slice(0, 0)) for name in columns]
         self._scorer: Scorer = split.model.scorer
@@ -214,8 +215,9 @@ class _HeldOut:
                 raise Stopped("permuting")
 
         scores = score_rows(self._scorer, X, pulse)
-        partial = roc.partial_auc(self._positive, scores, *self._band).normalized
-        return np.array([roc.auc(self._positive, scores), partial])
+        rows, weights = (self._positive, scores), self._weights
+        partial = roc.partial_auc(*rows, *self._band, weights=weights).normalized
+        return np.array([roc.auc(*rows, weights=weights), partial])
 
     def permuted(self, seed: tuple[int, int, int]) -> Array:
         """Give the areas with each column permuted in turn, shape (columns, 2)."""

@@ -10,7 +10,7 @@ import math
 
 from aucstudio.engine import roc
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.distribution import Confusion
+from aucstudio.project.results.distribution import Confusion, WeightedRates
 from aucstudio.project.results.operating import (
     binomial_interval,
     curve_of,
@@ -116,8 +116,17 @@ def choose(
 def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
     """Count what lies on which side of a threshold."""
     vertex = vertex_of(curve, threshold)
-    tp, fp = int(curve.tp[vertex]), int(curve.fp[vertex])
-    return Confusion(tp, curve.positives - tp, fp, curve.negatives - fp)
+    rows, weighted = curve.behind or curve, None
+    (m, n), tp, fp = curve.rows, int(rows.tp[vertex]), int(rows.fp[vertex])
+    if curve.behind is not None:
+        weighted = WeightedRates(
+            float(curve.tpr[vertex]),
+            float(curve.fpr[vertex]),
+            roc.reflect(curve).effective(),
+            curve.effective(),
+            curve.positives / (curve.positives + curve.negatives),
+        )
+    return Confusion(tp, m - tp, fp, n - fp, weighted)
 
 
 # ----------------------------------------------------------------- what it does
@@ -136,8 +145,8 @@ class Rate:
         return self.low, self.high
 
     @classmethod
-    def of(cls, count: int, rows: int) -> Rate:
-        """Bound a share of rows exactly (Clopper and Pearson)."""
+    def of(cls, count: float, rows: float) -> Rate:
+        """Bound a share of rows (Clopper and Pearson), of weighted ones by what they say."""
         if not rows:
             return cls(math.nan, math.nan, math.nan)
         return cls(count / rows, *binomial_interval(count, rows))
@@ -170,14 +179,22 @@ class Figures:
         At another prior the interval of precision and alerts is that of the rectangle of both
         rates' intervals at 97.5 %, which holds 95 % at least.
         """
-        m, n, called = counts.tp + counts.fn, counts.fp + counts.tn, counts.tp + counts.fp
-        rates = Rate.of(counts.tp, m), Rate.of(counts.fp, n)
+        m: float = counts.tp + counts.fn
+        n: float = counts.fp + counts.tn
+        tp: float = counts.tp
+        fp: float = counts.fp
+        called = tp + fp
+        if (weighted := counts.weighted) is not None:
+            m, n = weighted.positives, weighted.negatives
+            tp, fp = m * weighted.tpr, n * weighted.fpr
+            prior = weighted.prior if prior is None else prior
+        rates = Rate.of(tp, m), Rate.of(fp, n)
         if prior is None or not (m and n):
-            precision, alerts = Rate.of(counts.tp, called), Rate.of(called, m + n)
+            precision, alerts = Rate.of(tp, called), Rate.of(called, m + n)
             return cls(counts, m / (m + n) if m + n else math.nan, *rates, precision, alerts)
         level = 1 - (1 - LEVEL) / 2
-        up = binomial_interval(counts.tp, m, level)
-        along = binomial_interval(counts.fp, n, level)
+        up = binomial_interval(tp, m, level)
+        along = binomial_interval(fp, n, level)
         points = [(counts.tpr, counts.fpr), (up[0], along[1]), (up[1], along[0])]
         measured = [point_measures(*point, prior)["precision"] for point in points]
         precision = Rate(*measured) if called else Rate.of(0, 0)

@@ -317,12 +317,14 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     first, second = (f"{r.experiment.data.label} = {r.experiment.data.positive}" for r in (a, b))
     if first != second:
         return f"made for different classes ({first} and {second})"
-    first, second = (record.experiment.validation.describe() for record in (a, b))
-    if first != second:
-        return f"split differently ({first} against {second})"
-    first, second = (_grouping(record) for record in (a, b))
-    if first != second:
-        return f"split differently ({first} against {second})"
+    for differ, words in (
+        ("split differently", _validation),
+        ("split differently", _grouping),
+        ("their rows count differently", _weighing),
+    ):
+        first, second = words(a), words(b)
+        if first != second:
+            return f"{differ} ({first} against {second})"
     if len(a.splits) != len(b.splits):
         return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
     if is_given(a) or is_given(b):
@@ -335,6 +337,15 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
     except inference.NotSameRows as reason:
         return str(reason)
     return "scored on different rows"
+
+
+def _validation(record: RunRecord) -> str:
+    return record.experiment.validation.describe()
+
+
+def _weighing(record: RunRecord) -> str:
+    name = record.experiment.weight
+    return "each once" if name is None else f"weighted by {name}"
 
 
 def _grouping(record: RunRecord) -> str:

@@ -13,23 +13,56 @@ _BINS = (20, 60)
 
 
 @dataclasses.dataclass(frozen=True)
+class WeightedRates:
+    """What a threshold does where rows are weighted.
+
+    Attributes
+    ----------
+    tpr, fpr : float
+    positives, negatives : float
+        How many rows of equal weight would say as much.
+    prior : float
+        Share of the positives in the whole weight.
+    """
+
+    tpr: float
+    fpr: float
+    positives: float
+    negatives: float
+    prior: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Confusion:
-    """Counts of a threshold: a row is called positive where its score exceeds it."""
+    """Counts of a threshold: a row is called positive where its score exceeds it.
+
+    Attributes
+    ----------
+    tp, fn, fp, tn : int
+        Rows, whatever they weigh.
+    weighted : WeightedRates or None
+        Where rows are weighted: rates are these, then.
+    """
 
     tp: int
     fn: int
     fp: int
     tn: int
+    weighted: WeightedRates | None = None
 
     @property
     def tpr(self) -> float:
         """NaN where there is no positive."""
+        if self.weighted is not None:
+            return self.weighted.tpr
         positives = self.tp + self.fn
         return self.tp / positives if positives else float("nan")
 
     @property
     def fpr(self) -> float:
         """NaN where there is no negative."""
+        if self.weighted is not None:
+            return self.weighted.fpr
         negatives = self.fp + self.tn
         return self.fp / negatives if negatives else float("nan")
 
@@ -37,6 +70,10 @@ class Confusion:
     def precision(self) -> float:
         """NaN where nothing is called positive."""
         called = self.tp + self.fp
+        if self.weighted is not None and called:
+            of = self.weighted
+            found, alarms = of.prior * of.tpr, (1 - of.prior) * of.fpr
+            return found / (found + alarms) if found + alarms else float("nan")
         return self.tp / called if called else float("nan")
 
 

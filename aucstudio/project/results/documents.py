@@ -51,6 +51,7 @@ def data_sentence(table: AnyTable) -> str:
     return (
         f"label {table.label}, positive class {table.positive}{by}: {positives} of "
         f"{table.rows - table.unlabelled} rows{rows}"
+        + ("" if table.weight is None else f"; rows weighted by {table.weight}")
     )
 
 

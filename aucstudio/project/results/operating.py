@@ -32,6 +32,11 @@ LEAST_PRIOR = 1e-6
 def data_prior(record: RunRecord, table: Table | None = None) -> float:
     """Give the share of positives of the table that a run is of; else of its first split."""
     data = record.experiment.data
+    if data.schema.weight is not None:
+        split = record.splits[0]
+        positive = np.append(split.train_positive, split.test_positive)
+        weights = [part for part in (split.train_weights, split.test_weights) if part is not None]
+        return float(np.average(positive, weights=np.concatenate(weights)))
     if table is not None and table.sha256 == data.sha256 and table.label == data.label:
         return table.classes[data.positive] / sum(table.classes.values())
     split = record.splits[0]
@@ -44,7 +49,9 @@ _curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
 def curve_of(split: SplitResult) -> roc.Curve:
     """Give the held-out ROC curve of a split; computed once."""
     if split not in _curves:
-        _curves[split] = roc.roc_curve(split.test_positive, split.test_scores)
+        _curves[split] = roc.roc_curve(
+            split.test_positive, split.test_scores, weights=split.test_weights
+        )
     return _curves[split]
 
 
@@ -54,11 +61,11 @@ def vertex_of(curve: roc.Curve, threshold: float) -> int:
     return len(ascending) - int(np.searchsorted(ascending, threshold, "right")) - 1
 
 
-def binomial_interval(count: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+def binomial_interval(count: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
     """Bound the share behind ``count`` of ``trials`` exactly (Clopper and Pearson)."""
     if not trials:
         return 0.0, 1.0
-    rest, tail = trials - count, (1 - level) / 2
+    rest, tail = max(trials - count, 0), (1 - level) / 2
     low = float(scipy.special.betaincinv(count, rest + 1, tail)) if count else 0.0
     return low, float(scipy.special.betaincinv(count + 1, rest, 1 - tail)) if rest else 1.0
 

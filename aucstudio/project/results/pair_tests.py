@@ -7,19 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from aucstudio.engine import inference, roc
-from aucstudio.project.results.common_rows import common_scores
+from aucstudio.project.results.common_rows import Scores, common_scores
 from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.work.workers import Workers, answers
 
 FractionListener = Callable[[float], object]
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # Rows scored over all pairs, from which on the tests take longer than sending the scores.
 _WORTH_SENDING = 1_000_000
 
@@ -68,7 +63,7 @@ class _Scored:
 
     Attributes
     ----------
-    splits : list of SplitResult or (positive, scores)
+    splits : list of SplitResult or (positive, scores, weights)
     sizes : (int, int)
         Rows that the first split trains on, and rows held out.
     band : (float, float)
@@ -76,7 +71,7 @@ class _Scored:
         Whether no row is held out twice.
     """
 
-    splits: list[SplitResult | tuple[Mask, Array]]
+    splits: list[SplitResult | Scores]
     sizes: tuple[int, int]
     band: Band
     disjoint: bool
@@ -98,7 +93,9 @@ class _Scored:
     def __getstate__(self) -> dict[str, Any]:
         """Travel with scores alone: sorted they are again where they arrive."""
         held_out = [
-            (split.test_positive, split.test_scores) if isinstance(split, SplitResult) else split
+            (split.test_positive, split.test_scores, split.test_weights)
+            if isinstance(split, SplitResult)
+            else split
             for split in self.splits
         ]
         rest = {"sizes": self.sizes, "band": self.band, "disjoint": self.disjoint}
@@ -117,8 +114,11 @@ class _Scored:
             return [one.auc for one in rankings]
         return [roc.partial_auc_of(one.curve, *self.band).normalized for one in rankings]
 
-    def _ranking(self, split: SplitResult | tuple[Mask, Array]) -> roc.Ranking:
-        return ranking(split) if isinstance(split, SplitResult) else roc.Ranking.of(*split)
+    def _ranking(self, split: SplitResult | Scores) -> roc.Ranking:
+        if isinstance(split, SplitResult):
+            return ranking(split)
+        positive, scores, weights = split
+        return roc.Ranking.of(positive, scores, weights=weights)
 
 
 def _test(a: _Scored, b: _Scored) -> inference.TestResult:

@@ -24,13 +24,14 @@ from aucstudio.project.data.levels import MISSING
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.common_rows import Scores
 from aucstudio.project.results.summary import LEVEL, WHOLE, number
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import interval_words, p_words, range_words
 
 MOST_LEVELS = 20
-Parts = list[tuple[NDArray[np.bool_], NDArray[np.float64]]]
+Parts = list[Scores]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +117,14 @@ def subgroups(record: RunRecord, table: Table, column: str, band: Band) -> Subgr
     groups = []
     for level in _in_order(levels, table.column(column).kind):
         picked = [(split, levels[split.test_rows] == level) for split in splits]
-        parts = [(split.test_positive[rows], split.test_scores[rows]) for split, rows in picked]
+        parts = [
+            (
+                split.test_positive[rows],
+                split.test_scores[rows],
+                None if split.test_weights is None else split.test_weights[rows],
+            )
+            for split, rows in picked
+        ]
         groups.append(_group(level, parts, band))
     areas = [group.auc for group in groups], [group.pauc for group in groups]
     return Subgroups(column, tuple(groups), *map(equality, areas))
@@ -162,19 +170,30 @@ def _in_order(levels: NDArray[np.object_], kind: str) -> list[str]:
 
 
 def _group(level: str, parts: Parts, band: Band) -> Subgroup:
-    positives = sum(int(np.count_nonzero(positive)) for positive, _ in parts)
-    rows = sum(len(positive) for positive, _ in parts)
+    positives = sum(int(np.count_nonzero(positive)) for positive, *_ in parts)
+    rows = sum(len(positive) for positive, *_ in parts)
     ranked = [
-        roc.Ranking.of(positive, scores)
-        for positive, scores in parts
-        if 0 < np.count_nonzero(positive) < len(positive)
+        roc.Ranking.of(positive, scores, weights=weights)
+        for positive, scores, weights in parts
+        if _both_count(positive, weights)
     ]
     threshold = math.nan
     if len(parts) == 1 and ranked:
-        negatives = np.sort(ranked[0].t)[::-1]
-        threshold = float(negatives[min(int(band[1] * len(negatives)), len(negatives) - 1)])
+        one = ranked[0]
+        negatives = np.sort(one.t)[::-1]
+        place = int(band[1] * len(negatives))
+        if one.weight_t is not None:
+            shares = np.cumsum(one.weight_t[::-1]) / one.weight_t.sum()
+            place = int(np.searchsorted(shares, band[1] * (1 + 1e-12), "right"))
+        threshold = float(negatives[min(place, len(negatives) - 1)])
     auc, pauc = _area(ranked, WHOLE), _area(ranked, band)
     return Subgroup(level, positives, rows - positives, auc, pauc, threshold)
+
+
+def _both_count(positive: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> bool:
+    """Tell whether there are rows of both classes, with a weight if they have any."""
+    counted = positive if weights is None else positive[weights > 0]
+    return 0 < int(np.count_nonzero(counted)) < len(counted)
 
 
 def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:
@@ -185,7 +204,7 @@ def _area(ranked: Sequence[roc.Ranking], band: Band) -> inference.Interval:
         return inference.Interval(nan, nan, nan, LEVEL, "", nan, "one class only")
     if len(found) == 1:
         return found[0]
-    shares = np.array([float(len(one.s) * len(one.t)) for one in ranked])
+    shares = np.array([one.curve.positives * one.curve.negatives for one in ranked], float)
     shares /= shares.sum()
     value = float(shares @ [one.value for one in found])
     se = float(np.sqrt(shares**2 @ np.square([one.se for one in found])))

@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
+NO_WEIGHTED_POINT = "there is no interval of one point of the curve where rows are weighted"
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
@@ -64,7 +65,7 @@ def ranking(split: SplitResult) -> roc.Ranking:
     known: roc.Ranking | None = _rankings.get(split)
     if known is not None:
         return known
-    made = roc.Ranking.of(split.test_positive, split.test_scores)
+    made = roc.Ranking.of(split.test_positive, split.test_scores, weights=split.test_weights)
     _rankings.put(split, made, made.nbytes)
     return made
 
@@ -118,6 +119,10 @@ def tpr_summary(record: RunRecord, fpr: float, level: float = LEVEL) -> Summary:
     """Summarise the held-out TPR at an FPR."""
 
     def bounds(split: SplitResult) -> inference.Interval:
+        if split.test_weights is not None:
+            return inference.Interval(
+                at(split), np.nan, np.nan, level, "none", np.nan, NO_WEIGHTED_POINT
+            )
         found = inference.pointwise_band(
             split.test_positive, split.test_scores, level, grid=[fpr], positive=True
         )
@@ -169,12 +174,17 @@ def work_out(record: RunRecord) -> None:
 @_remembered
 def train_auc(record: RunRecord) -> float:
     """Give the mean AUC on the training parts."""
-    values = [roc.auc(s.train_positive, s.train_scores) for s in record.splits]
+    values = [
+        roc.auc(s.train_positive, s.train_scores, weights=s.train_weights) for s in record.splits
+    ]
     return float(np.mean(values)) if values else float("nan")
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:
     """Tell how many held-out negatives decide the band, in the smallest split."""
+    if record.experiment.weight is not None:
+        areas = (roc.partial_auc_of(ranking(s).curve, *band) for s in record.splits)
+        return min((area.negatives for area in areas), default=0)
     ranks = [roc.band_ranks(int(np.count_nonzero(~s.test_positive)), *band) for s in record.splits]
     return min((last - first + 1 for first, last in ranks), default=0)
 
@@ -183,7 +193,7 @@ def same_rows(a: RunRecord, b: RunRecord) -> bool:
     """Tell whether two runs were scored on the same rows, split by split."""
     if a.experiment.rows_of() != b.experiment.rows_of() or len(a.splits) != len(b.splits):
         return False
-    return all(
+    return a.experiment.weight == b.experiment.weight and all(
         _equal(x.test_rows, y.test_rows) and _equal(x.test_positive, y.test_positive)
         for x, y in zip(a.splits, b.splits, strict=True)
     )
@@ -198,13 +208,14 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
     """Give a run as ``train --json`` prints it."""
     first = record.splits[0] if record.splits else None
     area = auc_summary(record)
-    document = {
+    document: dict[str, Any] = {
         "id": record.id,
         "method": record.experiment.method,
         "params": {n: list(v) if isinstance(v, tuple) else v for n, v in record.params.items()},
         "status": record.status,
         "seed": record.experiment.validation.seed,
         "validation": record.experiment.validation.as_json(),
+        **({} if record.experiment.weight is None else {"weight": record.experiment.weight}),
         "auc": {
             "value": number(area.value),
             "low": number(area.low),

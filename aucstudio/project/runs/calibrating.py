@@ -27,16 +27,21 @@ class HeldOut:
     scores : ndarray of float
     split : ndarray of int
         Which split held the row out first.
+    weight : str or None
+        The column that weighs the rows in the run, which a calibration does not: a map counts
+        every row once.
     """
 
     positive: NDArray[np.bool_]
     scores: NDArray[np.float64]
     split: NDArray[np.intp]
+    weight: str | None = None
 
     def words(self) -> str:
         """Say which rows they are."""
         share = percent_words(float(self.positive.mean()))
-        return f"{len(self.positive):,} held-out rows, {share} of them positive"
+        once = "" if self.weight is None else f", each counted once, not weighted by {self.weight}"
+        return f"{len(self.positive):,} held-out rows, {share} of them positive{once}"
 
 
 def check_kind(kind: str) -> str:
@@ -89,6 +94,7 @@ def held_out(record: RunRecord, split: int | None = None) -> HeldOut:
         np.concatenate([part.test_positive for part in parts])[first],
         np.concatenate([part.test_scores for part in parts])[first],
         np.repeat(np.asarray(chosen, np.intp), sizes)[first],
+        record.experiment.weight,
     )
 
 

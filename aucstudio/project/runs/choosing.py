@@ -80,7 +80,16 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
     """
     assert table.positive is not None
     size, memory = training_size(validation, table, table.positive), machine_memory()
-    return {key: _outlook(key, settings(key), validation, size, memory) for key in METHODS}
+    found = {key: _outlook(key, settings(key), validation, size, memory) for key in METHODS}
+    if table.weight is None:
+        return found
+    unable = f"Takes no row weights, and column {table.weight} weighs the rows."
+    return {
+        key: one
+        if METHODS[key].takes_weights
+        else dataclasses.replace(one, problem=one.problem or unable)
+        for key, one in found.items()
+    }
 
 
 def _outlook(

@@ -19,6 +19,7 @@ from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
+from aucstudio.project.data.weights import check_weights_left, weight_notes
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes
 from aucstudio.project.runs.given_scores import with_scores
@@ -158,7 +159,8 @@ class _Run:
         check_groups(validation, table, test_table)
         splits = draw_splits(table.is_positive(), validation, table.groups)
         shared = shared_notes(table, test_table)
-        self.notes = (*group_notes(validation, table, test_table, splits), *shared)
+        weighted = weight_notes(table.weight, table.weights)
+        self.notes = (*weighted, *group_notes(validation, table, test_table, splits), *shared)
         known = METHODS[self.experiment.method]
         for k, split in enumerate(splits):
             if self.only not in (None, k):
@@ -175,11 +177,11 @@ class _Run:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
-        train = part.train, part.train_positive
-        held = None if in_sample else (part.test, part.test_positive)
+        train = part.train, part.train_positive, part.train_weights
+        held = None if in_sample else (part.test, part.test_positive, part.test_weights)
         watch = Watch(self.tell, k, count, part.preparation, train, held)
         method = self.method or METHODS[self.experiment.method](**params)
-        fit(method, part.train, part.train_positive, watch, part.groups)
+        fit(method, part.train, part.train_positive, watch, part.groups, part.train_weights)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train_rows)} rows"
@@ -269,6 +271,8 @@ class _Part:
     test: Prepared
     groups: Groups | None
     notes: tuple[str, ...]
+    train_weights: Array | None = None
+    test_weights: Array | None = None
 
 
 def _make_part(
@@ -300,7 +304,18 @@ def _make_part(
         prepared(preparation, held, test_rows),
         table.groups and table.groups.part(split.train),
         (*notes, *(far.describe() for far in far_cells(preparation, table))),
+        _weights(table, split.train, "training part"),
+        _weights(held, split.test, "held-out part"),
     )
+
+
+def _weights(table: AnyTable, places: Rows, part: str) -> Array | None:
+    """Give the weights of some of the labelled rows, both of whose classes must count."""
+    if table.weights is None:
+        return None
+    weights: Array = table.weights[places]
+    check_weights_left(table.weight or "", table.is_positive()[places], weights, part)
+    return weights
 
 
 def _model(
@@ -365,10 +380,13 @@ def _result(
                 part.test_positive,
                 test_scores,
                 memorises=method.memorises,
+                weights=(part.train_weights, part.test_weights),
             ),
         ),
         trajectory=watch.trajectory(method.train_scores_, test_scores),
         trained_range=getattr(method, "fpr_range_used_", None),
+        train_weights=part.train_weights,
+        test_weights=part.test_weights,
     )
 
 
@@ -408,5 +426,6 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
             experiment.preparation,
         ).chosen
     method: AUCClassifier = METHODS[experiment.method](**params)
-    fit(method, prepared(preparation, table, rows), table.is_positive(), callback, table.groups)
+    trained = prepared(preparation, table, rows), table.is_positive()
+    fit(method, *trained, callback, table.groups, table.weights)
     return _model(experiment, table, preparation, method, f"all {len(rows)} labelled rows")

@@ -18,6 +18,7 @@ from aucstudio.project.data.schema import Schema, bare
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.unknown import check_known, unmet_levels
+from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.tuning import (
     Tuning,
@@ -217,7 +218,7 @@ class Experiment:
             )
         present = {column.name for column in table.columns}
         for name, role in self.data.roles:
-            if name not in present and role in ("number", "category", "label"):
+            if name not in present and role in ("number", "category", "label", "weight"):
                 table.column(name)
         seen = table.with_roles(
             label=self.data.label,
@@ -237,6 +238,11 @@ class Experiment:
             # Its content is known: where it lay does not matter.
             validation = dataclasses.replace(validation, test_file="-")
         return files, self.data.label, self.data.positive, self.data.rule, validation
+
+    @property
+    def weight(self) -> str | None:
+        """Name of the column that weighs the rows; None where every row counts once."""
+        return weight_name(self.data.roles)
 
     def tested_on(self, table: AnyTable) -> Experiment:
         """Refer to the table of the scheme ``"file"``, which then belongs to the identity.

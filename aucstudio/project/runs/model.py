@@ -111,7 +111,12 @@ class Model:
                 )
 
     def with_threshold(
-        self, rule: ThresholdRule, positive: NDArray[np.bool_], scores: Array, rows: str
+        self,
+        rule: ThresholdRule,
+        positive: NDArray[np.bool_],
+        scores: Array,
+        rows: str,
+        weights: Array | None = None,
     ) -> Model:
         """Move the threshold to where a rule puts it.
 
@@ -122,9 +127,12 @@ class Model:
             Rows to choose it on, with scores of this very model.
         rows : str
             What these rows are, in words.
+        weights : ndarray, optional
+            What they weigh.
         """
         words = f"where {rule.describe()} on {rows}"
-        return self.moved_to(rule.place(positive, scores), scores, words)
+        place = rule.place(positive, scores, weights=weights)
+        return self.moved_to(place, scores, words)
 
     def moved_to(self, threshold: float, scores: Array, words: str) -> Model:
         """Call positive what scores above a threshold now; that place is 0 of the new scores.

@@ -14,6 +14,7 @@ from aucstudio.project.data.labels import MergeChoice, PositiveChoice
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.split import FILE, LEAVE_PAIR_OUT, Validation, pairs_break_groups
 from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
@@ -59,6 +60,7 @@ def plan_experiment(
         check_tuning(known, params, tuning)
     _check_validation(known, validation, tuning)
     _check_pairs(data, validation, tuning)
+    _check_weights(known, data, validation, tuning)
     return Experiment(data, validation, method, params, band, tuning, preparation=preparation)
 
 
@@ -168,6 +170,34 @@ def _check_pairs(data: DataReference, validation: Validation, tuning: Tuning | N
         raise pairs_break_groups(" and ".join(columns), "tune" if leaves else "validation")
 
 
+def _check_weights(
+    method: type[AUCClassifier], data: DataReference, validation: Validation, tuning: Tuning | None
+) -> None:
+    """Refuse what would have to ignore the weights of rows."""
+    name = weight_name(data.roles)
+    if name is None:
+        return
+    if not method.takes_weights:
+        raise InputError(weights_refused(method, name), column=name, setting="method")
+    leaves = tuning is not None and tuning.metric == LEAVE_PAIR_OUT
+    if leaves or validation.scheme == LEAVE_PAIR_OUT:
+        raise InputError(
+            f"column {name!r} weighs the rows, and leave-pair-out counts every row once: choose "
+            "another way to validate and to tune, or give the column another role",
+            column=name,
+            setting="tune" if leaves else "validation",
+        )
+
+
+def weights_refused(method: type[AUCClassifier], name: str) -> str:
+    """Say that a method cannot be trained on rows that a column weighs."""
+    able = ", ".join(other.title for other in METHODS.values() if other.takes_weights)
+    return (
+        f"column {name!r} weighs the rows, and {method.title} takes no row weights: give the "
+        f"column another role, or take one of {able}"
+    )
+
+
 def check_band(band: Band) -> None:
     """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
     alpha, beta = band
@@ -233,6 +263,9 @@ def plan_run(
     if test_table is not None:
         experiment = experiment.tested_on(test_table)
     check_groups(validation, table, test_table)
+    for weighed in (table, test_table):
+        if weighed is not None:
+            weighed.weights  # noqa: B018  (refuses what cannot be weights)
     return PlannedRun(experiment, table, test_table)
 
 

@@ -77,6 +77,8 @@ class SplitResult:
     trained_range : (float, float) or None
         The FPR range that the method trained for in the end, which may be wider than the one it
         was set to; None where it takes none, and in records of earlier programs.
+    train_weights, test_weights : ndarray of float, or None
+        What the rows weigh, as the table has it; None where every row counts once.
     """
 
     repeat: int
@@ -98,6 +100,9 @@ class SplitResult:
     notes: tuple[str, ...]
     trajectory: Trajectory | None
     trained_range: tuple[float, float] | None = None
+    # No attribute of the class, which would stand before what is read when it is asked for.
+    train_weights: Array | None = dataclasses.field(default_factory=lambda: None)
+    test_weights: Array | None = dataclasses.field(default_factory=lambda: None)
 
     @classmethod
     def stored(cls, values: Mapping[str, Any], read: Callable[[str], Any]) -> SplitResult:

@@ -105,14 +105,26 @@ def fit(
     positive: Mask,
     callback: Callback,
     groups: Groups | None = None,
+    weights: Array | None = None,
 ) -> None:
-    """Train on prepared rows; those of a group stay together where a method holds rows out."""
+    """Train on prepared rows; those of a group stay together where a method holds rows out.
+
+    Weights are taken relative to their mean over the rows that count, so that their scale does
+    not matter, and a cost that is summed over the rows means what it means without them.
+    """
     with without_convergence_warnings():  # the notes of the fit say the same
         if isinstance(rows, TableBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
             codes = None if groups is None else groups.codes
-            method.fit(rows, positive, callback=callback, groups=codes, spread=side_by_side)
+            more = {} if weights is None else {"sample_weight": relative(weights)}
+            method.fit(rows, positive, callback=callback, groups=codes, spread=side_by_side, **more)
+
+
+def relative(weights: Array) -> Array:
+    """Give weights whose mean is 1 over the rows that count."""
+    counted = weights > 0
+    return weights / weights[counted].mean() if counted.any() else weights
 
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:

@@ -208,7 +208,7 @@ def score_table(
     area, why = _area(model, whole, scores=kept[labels], report=report)
     if area is not None and ranked is not None:
         ranked(whole.is_positive(), kept[labels])
-    return dataclasses.replace(report, auc=area, without_auc=why)
+    return dataclasses.replace(report, auc=area, without_auc=why, weight=model.schema.weight)
 
 
 def _with_identifier(table: AnyTable, name: str) -> AnyTable:

@@ -60,6 +60,8 @@ class ScoringReport:
         None where the table does not hold both classes of the label.
     without_auc : str
         Why there is none although the label is there; else empty.
+    weight : str or None
+        The column that weighed the rows in training; here every row counts once.
     """
 
     table: str
@@ -75,6 +77,7 @@ class ScoringReport:
     left_out: tuple[Rejected, ...]
     auc: Area | None = None
     without_auc: str = ""
+    weight: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Give the report as plain data, for ``aucstudio score --json``."""
@@ -113,7 +116,8 @@ class ScoringReport:
             said.append(f"{rows_words(more)} more left out")
         if self.auc is not None:
             interval = interval_words(self.auc.low, self.auc.high)
-            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}")
+            once = "" if self.weight is None else f", each row counted once, not by {self.weight}"
+            said.append(f"AUC {figure_words(self.auc.value)}, 95 % interval {interval}{once}")
         if self.without_auc:
             said.append(f"no AUC, as {self.without_auc}")
         return [" ".join(sentence.split()) for sentence in said]

@@ -24,7 +24,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.split import fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.rows import learn
+from aucstudio.project.runs.rows import learn, relative
 from aucstudio.project.runs.tuning import (
     LEAVE_PAIR_OUT,
     PAUC,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Part = tuple[Array, NDArray[np.bool_]]
+Part = tuple[Array, NDArray[np.bool_], Array | None]
 
 Report = Callable[[Search], bool]
 StepCallback = Callable[[], None]
@@ -144,6 +144,7 @@ class Judge:
         places = np.searchsorted(labelled, rows)
         self._positive = table.is_positive()[places]
         self._groups = None if table.groups is None else table.groups.part(places)
+        self._weights = None if table.weights is None else table.weights[places]
         self._at_hand: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, params, tuning.seed))
@@ -203,8 +204,8 @@ class Judge:
     def _on_fold(
         self, fold: int, group: Sequence[int], tell: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        (X, y), (Z, held) = self._parts(fold)
-        path = self._path(group, X, y, tell)
+        (X, y, weights), (Z, held, held_weights) = self._parts(fold)
+        path = self._path(group, X, y, weights, tell)
         for k in group:
             try:
                 with without_convergence_warnings():
@@ -215,7 +216,7 @@ class Judge:
                     yield rest, words
                 return
             scores = score_rows(fitted.scorer_, Z, lambda *_: tell())
-            yield k, self._area(held, scores)
+            yield k, self._area(held, scores, held_weights)
 
     def _parts(self, fold: int) -> tuple[Part, Part]:
         """Prepare the rows to train on and those held out; of the last fold they are at hand."""
@@ -224,7 +225,11 @@ class Judge:
             train, test = self._fold_of != fold, self._fold_of == fold
             learnt = self._learn(self._rows[train])
             trained, held = (
-                (learnt.apply(self._table, self._rows[part]), self._positive[part])
+                (
+                    learnt.apply(self._table, self._rows[part]),
+                    self._positive[part],
+                    None if self._weights is None else self._weights[part],
+                )
                 for part in (train, test)
             )
             self._at_hand = fold, trained, held
@@ -234,18 +239,24 @@ class Judge:
         return learn(self._method, self._table, rows, self._preparation)
 
     def _path(
-        self, group: Sequence[int], X: Array, y: NDArray[np.bool_], tell: StepCallback
+        self,
+        group: Sequence[int],
+        X: Array,
+        y: NDArray[np.bool_],
+        weights: Array | None,
+        tell: StepCallback,
     ) -> Iterator[AUCClassifier]:
         """Fit some candidates that differ in one setting only."""
         first = self._method(**{**self._params, **self.candidates[group[0]]})
         name = self._method.path_setting
         values = [self.candidates[k][name] for k in group] if name else [None]
-        return first.fit_path(X, y, name, values, callback=_callback(tell))
+        given = None if weights is None else relative(weights)
+        return first.fit_path(X, y, name, values, callback=_callback(tell), sample_weight=given)
 
-    def _area(self, positive: NDArray[np.bool_], scores: Array) -> float:
+    def _area(self, positive: NDArray[np.bool_], scores: Array, weights: Array | None) -> float:
         if self.metric == PAUC:
-            return roc.partial_auc(positive, scores, *self._band).normalized
-        return roc.auc(positive, scores)
+            return roc.partial_auc(positive, scores, *self._band, weights=weights).normalized
+        return roc.auc(positive, scores, weights=weights)
 
     def _pairs_out(
         self, _fold: int, group: Sequence[int], tell: StepCallback

@@ -24,6 +24,7 @@ from aucstudio.project.data.preparation_choice import (
 from aucstudio.project.data.readers.registry import PARQUET, recognise
 from aucstudio.project.data.split import LEAVE_PAIR_OUT
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.experiment import Experiment
@@ -127,6 +128,8 @@ def check_stream(experiment: Experiment) -> None:
         what, setting = "settings cannot be searched", "tune"
     if experiment.validation.scheme == LEAVE_PAIR_OUT:
         what, setting = "pairs cannot be left out", "validation"
+    if weight_name(experiment.data.roles) is not None:
+        what, setting = "rows cannot be weighted", "weight"
     choice = experiment.preparation
     if choice.impute == MOST_FREQUENT:
         what, setting = "the most frequent number of a column cannot be found", "impute"
@@ -136,6 +139,12 @@ def check_stream(experiment: Experiment) -> None:
         raise InputError(
             f"{what} on a table that stays on disk: choose the median or the mean for missing "
             "values, and standardise numbers or leave their scale",
+            setting=setting,
+        )
+    if setting == "weight":
+        raise InputError(
+            f"{what} on a table that stays on disk: give the column of weights another role, or "
+            "train on a sample of the rows",
             setting=setting,
         )
     if what:

@@ -49,9 +49,9 @@ def validated_model(
         return model
     if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
         rows = result.train_positive, result.train_scores, "the training rows"
-    else:
-        rows = result.test_positive, result.test_scores, "the held-out rows"
-    return model.with_threshold(rule, *rows)
+        return model.with_threshold(rule, *rows, result.train_weights)
+    rows = result.test_positive, result.test_scores, "the held-out rows"
+    return model.with_threshold(rule, *rows, result.test_weights)
 
 
 def rethresholded(
@@ -62,4 +62,5 @@ def rethresholded(
         return model
     table = experiment.data.seen(table)
     scores = scores_of(model, table)[table.labelled()]
-    return model.with_threshold(rule, table.is_positive(), scores, "the training rows")
+    rows = table.is_positive(), scores, "the training rows"
+    return model.with_threshold(rule, *rows, table.weights)

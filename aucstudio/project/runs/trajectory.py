@@ -66,15 +66,18 @@ class ScoresOnTheWay:
     ----------
     positive : ndarray of bool, shape (n_rows,)
     scores : ndarray of float32, shape (n_looks, n_rows)
+    weights : ndarray of shape (n_rows,) or None
+        What the rows weigh, if they do not all count once.
     """
 
     positive: Mask
     scores: Floats
+    weights: Array | None = None
 
     @property
     def is_ready(self) -> bool:
         """Whether areas cost next to nothing, because what they need was computed before."""
-        return "above" in self.__dict__
+        return "above" in self.__dict__ and self.weights is None
 
     @cached_property
     def above(self) -> Floats:
@@ -93,15 +96,33 @@ class ScoresOnTheWay:
 
     def auc(self) -> Array:
         """Give the AUC at each look; NaN where a class has no rows."""
+        if self.weights is not None:
+            return self.pauc((0.0, 1.0))
         areas: Array = self.above.mean(axis=1, dtype=np.float64)
         return areas
 
     def pauc(self, band: tuple[float, float]) -> Array:
         """Give the partial AUC at each look, normalised by the width of the band."""
+        if self.weights is not None:
+            return self._weighted_areas(band)
         weights = roc.rank_weights(self.above.shape[1], *band)
         used = np.flatnonzero(weights)
         areas: Array = self.above[:, used] @ weights[used] / weights.sum()
         return areas
+
+    def _weighted_areas(self, band: tuple[float, float]) -> Array:
+        """Give weighted areas at each look, which are not kept; NaN where no row of a class counts.
+
+        Scores are few: those of a sample of the rows.
+        """
+        assert self.weights is not None
+        counts = (self.weights[self.positive].any(), self.weights[~self.positive].any())
+        if not all(counts):
+            return np.full(len(self.scores), np.nan)
+        areas = (
+            roc.partial_auc(self.positive, one, *band, weights=self.weights) for one in self.scores
+        )
+        return np.array([area.normalized for area in areas])
 
 
 def _heights(positive: Mask, scores: Floats) -> Array:

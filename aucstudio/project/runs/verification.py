@@ -20,7 +20,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
 from aucstudio.project.runs.record import RunRecord, versions
-from aucstudio.project.runs.rows import learn
+from aucstudio.project.runs.rows import learn, relative
 from aucstudio.project.words import bytes_words
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ def _material(
         result.objective,
         result.gap,
         result.trained_range,
+        None if result.train_weights is None else relative(result.train_weights),
     )
     held_X = None
     if experiment.validation.scheme != LEAVE_PAIR_OUT:
@@ -188,7 +189,8 @@ def _material(
             held = experiment.test.open() if test_table is None else test_table
             held = experiment.as_test(held)
         held_X = preparation.apply(held, result.test_rows)
-    return trained, HeldOut(result.test_positive, result.test_scores, experiment.band, held_X)
+    rows = result.test_positive, result.test_scores
+    return trained, HeldOut(*rows, experiment.band, held_X, result.test_weights)
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Look:
         Time in this fit so far, without watching it.
     train_positive, train_scores : ndarray
         The same of a sample of the training rows.
+    weights, train_weights : ndarray or None
+        What these rows weigh, if they do not all count once.
     """
 
     positive: Mask
@@ -62,6 +64,8 @@ class Look:
     seconds: float = 0.0
     train_positive: Mask = dataclasses.field(default_factory=lambda: np.empty(0, dtype=bool))
     train_scores: Array = dataclasses.field(default_factory=lambda: np.empty(0))
+    weights: Array | None = None
+    train_weights: Array | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,6 +133,9 @@ class Rows(Protocol):
         """Give some rows."""
 
 
+Weighted = tuple[Rows, Mask, Array | None]
+
+
 class Watch:
     """The engine's callback: keeps the course, looks at the scorer at times, passes a stop on.
 
@@ -144,9 +151,9 @@ class Watch:
     k, count : int
         Which fit of how many.
     preparation : Preparation
-    train : (X, positive)
-        Rows of the fit.
-    held : (X, positive) or None
+    train : (X, positive, weights)
+        Rows of the fit; no weights where every row counts once.
+    held : (X, positive, weights) or None
         Held-out rows; None where every row trains: no look is then passed on, for it would
         flatter.
     """
@@ -157,8 +164,8 @@ class Watch:
         k: int,
         count: int,
         preparation: Preparation,
-        train: tuple[Rows, Mask],
-        held: tuple[Rows, Mask] | None,
+        train: Weighted,
+        held: Weighted | None,
     ) -> None:
         self._say, self._k, self._count, self._preparation = tell, k, count, preparation
         self._samples = _Samples(train, held)
@@ -200,7 +207,8 @@ class Watch:
         if not is_due or not len(held):
             return None
         shown = samples.held_positive, held, scorer, step.iteration, seconds
-        return Look(*shown, samples.train_positive, train)
+        weights = samples.held_weights, samples.train_weights
+        return Look(*shown, samples.train_positive, train, *weights)
 
     def _tell(
         self, step: Step | None, seconds: float, look: Look | None, done: SplitResult | None = None
@@ -243,8 +251,16 @@ class Watch:
         return Trajectory(
             np.array([look.iteration for look in scored], dtype=np.int64),
             np.array([look.seconds for look in scored]),
-            ScoresOnTheWay(samples.train_positive, np.stack([look.train for look in scored])),
-            ScoresOnTheWay(samples.held_positive, np.stack([look.held for look in scored])),
+            ScoresOnTheWay(
+                samples.train_positive,
+                np.stack([look.train for look in scored]),
+                samples.train_weights,
+            ),
+            ScoresOnTheWay(
+                samples.held_positive,
+                np.stack([look.held for look in scored]),
+                samples.held_weights,
+            ),
         )
 
 
@@ -264,16 +280,19 @@ class _Samples:
     ``train`` and ``held`` are their places among all rows of either part.
     """
 
-    def __init__(self, train: tuple[Rows, Mask], held: tuple[Rows, Mask] | None) -> None:
-        X, positive = train
+    def __init__(self, train: Weighted, held: Weighted | None) -> None:
+        X, positive, weights = train
         self.train = sample_rows(positive, _TRAIN_ROWS)
         self.train_positive = positive[self.train]
+        self.train_weights = None if weights is None else weights[self.train]
+        self.held_weights: Array | None = None
         self.held = np.empty(0, dtype=np.intp)
         self.held_positive = np.empty(0, dtype=bool)
         self.rows = X[self.train]
         if held is not None:
-            Z, outcome = held
+            Z, outcome, weights = held
             self.held = sample_rows(outcome, _HELD_ROWS)
+            self.held_weights = None if weights is None else weights[self.held]
             self.held_positive = outcome[self.held]
             self.rows = np.concatenate([Z[self.held], self.rows])
 

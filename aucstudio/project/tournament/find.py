@@ -130,6 +130,13 @@ class _Tournament:
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
         table, validation = self._table, self._validation
+        if table.weight is not None:
+            raise InputError(
+                f"column {table.weight!r} weighs the rows, and a tournament counts each once so "
+                "far: give the column another role, or train methods one by one",
+                column=table.weight,
+                setting="weight",
+            )
         check_groups(validation, table, None)
         (split,) = draw_splits(table.is_positive(), validation, table.groups)
         rows = np.flatnonzero(table.labelled())[split.train]

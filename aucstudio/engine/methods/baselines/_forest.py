@@ -1,6 +1,6 @@
 """What random forests and extra trees share: trees of scikit-learn, grown a few at a time.
 
-Symbols: c_i class weight of row i; p(t) the share of positives among the rows of leaf t.
+Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf t.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import ClassWeightSettings
 from aucstudio.engine.methods.trees._growth import ABOVE_ALL
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ForestClassifier(ClassWeightSettings, AUCClassifier):
+class ForestClassifier(ClassWeightSettings, WeighsRows):
     """A mean of many deep trees; subclasses say how the library grows them."""
 
     family: ClassVar[str] = "baselines"
@@ -86,7 +87,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         low, span = _extent(X)
         cells = _single(X, low, span)
-        library = self._grower(self.weigh(self.classes_, positive))
+        library = self._grower(self.weigh(self.classes_, positive, context.weights))
         at_once = max(1, min(_TREES_AT_ONCE, int(_CELLS_AT_ONCE / cells.size)))
         trees: list[EnsembleScorer] = []
         impurity = 0.0
@@ -96,7 +97,7 @@ class ForestClassifier(ClassWeightSettings, AUCClassifier):
 
         while len(trees) < self.n_trees:
             library.n_estimators = min(self.n_trees, len(trees) + at_once)
-            library.fit(cells, positive)
+            library.fit(cells, positive, context.weights)
             for grown in library.estimators_[len(trees) :]:
                 trees.append(_tree(grown.tree_, low, span))
                 impurity += _leaf_impurity(grown.tree_)

@@ -52,13 +52,22 @@ class ClassWeightSettings:
         },
     )
 
-    def weigh(self, classes: NDArray[Any], positive: Mask) -> Array:
-        """Give the weights of the negative and of the positive class, shape (2,)."""
+    def weigh(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
+        """Give the weights of the negative and of the positive class, shape (2,).
+
+        Where rows weigh ``each`` something themselves, balance is between their sums.
+        """
         if self.class_weight is None:
             return np.ones(2)
         labels = classes[positive.astype(int)]
-        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels)
+        more = {} if each is None else {"sample_weight": each}
+        weights: Array = compute_class_weight(self.class_weight, classes=classes, y=labels, **more)
         return weights
+
+    def weigh_rows(self, classes: NDArray[Any], positive: Mask, each: Array | None = None) -> Array:
+        """Give the weights of all rows: those of their classes times their own."""
+        weights: Array = self.weigh(classes, positive, each)[positive.astype(int)]
+        return weights if each is None else weights * each
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

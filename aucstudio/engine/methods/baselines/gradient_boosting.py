@@ -1,6 +1,6 @@
 """Gradient boosted trees by scikit-learn, as a baseline.
 
-Symbols: y_i = 0 or 1; c_i class weight of row i; f scores, log-odds; cuts the thresholds between
+Symbols: y_i = 0 or 1; c_i weight of row i; f scores, log-odds; cuts the thresholds between
 which a feature is a level, 0, 1, 2, ..., to the library.
 """
 
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
@@ -28,16 +28,18 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer, joined
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class GradientBoosting(ClassWeightSettings, AUCClassifier):
+class GradientBoosting(ClassWeightSettings, WeighsRows):
     """Gradient boosted trees by scikit-learn's ``HistGradientBoostingClassifier``.
 
     Minimises ``sum_i c_i (log(1 + exp(f_i)) - y_i f_i) / sum_i c_i`` step by step, each step adding
-    a tree that follows the gradient; c_i is 1, or N / (2 N_class) with balanced class weights.
+    a tree that follows the gradient; c_i is the weight of the row, times
+    N / (2 N_class) with balanced class weights.
     A feature is split between at most 255 quantiles of all rows, each counted once. On its own the
     library takes the same ones, unless rows weigh differently or are more than 200,000: then it
     takes weighted quantiles, or those of a sample.
@@ -132,16 +134,16 @@ class GradientBoosting(ClassWeightSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        weights = self.weigh(self.classes_, positive)
+        weights = self.weigh(self.classes_, positive, context.weights)
         cuts, levels = _bin(X, monitor)
-        costs, notes = weights[positive.astype(int)], []
+        costs, notes = self.weigh_rows(self.classes_, positive, context.weights), []
         watcher = _Watcher(positive, costs, cuts, monitor, self.max_iter)
         library = self._library(weights)
         library.take_levels(levels, [len(found) + 1 for found in cuts], watcher.hear)
         with contextlib.suppress(_Halted):
             try:
                 # The levels are what it trains on; of the rows it wants to see the shape.
-                library.fit(np.broadcast_to(0.0, X.shape), positive)
+                library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
             except DiffersError as lack:
                 notes.append(str(lack))
                 self._tree_by_tree().fit(levels, positive, costs, watcher.hear)

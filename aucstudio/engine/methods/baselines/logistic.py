@@ -1,6 +1,6 @@
 """Logistic regression by scikit-learn, watched and certified.
 
-Symbols: y_i = +-1 class; c_i class weight of row i; f = <w, x> + b scores; alpha dual variables,
+Symbols: y_i = +-1 class; c_i weight of row i; f = <w, x> + b scores; alpha dual variables,
 one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penalised.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import entr, expit
 from sklearn.linear_model import LogisticRegression
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
 from aucstudio.engine.monitor import Monitor
@@ -22,18 +22,19 @@ from aucstudio.engine.params import param
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _GRADIENT_TOLERANCE = 1e-8
 _RELATIVE_GAP = 1e-3
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class Logistic(BaselineSettings, AUCClassifier):
+class Logistic(BaselineSettings, WeighsRows):
     """Logistic regression by scikit-learn's ``LogisticRegression``.
 
-    Minimises ``½ |w|² + C sum_i c_i log(1 + exp(-y_i f_i))``, where c_i is 1, or N / (2 N_class)
-    with balanced class weights. The certificate is the duality gap at the multipliers that the
-    scores imply. ``decision_function`` gives log-odds.
+    Minimises ``½ |w|² + C sum_i c_i log(1 + exp(-y_i f_i))``, where c_i is the weight of
+    the row, times N / (2 N_class) with balanced class weights. The certificate is the duality gap
+    at the multipliers that the scores imply. ``decision_function`` gives log-odds.
 
     References
     ----------
@@ -75,8 +76,8 @@ class Logistic(BaselineSettings, AUCClassifier):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
         centre = centre_of(X)
-        weights = self.weigh(self.classes_, positive)
-        costs = self.C * weights[positive.astype(int)]
+        weights = self.weigh(self.classes_, positive, context.weights)
+        costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         problem = _LogisticProblem(X - centre if centre.any() else X, positive, costs)
         watcher = _Watcher(problem, monitor)
         library = LogisticRegression(
@@ -87,7 +88,7 @@ class Logistic(BaselineSettings, AUCClassifier):
         ).set_callbacks(watcher)
         with without_convergence_warnings(), contextlib.suppress(_Halted):
             # Labels that are truth values are counted one by one.
-            library.fit(problem.X, positive.astype(np.intp))
+            library.fit(problem.X, positive.astype(np.intp), context.weights)
             watcher.keep(library)
         scores = problem.X @ watcher.w
         objective, gap = problem.certify(watcher.w, watcher.b, scores)

@@ -8,17 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 FOUND, HIGHER, LOWER = "found", "higher", "lower"
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class Marker(AUCClassifier):
+class Marker(WeighsRows):
     """One column as it is, for a score; the one that ranks best where there are several.
 
     Minimises ``1 - AUC(s x_j)`` on the training rows over the columns j, and over the sign s where
@@ -67,7 +68,7 @@ class Marker(AUCClassifier):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         areas = np.empty(X.shape[1])
         for j in range(X.shape[1]):
-            areas[j] = roc.auc(positive, X[:, j])
+            areas[j] = roc.auc(positive, X[:, j], weights=context.weights)
             context.monitor.stage("reading columns", (j + 1) / X.shape[1])
         signs = {HIGHER: 1.0, LOWER: -1.0}.get(self.direction, np.where(areas < 0.5, -1.0, 1.0))
         reached = np.where(np.multiply(signs, np.ones(X.shape[1])) > 0, areas, 1.0 - areas)

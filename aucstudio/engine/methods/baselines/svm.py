@@ -2,7 +2,7 @@
 
 A linear one is solved here, in time that grows with the rows; with a kernel it is scikit-learn's.
 
-Symbols: y_i = +-1 class; c_i class weight of row i; f = <w, x> + b scores; alpha dual variables,
+Symbols: y_i = +-1 class; c_i weight of row i; f = <w, x> + b scores; alpha dual variables,
 one for each row, that must satisfy sum_i alpha_i y_i = 0 because b is not penalised.
 """
 
@@ -15,18 +15,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, cutting_planes
 from aucstudio.engine.kernels import Kernel, KernelSettings
 from aucstudio.engine.losses.row_hinge import FreeConstantHinge
 from aucstudio.engine.methods.baselines._settings import BaselineSettings, centre_of
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.hinge_qp import solve_hinge
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _CACHE_MEGABYTES = 1000
 _LEAST_ITERATION_LIMIT = 10_000_000
@@ -38,12 +38,12 @@ _MOST_FEATURES = 1_500  # of which the interior point takes a matrix in every st
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class SVM(KernelSettings, BaselineSettings, AUCClassifier):
+class SVM(KernelSettings, BaselineSettings, WeighsRows):
     """Soft-margin support vector machine: trained for accuracy.
 
-    Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)``, where c_i is 1, or N / (2 N_class) with
-    balanced class weights. The certificate is the duality gap. As in scikit-learn's ``SVC``, whose
-    optimum this is, the constant is not penalised.
+    Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)``, where c_i is the weight of the row,
+    times N / (2 N_class) with balanced class weights. The certificate is the duality gap. As in
+    scikit-learn's ``SVC``, whose optimum this is, the constant is not penalised.
 
     With the linear kernel an interior point takes O(N d²) a step, and some twenty steps; sparse
     rows, more than 1,500 features and more features than rows are solved by cutting planes, to a
@@ -93,28 +93,30 @@ class SVM(KernelSettings, BaselineSettings, AUCClassifier):
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
         if self.kernel == "linear":
-            return self._fit_linear(X, positive, monitor)
-        kernel = self.settle_kernel(X, context.given)
+            return self._fit_linear(X, positive, context)
+        kernel = self.settle_kernel(X, context.given, context.weights)
         # b absorbs any shift of the rows, and libsvm loses no digits about their centre; a
         # polynomial depends on where 0 lies, and rows that are numbers on what they are.
         centre = centre_of(X) if kernel.kind == "rbf" else np.zeros(X.shape[1])
         centred = X - centre if centre.any() else X
-        weights = self.weigh(self.classes_, positive)
+        weights = self.weigh(self.classes_, positive, context.weights)
         library = self._library(kernel, X.shape[0], weights)
         with without_convergence_warnings():
-            library.fit(centred if context.given is None else kernel(X, X), positive)
+            near_rows = centred if context.given is None else kernel(X, X)
+            library.fit(near_rows, positive, context.weights)
         dual, rows = library.dual_coef_[0], library.support_
         b = float(library.intercept_[0])
         near, scorer = (KernelScorer(kernel, Z[rows], dual) for Z in (centred, X))
-        costs = self.C * weights[positive.astype(int)]
+        costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         objective, gap = _certify_hinge(near(centred) + b, dual, rows, positive, costs)
         monitor.step(1, objective, gap=gap, total=1, scorer=lambda: scorer)
         iterations = max(1, int(library.n_iter_[0]))
         needed = _HINGE_GAP * objective
         return Fit(scorer, objective, iterations, gap, needed, intercept=b)
 
-    def _fit_linear(self, X: Array, positive: Mask, monitor: Monitor) -> Fit:
-        costs = self.C * self.weigh(self.classes_, positive)[positive.astype(int)]
+    def _fit_linear(self, X: Array, positive: Mask, context: Context) -> Fit:
+        monitor = context.monitor
+        costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         loss, centre = FreeConstantHinge(positive, costs), centre_of(X)
         # b absorbs any shift of the rows.
         rows = X - centre if centre.any() else X

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import NO_KERNEL, NUMBER, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Expansion, Space, Vectors
 from aucstudio.engine.kernels import KernelSettings
@@ -15,6 +15,7 @@ from aucstudio.engine.methods.baselines._settings import BaselineSettings
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.solvers.row_newton import minimise
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 MAX_KERNEL_ROWS = 20_000
 
@@ -22,12 +23,12 @@ _TOLERANCE = 1e-8
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
+class SVM2Norm(KernelSettings, BaselineSettings, WeighsRows):
     """Support vector machine with squared slack, trained for accuracy.
 
-    Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)²``, f = <w, phi(x)> + b, where c_i is 1, or
-    N / (2 N_class) with balanced class weights. Its dual is that of a hard-margin SVM with the
-    kernel k_ij + delta_ij / (2 C c_i). The certificate is the duality gap.
+    Minimises ``½ |w|² + C sum_i c_i max(0, 1 - y_i f_i)²``, f = <w, phi(x)> + b, where c_i is the
+    weight of the row, times N / (2 N_class) with balanced class weights. Its dual is that of a
+    hard-margin SVM with the kernel k_ij + delta_ij / (2 C c_i). The certificate is the duality gap.
 
     A step costs O(N d^2 + d^3) with the linear kernel, else O(N^2 + s^3) for s rows inside the
     margin; a dozen steps are usual.
@@ -70,8 +71,8 @@ class SVM2Norm(KernelSettings, BaselineSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        kernel = self.settle_kernel(X, context.given)
-        costs = self.C * self.weigh(self.classes_, positive)[positive.astype(int)]
+        kernel = self.settle_kernel(X, context.given, context.weights)
+        costs = self.C * self.weigh_rows(self.classes_, positive, context.weights)
         y = np.where(positive, 1.0, -1.0)
         centre = X.mean(axis=0)
         rows = X - centre if kernel.is_linear else X

@@ -17,13 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _NOTHING = (
     "No threshold of any feature ranks positives above negatives, in either direction: all rows "
@@ -32,7 +33,7 @@ _NOTHING = (
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class RankBoost(AUCClassifier):
+class RankBoost(WeighsRows):
     """RankBoost with threshold learners, for two classes (RankBoost.B).
 
     Minimises ``mean_ij exp(-(F(x_i) - F(z_j)))`` over sums ``F = sum_t alpha_t h_t`` of learners
@@ -102,7 +103,7 @@ class RankBoost(AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        boost = _Boosting(X, positive, self.alpha_rule, monitor)
+        boost = _Boosting(X, positive, self.alpha_rule, monitor, context.weights)
         try:
             while boost.n_rounds < self.n_rounds and boost.advance():
                 if monitor.step(
@@ -137,15 +138,19 @@ class _Standing:
     log_loss: float
 
 
-def _stand(scores: Array, m: int) -> _Standing:
+def _stand(scores: Array, m: int, shares: Array | None = None) -> _Standing:
+    """Weigh the pairs; ``shares`` are those of the rows in the weight of their classes."""
     # Shifted so that the largest weight is exp(0): none overflows, and not all underflow.
     lowest, highest = scores[:m].min(), scores[m:].max()
     potential = np.empty(len(scores))
     u, g = potential[:m], potential[m:]
     np.exp(np.subtract(lowest, scores[:m], out=u), out=u)
     np.exp(np.subtract(scores[m:], highest, out=g), out=g)
+    if shares is not None:
+        potential *= shares
     of_u, of_g = float(u.sum()), float(g.sum())
-    log_loss = math.log(of_u / len(u)) + math.log(of_g / len(g)) + float(highest - lowest)
+    of_all = (len(u), len(g)) if shares is None else (1, 1)
+    log_loss = math.log(of_u / of_all[0]) + math.log(of_g / of_all[1]) + float(highest - lowest)
     u /= of_u
     g /= -of_g
     return _Standing(scores, potential, log_loss)
@@ -154,14 +159,27 @@ def _stand(scores: Array, m: int) -> _Standing:
 class _Boosting:
     """The learners so far."""
 
-    def __init__(self, X: Array, positive: Mask, rule: str, monitor: Monitor) -> None:
+    def __init__(
+        self,
+        X: Array,
+        positive: Mask,
+        rule: str,
+        monitor: Monitor,
+        weights: Array | None = None,
+    ) -> None:
         self._search = StumpSearch(X, positive, lambda done: monitor.stage("sorting", done))
         self._pause: Callable[[float], None] = functools.partial(monitor.stage, "searching")
         self._rule = rule
         self._m = int(positive.sum())
         self._limit = 2.0 * self._m * (len(positive) - self._m)  # exp(2 |alpha|) at most
         self._alphas: dict[tuple[int, float, bool], float] = {}
-        self._now = _stand(np.zeros(len(positive)), self._m)
+        self._shares = None
+        if weights is not None:
+            shares = weights[self._search.rows]
+            shares[: self._m] /= shares[: self._m].sum()
+            shares[self._m :] /= shares[self._m :].sum()
+            self._shares = shares
+        self._now = _stand(np.zeros(len(positive)), self._m, self._shares)
         self._separated = False
         self.n_rounds = 0
 
@@ -187,7 +205,7 @@ class _Boosting:
         alpha = self._alpha(stump)
         scores = self._now.scores.copy()
         scores[stump.above] += alpha
-        new = _stand(scores, self._m)
+        new = _stand(scores, self._m, self._shares)
         if new.log_loss >= self._now.log_loss:
             return False
         learner = (stump.feature, stump.threshold, stump.gaps_above)

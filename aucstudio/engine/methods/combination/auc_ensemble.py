@@ -31,6 +31,7 @@ from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Index, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 _NONE_HELD_OUT = (
     "No rows could be held out so that both classes were left to train on: all members weigh the "
@@ -43,7 +44,7 @@ Outcome = tuple[Scorer, Array] | ValueError | MemoryError
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class AUCEnsemble(AUCClassifier):
+class AUCEnsemble(WeighsRows):
     """The weighted sum of diverse methods with the largest area on rows that they did not see.
 
     Minimises ``1 - (1 - b) AUC(s) - b pAUC(s; alpha, beta)`` of ``s = sum_k w_k z_k`` over weights
@@ -60,7 +61,8 @@ class AUCEnsemble(AUCClassifier):
 
     The search is greedy, and no certificate bounds the distance from the best weights. Weights
     were chosen on the held-out rows: the objective is too good an estimate for new rows. Groups, if
-    given, are held out whole. Only members that can be trained on so many rows take part.
+    given, are held out whole. Only members that can be trained on so many rows take part, and
+    where rows are weighted those that take weights.
 
     The members, their weights and what each adds are in ``scorer_.members``.
 
@@ -150,9 +152,9 @@ class AUCEnsemble(AUCClassifier):
         folds = draw_folds(positive, context.groups, self.n_folds, self.random_state)
         largest = max(folds, key=lambda fold: len(fold[0]))[0]
         estimators = _able(self._members(len(X)), *_counts(positive[largest]), X.shape[1])
-        criterion = Criterion.of_range(self.fpr_range, positive)
-        board = Board(X, positive, folds, estimators, criterion, context.monitor)
-        tasks = [(member, k) for member in estimators for k in range(len(folds))]
+        criterion = Criterion.of_range(self.fpr_range, positive, context.weights)
+        board = Board(X, positive, folds, estimators, criterion, context.monitor, context.weights)
+        tasks = [(member, k) for member in board.taking_part for k in range(len(folds))]
         known = self.__dict__.get("_known", {})
         for task in [task for task in tasks if task in known]:
             board.enter(task, known[task])
@@ -171,13 +173,15 @@ class AUCEnsemble(AUCClassifier):
         weights = np.full(len(scores), 1.0 / len(scores))
         if board.holds_out:
             told = board.tell_selection
-            weights = select_in_bags(scores, board.positive, board.criterion, rng, told)
+            weights = select_in_bags(
+                scores, board.positive, board.criterion, rng, told, row_weights=board.weights
+            )
         total = weights @ scores
         return Fit(
             board.combined(weights),
-            1.0 - board.criterion(board.positive, total),
+            1.0 - board.reached(total),
             n_iter=len(weights),
-            intercept=-roc.equal_error_threshold(board.positive, total),
+            intercept=-roc.equal_error_threshold(board.positive, total, weights=board.weights),
             notes=board.notes,
         )
 
@@ -195,6 +199,8 @@ class Board:
         Those that are trained on all folds.
     failed : dict of Member to str
         Why others never will be.
+    weights : ndarray or None
+        Of the rows: members that do not take them take no part.
     """
 
     def __init__(
@@ -205,18 +211,31 @@ class Board:
         estimators: dict[Member, AUCClassifier],
         criterion: Criterion,
         monitor: Monitor,
+        weights: Array | None = None,
     ) -> None:
-        self.positive, self.criterion = positive, criterion
+        self.positive, self.criterion, self.weights = positive, criterion, weights
         self._X, self._folds, self._monitor = X, folds, monitor
         self.holds_out = len(folds) > 1
-        self._estimators = {m: _with_one_width(e, X) for m, e in estimators.items()}
+        self._estimators = {m: _with_one_width(e, X, weights) for m, e in estimators.items()}
         self._titles = titles(list(estimators))
-        self._done, self._total = 0, len(estimators) * len(folds)
         self._held = {member: np.empty(len(X)) for member in estimators}
         self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
         self.failed: dict[Member, str] = {}
-        self._counted = _class_shares(positive, folds)
+        if weights is not None:
+            unable = (m for m, one in estimators.items() if not one.takes_weights)
+            self.failed = dict.fromkeys(unable, "it takes no row weights")
+        self._done, self._total = 0, max(1, len(self.taking_part) * len(folds))
+        self._counted = _class_shares(positive, folds, weights)
         self.ready: dict[Member, list[Scale]] = {}
+
+    @property
+    def taking_part(self) -> list[Member]:
+        """List the members that are not known to fail."""
+        return [member for member in self._estimators if member not in self.failed]
+
+    def reached(self, scores: Array) -> float:
+        """Give the criterion of scores of the rows."""
+        return self.criterion(self.positive, scores, self.weights)
 
     def train(self, task: Task, check: Check) -> Outcome:
         """Train a member on all folds but one; gives its scorer and its scores of that one."""
@@ -225,7 +244,9 @@ class Board:
         estimator = clone(self._estimators[member])
         try:
             with without_convergence_warnings():
-                estimator.fit(self._X[train], self.positive[train], callback=lambda _: check())
+                given = {} if self.weights is None else {"sample_weight": self.weights[train]}
+                rows = self._X[train], self.positive[train]
+                estimator.fit(*rows, callback=lambda _: check(), **given)
             return estimator.scorer_, estimator.scorer_(self._X[held])
         except (ValueError, MemoryError) as error:
             return error
@@ -258,15 +279,15 @@ class Board:
         """
         scores, smoothing = self._held[member], _smoothing(self._estimators[member])
         if smoothing:
-            return [Scale.learn(scores, smoothing)] * len(self._folds)
+            return [Scale.learn(scores, smoothing, self.weights)] * len(self._folds)
         return [Scale.learn(scores[held], weights=self._counted[held]) for _, held in self._folds]
 
     def _tell(self) -> bool:
         scores = self.scores()
-        weights = select(scores, self.positive, self.criterion)
+        weights = select(scores, self.positive, self.criterion, row_weights=self.weights)
         return self._monitor.step(
             len(scores),
-            1.0 - self.criterion(self.positive, weights @ scores),
+            1.0 - self.reached(weights @ scores),
             total=len(self._estimators),
             scorer=lambda: self.combined(weights),
         )
@@ -296,11 +317,11 @@ class Board:
 
     def _shares(self, scores: Array, weights: Array) -> Iterator[MemberShare]:
         total = weights @ scores
-        reached = self.criterion(self.positive, total)
+        reached = self.reached(total)
         described = zip(self._in_order(), scores, weights.tolist(), strict=True)
         for member, of_member, weight in described:
-            without = self.criterion(self.positive, total - weight * of_member)
-            area = roc.auc(self.positive, of_member)
+            without = self.reached(total - weight * of_member)
+            area = roc.auc(self.positive, of_member, weights=self.weights)
             yield MemberShare(self._titles[member], weight, area, reached - without)
 
     def held(self, member: Member, k: int) -> Array:
@@ -348,13 +369,15 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
     return folds if whole else [(everything, everything)]
 
 
-def _class_shares(positive: Mask, folds: Folds) -> Array:
+def _class_shares(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
     """Weigh rows so that in every fold the classes count as they do among all rows."""
+    own = np.ones(len(positive)) if each is None else each
     weights = np.empty(len(positive))
     for _, held in folds:
         for of_class in (positive, ~positive):
             here = held[of_class[held]]
-            weights[here] = np.count_nonzero(of_class) / max(1, len(here))
+            if len(here):
+                weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
     return weights
 
 
@@ -384,11 +407,11 @@ def _able(
     return able
 
 
-def _with_one_width(estimator: AUCClassifier, X: Array) -> AUCClassifier:
+def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -> AUCClassifier:
     """Settle a kernel's width on all rows, so that the models of all folds share one kernel."""
     if estimator.get_params().get("gamma") != "scale":
         return estimator
-    width = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X).gamma
+    width = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X, weights=weights).gamma
     settled: AUCClassifier = clone(estimator).set_params(gamma=width)
     return settled
 

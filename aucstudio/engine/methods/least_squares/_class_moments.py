@@ -66,6 +66,44 @@ def class_moments(
     return origins[0], np.stack(means), spread
 
 
+def weighted_moments(
+    X: Any, positive: Mask, shares: Array, monitor: Monitor
+) -> tuple[Array, Array, Array]:
+    """Take what :func:`class_moments` does of rows that weigh differently, in two passes.
+
+    Parameters
+    ----------
+    X, positive, monitor
+        As there.
+    shares : ndarray of shape (n_samples,)
+        What each row counts in the sum of products; means follow them within the classes.
+    """
+    look = functools.partial(monitor.stage, "class moments")
+    spread, means = np.zeros((X.shape[1], X.shape[1])), []
+    for label in (0, 1):
+        rows = np.flatnonzero(positive == label)
+        total = shares[rows].sum()
+        if sparse.issparse(X):
+            of_class, each = X[rows], shares[rows]
+            mean = np.asarray(of_class.T @ each).ravel() / total
+            spread += (of_class.T @ of_class.multiply(each[:, None])).toarray()
+            spread -= total * np.outer(mean, mean)
+            means.append(mean)
+            continue
+        first, off, height = X[rows[0]], np.zeros(X.shape[1]), _height(X)
+        parts = [rows[start : start + height] for start in range(0, len(rows), height)]
+        for part in parts:
+            look()
+            off += shares[part] @ (X[part] - first)
+        means.append(first + off / total)
+        for part in parts:
+            Z = (X[part] - means[-1]) * np.sqrt(shares[part])[:, None]
+            add_products(spread, Z.T, look)
+    # Measured from a negative row, an offset far from 0 costs their difference no digits.
+    origin = np.zeros(X.shape[1]) if sparse.issparse(X) else X[np.flatnonzero(~positive)[0]]
+    return origin, np.stack(means) - origin, spread
+
+
 def is_near_zero(X: Array) -> bool:
     """Tell whether every feature of some rows varies about as much as it is off 0."""
     return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())

@@ -81,12 +81,15 @@ class Mixing:
         Bound on the squared row norms of R.
     centred : bool
         Whether weights of the form R c sum to 0.
+    roots : ndarray of shape (n_samples,) or None
+        Where rows are weighted R is diag(roots) times what ``apply`` does; in its order.
     """
 
     order: Index
     apply: Callable[[Array], None]
     size: float
     centred: bool
+    roots: Array | None = None
 
     def origin(self, X: Array) -> Array:
         """Give the point from which a linear kernel measures; any does if weights sum to 0."""
@@ -94,7 +97,10 @@ class Mixing:
         return X[0] if free else np.zeros(X.shape[1])
 
     def both_sides(self, K: Array, monitor: Monitor) -> None:
-        """Replace K, in this order of the rows, by R K R."""
+        """Replace K, in this order of the rows, by R' K R."""
+        if self.roots is not None:
+            K *= self.roots
+            K *= self.roots[:, None]
         for view in (K, K.T):
             for rows in chunks(len(K)):
                 monitor.stage("class centring", rows.start / len(K))
@@ -103,19 +109,53 @@ class Mixing:
     def weights(self, c: Array) -> Array:
         """Compute R c in the order in which the rows came; ``c`` is overwritten."""
         self.apply(c[None, :])
+        if self.roots is not None:
+            c *= self.roots
         weights = np.empty_like(c)
         weights[self.order] = c
         return weights
 
 
-def pair_mixing(positive: Mask) -> tuple[Mixing, Array]:
+def class_shares(positive: Mask, weights: Array) -> Array:
+    """Give the share that each row has in the weight of its class."""
+    sums = np.array([weights[~positive].sum(), weights[positive].sum()])
+    shares: Array = weights / sums[positive.astype(int)]
+    return shares
+
+
+def pair_mixing(positive: Mask, weights: Array | None = None) -> tuple[Mixing, Array]:
     """Give the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
+    if weights is not None:
+        return _weighted_mixing(positive, weights)
     m = int(np.count_nonzero(positive))
     n = len(positive) - m
     rho = np.concatenate([np.full(m, 1 / m), np.full(n, -1 / n)])
     order = np.argsort(~positive, kind="stable")
     mixing = Mixing(order, functools.partial(_mix, m=m), float(rho @ rho), centred=True)
     return mixing, 2 * rho / np.linalg.norm(rho)
+
+
+def _weighted_mixing(positive: Mask, weights: Array) -> tuple[Mixing, Array]:
+    """Give both where the pair of rows i and j weighs p_i q_j, p and q shares in their classes.
+
+    With a and b the roots of p and q and u = a - b, the paper's matrix over mn is D Q Q D with
+    D = diag(a, b) and Q = I - aa' - bb' + uu' / |u|, |u| = sqrt(2); and Q u = sqrt(2) u.
+    """
+    order = np.argsort(~positive, kind="stable")
+    roots = np.sqrt(class_shares(positive, weights))[order]
+    m = int(np.count_nonzero(positive))
+    apply = functools.partial(_mix_weighted, roots=roots, m=m)
+    u = np.concatenate([roots[:m], -roots[m:]])
+    return Mixing(order, apply, 2 * float((roots**2).max()), True, roots), np.sqrt(2.0) * u
+
+
+def _mix_weighted(rows: Array, roots: Array, m: int) -> None:
+    """Apply Q to each row, in place and in time linear in its length."""
+    a, b = roots[:m], roots[m:]
+    along_a, along_b = rows[:, :m] @ a, rows[:, m:] @ b
+    tilt = (along_a - along_b) / np.sqrt(2.0)
+    rows[:, :m] -= (along_a - tilt)[:, None] * a
+    rows[:, m:] -= (along_b + tilt)[:, None] * b
 
 
 def _mix(rows: Array, m: int) -> None:

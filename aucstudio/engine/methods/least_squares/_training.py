@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import (
     FEWER_FEATURES,
     NO_KERNEL,
@@ -36,6 +36,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.types import Array, Mask
+from aucstudio.engine.weighted import WeighsRows
 
 MOST_KERNEL_ROWS = 20_000
 MOST_HOLD_OUT_ROWS = 10_000
@@ -61,7 +62,7 @@ class _Kept:
     system: System | None = None
 
 
-class LeastSquares(KernelSettings, AUCClassifier):
+class LeastSquares(KernelSettings, WeighsRows):
     """A method that solves for the direction, or for the weights of the rows if that is less."""
 
     leaves_pairs_out: ClassVar[bool] = True
@@ -76,17 +77,17 @@ class LeastSquares(KernelSettings, AUCClassifier):
             kept.system = self._system(X, positive, context)
         done = kept.system.solve(float(self.regularization), monitor)
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
-        constant = self._constant(done.scorer, X, positive, monitor)
+        constant = self._constant(done.scorer, X, positive, context)
         return dataclasses.replace(done, intercept=constant)
 
     def _shared(self) -> _Kept:
         return _Kept()
 
     def _system(self, X: Array, positive: Mask, context: Context) -> System:
-        kernel = self.settle_kernel(X, context.given)
+        kernel = self.settle_kernel(X, context.given, context.weights)
         if kernel.is_linear and X.shape[1] <= X.shape[0]:
-            return self._primal(X, positive, context.monitor)
-        return self._dual(kernel, X, positive, context.monitor)
+            return self._primal(X, positive, context)
+        return self._dual(kernel, X, positive, context)
 
     def _takes_sparse(self) -> bool:
         return self.kernel == "linear"
@@ -107,14 +108,14 @@ class LeastSquares(KernelSettings, AUCClassifier):
         return cost_of(N, memory, work, NO_KERNEL)
 
     @abstractmethod
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Give the equations of the direction itself."""
 
     @abstractmethod
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
         """Give the equations of the weights of the rows."""
 
-    def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:
+    def _constant(self, scorer: Scorer, X: Array, positive: Mask, context: Context) -> float | None:
         """Give the constant that the method chooses, if it does."""
         return None
 

@@ -12,12 +12,16 @@ from aucstudio.engine.blocks import Passes
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
 from aucstudio.engine.methods.least_squares._block_moments import block_moments
-from aucstudio.engine.methods.least_squares._class_moments import class_moments
+from aucstudio.engine.methods.least_squares._class_moments import (
+    class_moments,
+    weighted_moments,
+)
 from aucstudio.engine.methods.least_squares._pair_hold_out import HoldOut
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
     RowsSystem,
     System,
+    class_shares,
     pair_mixing,
 )
 from aucstudio.engine.methods.least_squares._training import (
@@ -74,10 +78,15 @@ class AUCRLS(LeastSquares):
 
     regularization: float = regularization("pair loss")
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (S + delta delta' + lambda) w = 2 delta, eq. 11 over mn."""
-        m, n = counts(positive)
-        _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
+        monitor = context.monitor
+        if context.weights is None:
+            m, n = counts(positive)
+            _, means, square = class_moments(X, positive, (1 / n, 1 / m), monitor)
+        else:
+            shares = class_shares(positive, context.weights)
+            _, means, square = weighted_moments(X, positive, shares, monitor)
         return self._from_moments(means, square, monitor)
 
     def _from_moments(self, means: Array, square: Array, monitor: Monitor) -> System:
@@ -96,10 +105,10 @@ class AUCRLS(LeastSquares):
         monitor.step(1, done.objective, gap=done.gap, total=1, scorer=lambda: done.scorer)
         return done
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
         """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
-        mixing, target = pair_mixing(positive)
-        return RowsSystem(kernel, X, mixing, target, monitor)
+        mixing, target = pair_mixing(positive, context.weights)
+        return RowsSystem(kernel, X, mixing, target, context.monitor)
 
     def _leave_pair_out(
         self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context

@@ -12,7 +12,10 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.base import Context
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.leave_pair_out import PairsHeldOut
-from aucstudio.engine.methods.least_squares._class_moments import class_moments
+from aucstudio.engine.methods.least_squares._class_moments import (
+    class_moments,
+    weighted_moments,
+)
 from aucstudio.engine.methods.least_squares._row_hold_out import rls_leave_pair_out
 from aucstudio.engine.methods.least_squares._systems import (
     DirectionSystem,
@@ -27,7 +30,6 @@ from aucstudio.engine.methods.least_squares._training import (
     regularization,
 )
 from aucstudio.engine.methods.least_squares.auc_rls import AUCRLS
-from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.types import Array, Mask
@@ -73,11 +75,17 @@ class RLS(LeastSquares):
         symbol="b",
     )
 
-    def _primal(self, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _primal(self, X: Array, positive: Mask, context: Context) -> System:
         """Solve (X'X / N + lambda) w = X'y / N, with centred X and y if there is a constant."""
-        m, n = counts(positive)
-        p, q = m / (m + n), n / (m + n)
-        origin, means, square = class_moments(X, positive, (1 / (m + n), 1 / (m + n)), monitor)
+        monitor = context.monitor
+        if context.weights is None:
+            m, n = counts(positive)
+            p, q = m / (m + n), n / (m + n)
+            origin, means, square = class_moments(X, positive, (1 / (m + n), 1 / (m + n)), monitor)
+        else:
+            shares = context.weights / context.weights.sum()
+            p, q = float(shares[positive].sum()), float(shares[~positive].sum())
+            origin, means, square = weighted_moments(X, positive, shares, monitor)
         delta = means[1] - means[0]
         pull, constant = 2 * p * q * delta, 4 * p * q
         products = np.sqrt(p * q) * delta[:, None]
@@ -88,20 +96,27 @@ class RLS(LeastSquares):
         add_square(square, products, monitor)
         return DirectionSystem(square, pull, constant)
 
-    def _dual(self, kernel: Kernel, X: Array, positive: Mask, monitor: Monitor) -> System:
+    def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
         """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""
         N = X.shape[0]
         mix = functools.partial(_scale, centred=self.fit_intercept)
         mixing = Mixing(np.arange(N), mix, 1 / N, self.fit_intercept)
         target = np.where(positive, 1.0, -1.0)
+        if context.weights is not None:
+            roots = np.sqrt(context.weights / context.weights.sum())
+            mix = functools.partial(_level, roots=roots, centred=self.fit_intercept)
+            size = float((roots**2).max())
+            mixing = Mixing(np.arange(N), mix, size, self.fit_intercept, roots)
+            target *= roots
         mix(target[None, :])
-        return RowsSystem(kernel, X, mixing, target, monitor)
+        return RowsSystem(kernel, X, mixing, target, context.monitor)
 
-    def _constant(self, scorer: Scorer, X: Array, positive: Mask, monitor: Monitor) -> float | None:
+    def _constant(self, scorer: Scorer, X: Array, positive: Mask, context: Context) -> float | None:
         if not self.fit_intercept:
             return None
         labels = np.where(positive, 1.0, -1.0)
-        return float(np.mean(labels - score_rows(scorer, X, monitor.pulse)))
+        missing = labels - score_rows(scorer, X, context.monitor.pulse)
+        return float(np.average(missing, weights=context.weights))
 
     def _leave_pair_out(
         self, X: Array, positive: Mask, regularizations: ArrayLike, context: Context
@@ -111,6 +126,15 @@ class RLS(LeastSquares):
         return rls_leave_pair_out(
             X, positive, regularizations, kernel, fit_intercept=constant, monitor=monitor
         )
+
+
+def _level(rows: Array, roots: Array, centred: bool) -> None:
+    """Take the part along the roots of the weights off each row, in place, if there is a constant.
+
+    It is R of weighted rows, but for the roots themselves.
+    """
+    if centred:
+        rows -= (rows @ roots)[:, None] * roots
 
 
 def _scale(rows: Array, centred: bool) -> None:

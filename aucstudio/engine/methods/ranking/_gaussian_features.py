@@ -61,7 +61,8 @@ class GaussianFeatures(PairNewton):
                 f"{count:,} features of {len(X):,} rows take {size / 1e9:.1f} GB; at most "
                 f"{MOST_BYTES / 1e9:g} GB are possible: lower {name} or train on a sample",
             )
-        kernel = KernelSettings(kernel="rbf", gamma=self.gamma).settle_kernel(X)
+        settings = KernelSettings(kernel="rbf", gamma=self.gamma)
+        kernel = settings.settle_kernel(X, weights=context.weights)
         return mapped(self._map(X, kernel, self._rng(), monitor), X, monitor, dtype)
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:

@@ -12,7 +12,7 @@ import dataclasses
 from abc import abstractmethod
 from typing import ClassVar
 
-from aucstudio.engine.base import AUCClassifier, Context, Fit
+from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import NUMBER, Work
 from aucstudio.engine.features.spaces import Space
@@ -22,6 +22,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers.preconditioner import MOST_SAMPLED_FEATURES
 from aucstudio.engine.solvers.rank_newton import minimise
 from aucstudio.engine.types import Array, Mask, Rows
+from aucstudio.engine.weighted import WeighsRows
 
 _NOTHING_GAINED = 1e-13
 
@@ -36,7 +37,7 @@ class _Bench:
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class PairNewton(AUCClassifier):
+class PairNewton(WeighsRows):
     """The settings, the fit and the path along C that the family shares.
 
     A subclass gives the rows as vectors.
@@ -70,9 +71,11 @@ class PairNewton(AUCClassifier):
         if bench.space is None or settings != bench.settings:
             space = self._space(X, context)
             bench.settings, bench.space, bench.weights = settings, space, None
-        return self._solve(bench, positive, context.monitor)
+        return self._solve(bench, positive, context.monitor, context.weights)
 
-    def _solve(self, bench: _Bench, positive: Mask, monitor: Monitor) -> Fit:
+    def _solve(
+        self, bench: _Bench, positive: Mask, monitor: Monitor, weights: Array | None = None
+    ) -> Fit:
         assert bench.space is not None
         found = minimise(
             bench.space,
@@ -82,6 +85,7 @@ class PairNewton(AUCClassifier):
             monitor=monitor,
             scorer=bench.space.scorer,
             start=bench.weights,
+            weights=weights,
         )
         bench.weights = found.weights
         # P(0) = C: if no direction gets below that, w = 0 is the optimum.

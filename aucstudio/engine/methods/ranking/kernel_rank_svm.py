@@ -84,5 +84,5 @@ class KernelRankSVM(KernelSettings, PairNewton):
             )
 
     def _space(self, X: Array, context: Context) -> Space:
-        kernel = self.settle_kernel(X, context.given)
+        kernel = self.settle_kernel(X, context.given, context.weights)
         return Expansion.of(centred(X) if kernel.is_linear else X, kernel, context.monitor)

@@ -27,6 +27,7 @@ _ARRAYS = (
     "test_scores",
     "support_pairs",
 )
+_WEIGHTS = ("train_weights", "test_weights")  # where rows are weighted
 _CURVE_ARRAYS = ("iteration", "seconds", "objective", "gap")
 _MODEL = "model"
 _VALUES = (
@@ -55,6 +56,9 @@ def split_blobs(split: SplitResult) -> Iterator[tuple[str, bytes]]:
     """Give each array, and the model, by its name."""
     for name in _ARRAYS:
         yield name, array_to_bytes(getattr(split, name))
+    for name in _WEIGHTS:
+        if (weights := getattr(split, name)) is not None:
+            yield name, array_to_bytes(weights)
     for name in _CURVE_ARRAYS:
         yield f"curve.{name}", array_to_bytes(getattr(split.curve, name))
     for name, array in (_stage_arrays(split.curve.stages) | _looks_arrays(split)).items():
@@ -87,6 +91,11 @@ def _looks_arrays(split: SplitResult) -> dict[str, NDArray[Any]]:
         "looks.train_scores": looks.train.scores,
         "looks.held_positive": looks.held.positive,
         "looks.held_scores": looks.held.scores,
+        **{
+            f"looks.{which}_weights": standing.weights
+            for which, standing in (("train", looks.train), ("held", looks.held))
+            if standing.weights is not None
+        },
     }
 
 
@@ -124,6 +133,8 @@ class StoredParts:
                 return self._kept[attribute]
             if attribute in (_MODEL, "support_pairs"):
                 return self._model() if attribute == _MODEL else self._pairs()
+            if attribute in _WEIGHTS and attribute not in self._parts:
+                return None
             return self._side(attribute.partition("_")[0])[attribute]
         except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
             raise DamagedError(
@@ -146,14 +157,13 @@ class StoredParts:
 
     def _side(self, side: str) -> dict[str, NDArray[Any]]:
         """Read rows, classes and scores of the training or of the held-out part."""
-        names = f"{side}_rows", f"{side}_positive", f"{side}_scores"
-        found = [
-            self._array(name, make)
-            for name, make in zip(names, (_rows, _flags, _scores), strict=True)
-        ]
-        if len({len(array) for array in found}) > 1:
+        readers = {"rows": _rows, "positive": _flags, "scores": _scores}
+        if f"{side}_weights" in self._parts:
+            readers["weights"] = _weights
+        found = {f"{side}_{what}": self._array(f"{side}_{what}", readers[what]) for what in readers}
+        if len({len(array) for array in found.values()}) > 1:
             raise ValueError(f"{side} rows and their scores are not equally many")
-        return dict(zip(names, found, strict=True))
+        return found
 
     def _pairs(self) -> NDArray[np.int64]:
         pairs: NDArray[np.int64] = self._array("support_pairs", _rows, axes=2)
@@ -193,9 +203,12 @@ class StoredParts:
         for which in ("train", "held"):
             positive = self._array(f"looks.{which}_positive", _flags)
             scores = self._array(f"looks.{which}_scores", _singles, axes=2)
-            if scores.shape != (len(iteration), len(positive)):
+            name = f"looks.{which}_weights"
+            weights = self._array(name, _weights) if name in self._parts else None
+            lengths = {len(positive), len(positive) if weights is None else len(weights)}
+            if scores.shape != (len(iteration), len(positive)) or len(lengths) > 1:
                 raise ValueError("the looks at the fit do not fit together")
-            standings.append(ScoresOnTheWay(positive, scores))
+            standings.append(ScoresOnTheWay(positive, scores, weights))
         return Trajectory(iteration, seconds, *standings)
 
 
@@ -230,6 +243,13 @@ def _scores(data: bytes) -> tuple[NDArray[Any], int]:
     array, size = _numbers(data)
     if not np.isfinite(array).all():
         raise ValueError("it has scores that are no numbers")
+    return array, size
+
+
+def _weights(data: bytes) -> tuple[NDArray[Any], int]:
+    array, size = _scores(data)
+    if array.size and array.min() < 0:
+        raise ValueError("it has weights below 0")
     return array, size
 
 

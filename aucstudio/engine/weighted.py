@@ -1,0 +1,54 @@
+"""Methods whose training weighs rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.monitor import Callback, Spread, one_by_one
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class WeighsRows(AUCClassifier):
+    """A method that can let some rows count more than others.
+
+    A row of weight 2 is a row twice, one of weight 0 is not there, and a pair weighs the product of
+    the weights of its rows. So the scale of the weights is without effect on a loss that is a mean
+    over pairs or rows, and moves the balance with ``C`` where it is a sum over rows
+    (``counts_rows``). Exact optimisers keep that to rounding; trees and what draws rows or chooses
+    landmarks see the rows themselves too (how many are in a leaf, which are drawn).
+    """
+
+    takes_weights: ClassVar[bool] = True
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callback | None = None,
+        groups: ArrayLike | None = None,
+        spread: Spread = one_by_one,
+        **unknown: Any,
+    ) -> Self:
+        """Train on the rows of X; see :meth:`AUCClassifier.fit`.
+
+        Parameters
+        ----------
+        X, y, callback, groups, spread
+            As there.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs: finite, not negative, and some of each class greater than 0.
+
+        Raises
+        ------
+        ValueError
+            For other weights, and as there.
+        """
+        if unknown:
+            return super().fit(X, y, **unknown)
+        return self._train(X, y, callback, None, groups, spread, sample_weight)

@@ -1,0 +1,56 @@
+"""Weights of rows that are none, or that say little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from aucstudio.engine.roc import effective_rows
+from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.table import Table
+from aucstudio.project.words import counted
+
+_LITTLE = 0.5
+
+
+def weights(table: Table) -> Iterator[Finding]:
+    """Find weights below 0, missing ones and zeros, and say how much the others are worth."""
+    if table.weight is None:
+        return
+    column = table.column(table.weight)
+    cells, name = column.measured(), (column.name,)
+    bad = np.flatnonzero((cells < 0) | np.isinf(cells))
+    if len(bad):
+        yield Finding(
+            "weight",
+            f"column {column.name} weighs the rows, but {counted(len(bad), 'cell')} below 0 or "
+            f"infinite cannot be weights, the first in row {int(table.file_rows[bad[0]])}: no run "
+            "is made with them",
+            name,
+            len(bad),
+        )
+        return
+    for count, what in (
+        (int(np.count_nonzero(np.isnan(cells))), "no weight"),
+        (int(np.count_nonzero(cells == 0)), "the weight 0"),
+    ):
+        if count:
+            has, verb = ("has", "counts") if count == 1 else ("have", "count")
+            yield Finding(
+                "weight",
+                f"{counted(count, 'row')} {has} {what} in column {column.name} and {verb} for "
+                "nothing, in training and in every figure",
+                name,
+                count,
+            )
+    used = cells[cells > 0]
+    worth = effective_rows(used)
+    if len(used) and worth < _LITTLE * len(used):
+        yield Finding(
+            "weight",
+            f"the weights in column {column.name} differ so much that {len(used):,} rows say no "
+            f"more than {worth:,.0f} of equal weight would",
+            name,
+            len(used),
+        )

@@ -1,0 +1,191 @@
+"""Methods that weigh rows: a weight of 2 is a row twice, one of 0 no row, others say no."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from aucstudio.engine import METHODS, InvalidSetting, declared_params
+from aucstudio.engine.losses.squared_hinge import SquaredHinge
+from aucstudio.engine.roc import auc
+from tests.engine.test_methods import cases, exact
+
+# They see rows themselves as well: how many are in a leaf, which are drawn, which are landmarks.
+SEE_ROWS = {"gradient-boosting", "random-forest", "extra-trees", "auc-ensemble", "nbauc", "rf-auc"}
+
+weighing = [case for case in cases() if case.values[0].takes_weights]
+exactly = [case for case in weighing if case.values[0].key not in SEE_ROWS]
+plain = [method for method in METHODS.values() if not method.takes_weights]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two overlapping clouds with whole weights, some of them 0."""
+    rng = np.random.default_rng(11)
+    y = rng.permutation(np.r_[np.ones(16, int), np.zeros(24, int)])
+    X = rng.standard_normal((40, 3)) + np.outer(y, [1.0, 0.7, 0.0])
+    weights = rng.integers(0, 4, 40).astype(float)
+    return X, y, weights
+
+
+def test_those_that_take_weights_are_known():
+    taking = {key for key, method in METHODS.items() if method.takes_weights}
+    assert taking == SEE_ROWS | {
+        "auc-rls", "rls", "rank-svm", "kernel-rank-svm", "rankboost", "svm", "svm-2norm",
+        "logistic", "marker",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("method", plain, ids=[method.key for method in plain])
+def test_a_method_without_weights_refuses_them_by_name(method, data):
+    X, y, weights = data
+    with pytest.raises(InvalidSetting, match="takes no row weights") as refused:
+        method().fit(X, y, sample_weight=weights)
+    assert method.title in str(refused.value)
+    assert refused.value.setting == "sample_weight"
+    with pytest.raises(InvalidSetting, match="takes no row weights"):
+        next(method().fit_path(X, y, "", [0], sample_weight=weights))
+
+
+@pytest.mark.parametrize("method", exactly)
+def test_whole_weights_are_so_many_rows(method, data):
+    X, y, weights = data
+    again = np.repeat(np.arange(len(y)), weights.astype(int))
+    weighted = exact(method).fit(X, y, sample_weight=weights)
+    repeated = exact(method).fit(X[again], y[again])
+    a, b = weighted.decision_function(X), repeated.decision_function(X)
+    near = 0.02 if method.key == "svm" and method.kernel != "linear" else 1e-3
+    np.testing.assert_allclose(a - b, 0.0, atol=near * b.std())
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-4)
+    assert len(weighted.train_scores_) == len(y)
+
+
+@pytest.mark.parametrize("method", weighing)
+def test_a_row_of_weight_0_is_not_there(method, data):
+    X, y, weights = data
+    weights = np.where(weights > 0, 1.5, 0.0)
+    counted = weights > 0
+    noisy = np.where(counted[:, None], X, 1e3)
+    a = clone(method).fit(noisy, y, sample_weight=weights)
+    b = clone(method).fit(X[counted], y[counted], sample_weight=weights[counted])
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-9)
+    np.testing.assert_allclose(a.train_scores_, a.decision_function(noisy), rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", weighing)
+def test_weights_move_the_ranking_to_the_rows_that_count(method, data):
+    X, y, _ = data
+    rng = np.random.default_rng(2)
+    of_interest = rng.random(len(y)) < 0.5
+    # In one half of the rows the third feature tells the classes apart, the other way round there.
+    X = X.copy()
+    X[:, 2] = rng.normal(size=len(y)) + np.where(of_interest, 2.5, -2.5) * y
+    weights = np.where(of_interest, 20.0, 1.0)
+    plain = clone(method).fit(X, y)
+    weighted = clone(method).fit(X, y, sample_weight=weights)
+    reached = [auc(y, one.decision_function(X), weights=weights) for one in (plain, weighted)]
+    if method.key == "marker":
+        assert reached[1] >= reached[0]
+    else:
+        assert reached[1] > reached[0] or reached[0] > 0.99
+
+
+@pytest.mark.parametrize(
+    "method", [c for c in weighing if not c.values[0].counts_rows and c.values[0].key != "marker"]
+)
+def test_the_scale_of_the_weights_does_not_matter_to_a_mean(method, data):
+    X, y, weights = data
+    a = exact(method).fit(X, y, sample_weight=weights)
+    b = exact(method).fit(X, y, sample_weight=1e-3 * weights)
+    one, other = a.decision_function(X), b.decision_function(X)
+    np.testing.assert_allclose(one, other, atol=1e-3 * one.std())
+
+
+@pytest.mark.parametrize("method", weighing)
+def test_weights_of_1_are_none(method, data):
+    X, y, _ = data
+    a = clone(method).fit(X, y)
+    b = clone(method).fit(X, y, sample_weight=np.ones(len(y)))
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+@pytest.mark.parametrize("method", weighing)
+def test_bad_weights_are_refused(method, data):
+    X, y, weights = data
+    for bad, words in (
+        (-weights, "not negative"),
+        (np.where(np.arange(40) == 7, np.nan, weights), "finite"),
+        (weights[1:], "one weight for each row"),
+        (np.where(y == 1, 0.0, weights), "positive class"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            clone(method).fit(X, y, sample_weight=bad)
+
+
+@pytest.mark.parametrize("key", ["rank-svm", "auc-rls", "rls", "svm", "logistic"])
+def test_sparse_rows_weigh_as_dense_ones(key, data):
+    from scipy import sparse
+
+    X, y, weights = data
+    method = exact(METHODS[key]())
+    if "fit_intercept" in declared_params(METHODS[key]):
+        method.set_params(fit_intercept=False)
+    dense = clone(method).fit(X, y, sample_weight=weights)
+    thin = clone(method).fit(sparse.csr_array(X), y, sample_weight=weights)
+    one, other = dense.scorer_(X), thin.scorer_(X)
+    np.testing.assert_allclose(one - one.mean(), other - other.mean(), atol=0.02 * one.std())
+
+
+@pytest.mark.parametrize("key", ["auc-rls", "rls"])
+def test_more_features_than_rows_and_given_kernels_weigh_alike(key, data):
+    X, y, weights = data
+    wide = np.hstack([X, np.random.default_rng(0).normal(size=(40, 60))])
+    method = METHODS[key](regularization=0.3)
+    dual = clone(method).fit(wide, y, sample_weight=weights)
+    given = clone(method).set_params(kernel="precomputed").fit(wide @ wide.T, y, weights)
+    again = np.repeat(np.arange(len(y)), weights.astype(int))
+    primal = clone(method).fit(np.tile(wide[again], (2, 1)), np.tile(y[again], 2))
+    expected = primal.scorer_(wide)
+    for found in (dual.scorer_(wide), given.scorer_(wide @ wide.T)):
+        shift = (found - expected).mean() if key == "auc-rls" else 0.0
+        np.testing.assert_allclose(found - shift, expected, atol=1e-6)
+
+
+def test_the_weighted_squared_hinge_is_that_of_all_pairs():
+    rng = np.random.default_rng(4)
+    y, scores, weights = rng.random(30) < 0.7, rng.normal(size=30), rng.exponential(1.0, 30)
+    hinge = SquaredHinge(y, weights)
+
+    def pairs(at):
+        slack = np.maximum(0, 1 - (at[y][:, None] - at[~y]))
+        each = np.outer(weights[y], weights[~y])
+        return float((each * slack**2).sum() / each.sum())
+
+    point = hinge.at(scores)
+    assert point.value == pytest.approx(pairs(scores), rel=1e-12)
+    step = 1e-6 * np.eye(30)
+    slope = [(pairs(scores + d) - pairs(scores - d)) / 2e-6 for d in step]
+    np.testing.assert_allclose(point.gradient, slope, atol=1e-8)
+    v = rng.normal(size=30)
+    bend = (hinge.at(scores + 1e-7 * v).gradient - hinge.at(scores - 1e-7 * v).gradient) / 2e-7
+    np.testing.assert_allclose(point.product(v), bend, atol=1e-7)
+    X = rng.normal(size=(30, 4))
+    hessian = np.stack([X.T @ point.product(column) for column in X.T], axis=1)
+    np.testing.assert_allclose(point.gram(X, lambda: None), hessian, atol=1e-12)
+
+
+def test_members_that_take_no_weights_take_no_part(data):
+    X, y, weights = data
+    made = METHODS["auc-ensemble"](library="logistic; svm-auc; rankboost n_rounds=20")
+    fitted = made.fit(X, y, sample_weight=weights)
+    assert len(fitted.scorer_.members) == 2
+    assert any("takes no row weights" in note for note in fitted.notes_)
+    with pytest.raises(ValueError, match="takes no row weights"):
+        METHODS["auc-ensemble"](library="svm-auc").fit(X, y, sample_weight=weights)
+
+
+def test_an_unknown_argument_is_none():
+    for method in (METHODS["logistic"], METHODS["svm-auc"]):
+        with pytest.raises(TypeError, match="sample_weights"):
+            method().fit([[0.0], [1.0]], [0, 1], sample_weights=[1, 1])

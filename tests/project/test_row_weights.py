@@ -1,0 +1,275 @@
+"""Row weights from a column of the table to curves, tests and files; nothing ignores them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import METHODS, inference, roc
+from aucstudio.project.data.findings.find import find
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.choosing import Figures, Target, choose, counts_at
+from aucstudio.project.results.comparison import compare_runs
+from aucstudio.project.results.operating import curve_of
+from aucstudio.project.results.stakes import Stakes
+from aucstudio.project.results.subgroups import subgroups
+from aucstudio.project.results.summary import (
+    auc_summary,
+    measures,
+    pauc_summary,
+    tpr_summary,
+    train_auc,
+)
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.given_scores import scored_by
+from aucstudio.project.runs.planning import plan_on, plan_run
+from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.runs.verification import verify_run
+from aucstudio.project.store.project.project_file import ProjectFile
+
+ROWS = 240
+BAND = (0.0, 0.2)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A table whose weights change what is learnt, some of them missing and some 0."""
+    rng = np.random.default_rng(8)
+    y = rng.random(ROWS) < 0.4
+    a, b = rng.normal(size=ROWS) + y, rng.normal(size=ROWS)
+    w = rng.exponential(2.0, ROWS) * np.where((b > 0) == y, 1.0, 6.0)
+    b = b + rng.normal(size=ROWS)
+    cells = [f"{one:.6g}" for one in w]
+    cells[3], cells[4], cells[10] = "", "", "0"
+    path = tmp_path_factory.mktemp("weights") / "cases.csv"
+    lines = [
+        f"{one:.6g},{two:.6g},{weight},{'no' if k % 3 else 'yes'},{int(label)}"
+        for k, (one, two, weight, label) in enumerate(zip(a, b, cells, y, strict=True))
+    ]
+    path.write_text("\n".join(["a,b,w,part,label", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(written):
+    return read_table(written, label="label", positive="1", roles={"w": "weight"})
+
+
+def run(table, method="logistic", tuning=None, validation=None, **settings):
+    validation = validation or Validation(test_size=0.4)
+    record = execute(plan_on(table, method, settings, validation, BAND, tuning), table)
+    assert record.error == ""
+    return record
+
+
+@pytest.fixture(scope="module")
+def record(table):
+    return run(table)
+
+
+def test_weights_reach_training_and_every_figure(table, record):
+    split = record.splits[0]
+    weights = table.weights
+    assert np.count_nonzero(weights == 0) == 3
+    np.testing.assert_array_equal(split.train_weights, weights[split.train_rows])
+    np.testing.assert_array_equal(split.test_weights, weights[split.test_rows])
+    data = split.test_positive, split.test_scores
+    expected = inference.delong_interval(*data, weights=split.test_weights)
+    found = auc_summary(record)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+    part = inference.pauc_interval(*data, *BAND, weights=split.test_weights)
+    assert pauc_summary(record, BAND).low == pytest.approx(part.low)
+    assert measures(record, BAND)["auc"] == pytest.approx(found.value)
+    train = split.train_positive, split.train_scores
+    assert train_auc(record) == pytest.approx(roc.auc(*train, weights=split.train_weights))
+    assert abs(found.value - roc.auc(*data)) > 0.005
+    assert any("weighted by w" in note for note in record.notes)
+    assert split.trajectory.held.auc()[-1] == pytest.approx(found.value, abs=1e-6)
+    assert "weighted" in tpr_summary(record, 0.1).reason
+
+
+def test_training_is_that_of_the_engine_with_relative_weights(table, record):
+    split = record.splits[0]
+    X = split.model.preparation.apply(table, split.train_rows)
+    weights = split.train_weights / split.train_weights[split.train_weights > 0].mean()
+    again = METHODS["logistic"]().fit(X, split.train_positive, weights)
+    np.testing.assert_allclose(again.train_scores_, split.train_scores)
+    plain = METHODS["logistic"]().fit(X, split.train_positive)
+    assert np.abs(plain.train_scores_ - split.train_scores).max() > 0.01
+
+
+def test_the_unit_of_the_weights_does_not_matter(written, tmp_path, record):
+    lines = written.read_text().splitlines()
+    scaled = [lines[0]]
+    for line in lines[1:]:
+        a, b, w, part, label = line.split(",")
+        scaled.append(f"{a},{b},{float(w) * 1000 if w else ''},{part},{label}")
+    other = tmp_path / "scaled.csv"
+    other.write_text("\n".join(scaled) + "\n")
+    again = run(read_table(other, label="label", positive="1", roles={"w": "weight"}))
+    np.testing.assert_allclose(again.splits[0].test_scores, record.splits[0].test_scores, atol=1e-6)
+    assert auc_summary(again).low == pytest.approx(auc_summary(record).low)
+
+
+def test_folds_searches_and_refits_are_weighted(table):
+    five = run(table, validation=Validation("folds", folds=4), tuning=Tuning("auc", 3, 0))
+    assert all(split.test_weights is not None for split in five.splits)
+    plain = run(table.with_roles(roles={"w": "ignore"}), tuning=Tuning("auc", 3, 0))
+    weighted = run(table, tuning=Tuning("auc", 3, 0))
+    assert not np.allclose(plain.searches[0].areas, weighted.searches[0].areas)
+    model = refit(weighted.experiment, table)
+    assert model.schema.weight == "w"
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"auc-ensemble"}))
+def test_no_method_ignores_weights(method, table):
+    if METHODS[method].takes_weights:
+        plan_on(table, method, {}, Validation(), BAND)
+        return
+    with pytest.raises(InputError, match="takes no row weights") as refused:
+        plan_on(table, method, {}, Validation(), BAND)
+    assert "Logistic regression" in str(refused.value)
+
+
+def test_leave_pair_out_refuses_weights(table):
+    with pytest.raises(InputError, match="counts every row once"):
+        plan_on(table, "auc-rls", {}, Validation("leave-pair-out"), BAND)
+
+
+def test_weighted_and_other_runs_are_not_compared(table, record):
+    other = run(table, "rank-svm")
+    plain = run(table.with_roles(roles={"w": "ignore"}))
+    pairs = compare_runs([("a", record), ("b", other), ("c", plain)], BAND)
+    assert pairs[0].refused == ""
+    split, second = record.splits[0], other.splits[0]
+    expected = inference.delong_test(
+        split.test_positive, split.test_scores, second.test_scores, weights=split.test_weights
+    )
+    assert pairs[0].p == pytest.approx(expected.p)
+    assert "weighted by w against each once" in pairs[1].refused
+
+
+def test_scores_of_a_column_are_compared_with_weights(table, record):
+    marker = run(scored_by(table, "a"), "marker")
+    assert marker.splits[0].test_weights is not None
+    (pair,) = compare_runs([("a", record), ("b", marker)], BAND)
+    assert pair.refused == ""
+    assert np.isfinite(pair.p)
+
+
+def test_thresholds_and_subgroups_are_weighted(table, record):
+    split = record.splits[0]
+    curve = curve_of(split)
+    chosen = choose(record, 0, Target("fpr", 0.2), Stakes())
+    counts = counts_at(curve, chosen.threshold)
+    called = split.test_scores > chosen.threshold
+    weights, negative = split.test_weights, ~split.test_positive
+    rate = weights[called & negative].sum() / weights[negative].sum()
+    assert counts.fpr == pytest.approx(rate)
+    assert counts.fpr <= 0.2
+    assert counts.fp == np.count_nonzero(called & negative & (weights > 0))
+    figures = Figures.of(counts)
+    assert figures.fpr.low < rate < figures.fpr.high
+    share = np.average(split.test_positive[called], weights=weights[called])
+    assert figures.precision.value == pytest.approx(share)
+    for group in subgroups(record, table, "part", BAND).groups:
+        rows = np.array([table.column("part").values[r] == group.level for r in split.test_rows])
+        data = split.test_positive[rows], split.test_scores[rows]
+        assert group.auc.value == pytest.approx(roc.auc(*data, weights=weights[rows]))
+
+
+def test_weights_are_kept_with_the_run(table, record, tmp_path):
+    path = tmp_path / "kept.aucproj"
+    ProjectFile.create(path).add_run(record)
+    (stored,) = ProjectFile.open(path).runs()
+    split, before = stored.splits[0], record.splits[0]
+    np.testing.assert_array_equal(split.test_weights, before.test_weights)
+    np.testing.assert_array_equal(split.train_weights, before.train_weights)
+    assert auc_summary(stored) == auc_summary(record)
+    assert stored.experiment.weight == "w"
+    np.testing.assert_allclose(split.trajectory.held.auc(), before.trajectory.held.auc())
+
+
+def test_a_weighted_run_is_verified_by_fitting_again(table, record):
+    found = verify_run(record, 0, lambda *_: None, table).found
+    assert found.faults == ()
+    assert found.repeated == 0.0
+    assert len(found.areas) == 4
+    first = record.splits[0]
+    heavier = dataclasses.replace(first, train_weights=first.train_weights**2)
+    spoiled = dataclasses.replace(record, splits=(heavier,))
+    assert verify_run(spoiled, 0, lambda *_: None, table).found.faults
+
+
+# --- what cannot be weights ------------------------------------------------------------------
+
+
+def spoiled(written, tmp_path, cell):
+    lines = written.read_text().splitlines()
+    a, b, _, part, label = lines[20].split(",")
+    lines[20] = ",".join([a, b, cell, part, label])
+    path = tmp_path / "spoiled.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_negative_weights_are_told_and_refused_with_their_row(written, tmp_path):
+    path = spoiled(written, tmp_path, "-2.5")
+    with pytest.raises(InputError, match=r"row 20 has -2.5, which is below 0") as refused:
+        plan_run(
+            path, "logistic", [], label="label", roles={"w": "weight"},
+            validation=Validation(), band=BAND,
+        )  # fmt: skip
+    assert refused.value.column == "w"
+    table = read_table(path, label="label", roles={"w": "weight"})
+    (finding, *_) = [one for one in find(table) if one.kind == "weight"]
+    assert "row 20" in finding.sentence
+    record = execute(plan_on(table, "logistic", {}, Validation(), BAND), table)
+    assert record.status == "failed"
+    assert "row 20" in record.error
+
+
+def test_missing_and_zero_weights_are_told(table):
+    told = [one.sentence for one in find(table) if one.kind == "weight"]
+    assert any("2 rows have no weight in column w" in sentence for sentence in told)
+    assert any("1 row has the weight 0 in column w" in sentence for sentence in told)
+
+
+def test_text_and_a_second_column_cannot_weigh(written):
+    with pytest.raises(InputError, match="holds text and cannot be the weight"):
+        read_table(written, label="label", roles={"part": "weight"})
+    with pytest.raises(InputError, match="only one column can weigh the rows"):
+        read_table(written, label="label", roles={"w": "weight", "a": "weight"})
+
+
+def test_a_class_without_weight_is_named(written, tmp_path):
+    lines = written.read_text().splitlines()
+    rows = [line.split(",") for line in lines[1:]]
+    for row in rows:
+        row[2] = "0" if row[4] == "1" else row[2]
+    path = tmp_path / "none.csv"
+    path.write_text("\n".join([lines[0], *map(",".join, rows)]) + "\n")
+    table = read_table(path, label="label", positive="1", roles={"w": "weight"})
+    record = execute(plan_on(table, "logistic", {}, Validation(), BAND), table)
+    assert "no positive row of the training part has a weight" in record.error
+
+
+def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
+    lines = [line.split(",") for line in written.read_text().splitlines()]
+    bare = tmp_path / "bare.csv"
+    bare.write_text("\n".join(",".join(c for k, c in enumerate(r) if k != 2) for r in lines) + "\n")
+    options = {"label": "label", "positive": ["1"], "roles": {"w": "weight"}, "band": BAND}
+    with pytest.raises(InputError, match="no column 'w'"):
+        plan_run(
+            written, "logistic", [], validation=Validation("file", test_file=str(bare)), **options
+        )
+    whole = Validation("file", test_file=str(written))
+    planned = plan_run(written, "logistic", [], validation=whole, **options)
+    record = execute(planned.experiment, planned.table, planned.test_table)
+    assert record.splits[0].test_weights is not None
