@@ -110,6 +110,11 @@ class _Verification:
     def _count(self, scores: Array) -> float | None:
         """Count the objective, and compare it with what the fit reported."""
         trained, problem = self._trained, self._problem
+        if trained.weights is not None:
+            self._reasons.append(
+                "The problem was not solved again, nor its objective counted: rows are weighted."
+            )
+            return None
         try:
             counted = problem.objective(scores, trained.intercept)
         except UnverifiableError as reason:

@@ -178,7 +178,7 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
         mean = f"mean TPR {trace.y[vertex]:.3f} ± {spread:.3f} (sd of {trace.splits} splits)"
         return f"FPR {trace.x[vertex]:.3f}   {mean}"
     curve = trace.curve
-    tp, fp, m = int(curve.tp[vertex]), int(curve.fp[vertex]), curve.positives
+    tp, fp, m = curve.tp[vertex].item(), curve.fp[vertex].item(), curve.positives
     if threshold is None:
         threshold = cut_at(curve, vertex) if vertex else np.inf
     parts = [
@@ -188,10 +188,16 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
         f"TPR {curve.tpr[vertex]:.3f}",
         f"precision {tp / (tp + fp):.3f}" if tp + fp else "precision –",
         f"F1 {2 * tp / (tp + fp + m):.3f}",
-        f"TP {tp:,} of {m:,}",
-        f"FP {fp:,} of {curve.negatives:,}",
+        *_row_words(curve, vertex),
     ]
     return _minus("   ".join(part for part in parts if part))
+
+
+def _row_words(curve: roc.Curve, vertex: int) -> list[str]:
+    """Count the rows called positive, whatever they weigh."""
+    counts, (m, n) = curve.behind or curve, curve.rows
+    told = [f"TP {counts.tp[vertex]:,} of {m:,}", f"FP {counts.fp[vertex]:,} of {n:,}"]
+    return told if curve.behind is None else [*told, "rates weighted"]
 
 
 def area_words(value: float, scale: str) -> str:

@@ -40,6 +40,7 @@ _GIVEN = {
     "category": ("Cate&gory", "Learnt from as one of several levels"),
     "id": ("I&dentifier", "Names the rows: kept with scores, not learnt from"),
     "group": ("G&roup", "Rows with the same value are never both trained and tested on"),
+    "weight": ("&Weight", "How much each row counts, in training and in every figure"),
     "ignore": ("&Ignore", "Not learnt from"),
 }
 
@@ -191,6 +192,7 @@ _NAMES = {
     "category": "a category",
     "id": "an identifier",
     "group": "a group",
+    "weight": "the weight of rows",
     "ignore": "ignored: choose another label in the Data card first",
 }
 

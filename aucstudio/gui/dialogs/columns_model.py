@@ -18,6 +18,7 @@ ROLES = {
     "category": "Category",
     "id": "Identifier",
     "group": "Group",
+    "weight": "Weight",
     "ignore": "Ignore",
     "label": "Label",
 }

@@ -42,6 +42,7 @@ _NAMES = {
     "label": "Label",
     "group": "Group",
     "id": "Identifier",
+    "weight": "Weight",
     "ignore": "Ignore",
 }
 _WIDTH, _LINE = 148, 24

@@ -155,7 +155,8 @@ class ModelChoice(QObject):
         """Give the curve of the rows that thresholds are chosen on."""
         split = self._run.record.splits[self._split]
         if self._in_sample():
-            return roc.roc_curve(split.train_positive, split.train_scores)
+            rows = split.train_positive, split.train_scores
+            return roc.roc_curve(*rows, weights=split.train_weights)
         return curve_of(split)
 
     def _choice(self) -> Choice:

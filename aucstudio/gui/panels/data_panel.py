@@ -237,6 +237,8 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
         parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
     if table.groups is not None:
         parts.append(table.groups.describe())
+    if table.weight is not None:
+        parts.append(f"rows weighted by {table.weight}")
     what = "left to the method" if keeps_gaps else f"filled with the training {fill}"
     told = _counted(gaps, "gap") + (f", {what}" if numeric else "")
     return " · ".join([*parts, told if gaps else "no gaps"])

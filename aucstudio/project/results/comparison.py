@@ -65,6 +65,8 @@ class RunFigures:
     splits : int
     trained_for : (float, float) or None
         The FPR range that the method was set to; None where it takes none.
+    weight : str
+        The column that weighs the rows; empty where every row counts once.
     """
 
     name: str
@@ -74,6 +76,7 @@ class RunFigures:
     fit_seconds: float
     splits: int
     trained_for: Band | None = None
+    weight: str = ""
 
     @property
     def gap(self) -> float:
@@ -230,6 +233,7 @@ def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
         record.fit_seconds,
         len(record.splits),
         trained_for(record),
+        record.experiment.weight or "",
     )
 
 

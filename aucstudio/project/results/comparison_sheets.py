@@ -63,7 +63,11 @@ def as_latex(found: Comparison, *, booktabs: bool = False) -> str:
 
 def _sheets(found: Comparison) -> list[Sheet]:
     rows = [_run_row(*row) for row in zip(found.runs, found.standings(), strict=True)]
-    sheets: list[Sheet] = [(_RUN_HEADS, rows)]
+    run_heads: tuple[str, ...] = _RUN_HEADS
+    if any(run.weight for run in found.runs):
+        run_heads = (*_RUN_HEADS, "Weighted by")
+        rows = [(*row, run.weight) for row, run in zip(rows, found.runs, strict=True)]
+    sheets: list[Sheet] = [(run_heads, rows)]
     if found.pairs:
         correction = found.pairs[0].correction
         p_heads = (f"p ({CORRECTION_NAMES[correction]})",) * (correction != UNCORRECTED)

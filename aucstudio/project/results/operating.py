@@ -49,8 +49,9 @@ _curves: WeakKeyDictionary[SplitResult, roc.Curve] = WeakKeyDictionary()
 def curve_of(split: SplitResult) -> roc.Curve:
     """Give the held-out ROC curve of a split; computed once."""
     if split not in _curves:
-        _curves[split] = roc.roc_curve(
-            split.test_positive, split.test_scores, weights=split.test_weights
+        rows, weights = (split.test_positive, split.test_scores), split.test_weights
+        _curves[split] = (
+            roc.roc_curve(*rows) if weights is None else roc.roc_curve(*rows, weights=weights)
         )
     return _curves[split]
 

@@ -63,10 +63,10 @@ def _optimum(found: Verified) -> str:
         if found.repeated is None:
             return ""
         again = "to the same bits" if found.repeated == 0 else "but for rounding"
-        return (
-            "There is no optimum to compare with: this method does not solve a convex problem. "
-            f"The same fit done once more gives the same scores, {again}."
-        )
+        none = "There is no optimum to compare with: this method does not solve a convex problem. "
+        if any("not solved again" in reason for reason in found.reasons):
+            none = ""
+        return f"{none}The same fit done once more gives the same scores, {again}."
     size = max(abs(found.counted), 1e-300)
     near = _share(max(0.0, found.counted - found.bound) / size)
     if not found.whole:

@@ -177,9 +177,9 @@ class _Run:
         params, warning = self._settle(k, count, part, table)
         # With leave-pair-out every row trains: a picture of them would flatter.
         in_sample = self.experiment.validation.scheme == LEAVE_PAIR_OUT
-        train = part.train, part.train_positive, part.train_weights
-        held = None if in_sample else (part.test, part.test_positive, part.test_weights)
-        watch = Watch(self.tell, k, count, part.preparation, train, held)
+        train, weights = (part.train, part.train_positive), (part.train_weights, part.test_weights)
+        held = None if in_sample else (part.test, part.test_positive)
+        watch = Watch(self.tell, k, count, part.preparation, train, held, weights)
         method = self.method or METHODS[self.experiment.method](**params)
         fit(method, part.train, part.train_positive, watch, part.groups, part.train_weights)
         seconds = watch.seconds()

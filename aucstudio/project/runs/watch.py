@@ -133,7 +133,7 @@ class Rows(Protocol):
         """Give some rows."""
 
 
-Weighted = tuple[Rows, Mask, Array | None]
+Weights = tuple[Array | None, Array | None]
 
 
 class Watch:
@@ -151,11 +151,13 @@ class Watch:
     k, count : int
         Which fit of how many.
     preparation : Preparation
-    train : (X, positive, weights)
-        Rows of the fit; no weights where every row counts once.
-    held : (X, positive, weights) or None
+    train : (X, positive)
+        Rows of the fit.
+    held : (X, positive) or None
         Held-out rows; None where every row trains: no look is then passed on, for it would
         flatter.
+    weights : (ndarray or None, ndarray or None)
+        Of both, where the rows do not all count once.
     """
 
     def __init__(
@@ -164,11 +166,12 @@ class Watch:
         k: int,
         count: int,
         preparation: Preparation,
-        train: Weighted,
-        held: Weighted | None,
+        train: tuple[Rows, Mask],
+        held: tuple[Rows, Mask] | None,
+        weights: Weights = (None, None),
     ) -> None:
         self._say, self._k, self._count, self._preparation = tell, k, count, preparation
-        self._samples = _Samples(train, held)
+        self._samples = _Samples(train, held, weights)
         self._looks: Thinned[_Scored] = Thinned(self._samples.most_looks(count))
         self._stages = StageLog()
         self._steps: list[tuple[int, float, float, float]] = []
@@ -280,19 +283,22 @@ class _Samples:
     ``train`` and ``held`` are their places among all rows of either part.
     """
 
-    def __init__(self, train: Weighted, held: Weighted | None) -> None:
-        X, positive, weights = train
+    def __init__(
+        self, train: tuple[Rows, Mask], held: tuple[Rows, Mask] | None, weights: Weights
+    ) -> None:
+        X, positive = train
+        of_train, of_held = weights
         self.train = sample_rows(positive, _TRAIN_ROWS)
         self.train_positive = positive[self.train]
-        self.train_weights = None if weights is None else weights[self.train]
+        self.train_weights = None if of_train is None else of_train[self.train]
         self.held_weights: Array | None = None
         self.held = np.empty(0, dtype=np.intp)
         self.held_positive = np.empty(0, dtype=bool)
         self.rows = X[self.train]
         if held is not None:
-            Z, outcome, weights = held
+            Z, outcome = held
             self.held = sample_rows(outcome, _HELD_ROWS)
-            self.held_weights = None if weights is None else weights[self.held]
+            self.held_weights = None if of_held is None else of_held[self.held]
             self.held_positive = outcome[self.held]
             self.rows = np.concatenate([Z[self.held], self.rows])
 

@@ -64,9 +64,11 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
 
 def rows_words(record: RunRecord) -> str:
     """Say what a run was scored on."""
+    name = record.experiment.weight
+    weighted = "" if name is None else f", weighted by {name}"
     if len(record.splits) == 1:
-        return f"these {len(record.splits[0].test_rows):,} rows"
-    return f"these {len(record.splits)} splits"
+        return f"these {len(record.splits[0].test_rows):,} rows{weighted}"
+    return f"these {len(record.splits)} splits{weighted}"
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:

@@ -33,6 +33,7 @@ _ROLES = {
     "category": "Category",
     "group": "Group",
     "id": "Identifier",
+    "weight": "Weight",
     "ignore": "Ignored",
     "label": "Label",
 }
@@ -150,7 +151,7 @@ class ColumnCard(QScrollArea):
         self.role_combo.clear()
         is_label = column.role == "label"
         for role, words in _ROLES.items():
-            fits = role != "number" or column.kind == "number"
+            fits = role not in ("number", "weight") or column.kind == "number"
             if fits and (role == "label") == is_label:
                 self.role_combo.addItem(words, role)
         self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))

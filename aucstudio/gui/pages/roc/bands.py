@@ -112,6 +112,9 @@ class ConfidenceBands:
             bounds = _known.get(run.record, {}).get(kind)
             if bounds is None:
                 continue
+            self.words = bounds.words
+            if not len(bounds.fpr):
+                continue
             lower = draw(bounds.fpr, bounds.low, along, up)
             upper = draw(bounds.fpr, bounds.high, along, up)
             outline = [np.r_[a, b[::-1]] for a, b in zip(lower, upper, strict=True)]
@@ -121,7 +124,6 @@ class ConfidenceBands:
             item.setZValue(-4)
             self._box.addItem(item, ignoreBounds=True)
             self._items.append(item)
-            self.words = bounds.words
 
 
 def bounds_of(
@@ -133,6 +135,10 @@ def bounds_of(
     split = record.splits[0]
     y, scores = split.test_positive, split.test_scores
     grid = _grid(int((~y).sum()))
+    if split.test_weights is not None:
+        name = record.experiment.weight
+        none = np.empty(0)
+        return Bounds(none, none, none, f"none, as rows are weighted by {name}")
     if kind == "pointwise":
         found = inference.pointwise_band(y, scores, LEVEL, grid=grid)
         words = "95 % pointwise: holds at any one FPR"
@@ -154,7 +160,7 @@ def _of_splits(record: RunRecord) -> Bounds:
     """Bound the mean TPR at each FPR by the corrected resampled t statistic."""
     known, first = run_curves(record), record.splits[0]
     count = len(known.curves)
-    fpr = _grid(min(curve.negatives for curve in known.curves))
+    fpr = _grid(min(curve.rows[1] for curve in known.curves))
     _, mean, spread = roc.vertical_average(known.curves, fpr)
     share = len(first.test_rows) / (len(first.test_rows) + len(first.train_rows))
     once = record.experiment.validation.disjoint

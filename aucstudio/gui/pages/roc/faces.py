@@ -140,10 +140,11 @@ def _roc_points(curve: roc.Curve) -> Points:
 
 def _precision_path(curve: roc.Curve) -> Points:
     """Cut the segments of tied scores, on which the counts run straight and precision does not."""
-    rows = np.diff(curve.tp + curve.fp)
+    counts = curve.behind or curve
+    rows = np.diff(counts.tp + counts.fp)
     slanted = (np.diff(curve.tp) > 0) & (rows > 1)
     pieces = np.where(slanted, np.minimum(rows, 128), 1)
-    tp, fp = (cut(counts.astype(np.float64), pieces) for counts in (curve.tp, curve.fp))
+    tp, fp = (cut(sums.astype(np.float64), pieces) for sums in (curve.tp, curve.fp))
     precision = tp[1:] / (tp[1:] + fp[1:])
     return tp / curve.positives, np.append(precision[:1], precision)
 

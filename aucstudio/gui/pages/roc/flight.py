@@ -53,7 +53,8 @@ class Flight:
             return
         if picture is not self._picture or self.curve is None:
             self._picture = picture
-            self.curve = roc.roc_curve(picture.positive, picture.scores)
+            rows = picture.positive, picture.scores
+            self.curve = roc.roc_curve(*rows, weights=picture.weights)
         bends = self.curve.corners() if face.key == "roc" else self.curve
         line = Line(*draw(*face.path(bends), canvas.along, canvas.up))
         self._item.setPen(run_pen(live.look, 1.2))

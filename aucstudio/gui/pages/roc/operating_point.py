@@ -25,9 +25,9 @@ from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.roc.places import height, nearest, trace_of
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.choosing import counts_at
+from aucstudio.project.results.choosing import Figures, counts_at
 from aucstudio.project.results.distribution import Confusion
-from aucstudio.project.results.operating import binomial_interval, vertex_of
+from aucstudio.project.results.operating import vertex_of
 
 Array = NDArray[np.float64]
 
@@ -102,9 +102,10 @@ class Point:
         where = f" of split {self.split + 1}" if self.trace.splits > 1 else ""
         value = f"{self.threshold:.4g}".replace("-", "−")
         precise = "" if math.isnan(counts.precision) else f", precision {counts.precision:.3f}"
+        rows = "" if counts.weighted is None else " rows, whatever they weigh"
         return (
             f"At threshold {value}{where} {self.run.look.name} has TPR {counts.tpr:.3f} and FPR "
-            f"{counts.fpr:.3f}{precise}: {counts.fn:,} missed, {counts.fp:,} false alarms."
+            f"{counts.fpr:.3f}{precise}: {counts.fn:,} missed, {counts.fp:,} false alarms{rows}."
         )
 
 
@@ -220,9 +221,8 @@ class OperatingPointLayer(QObject):
         if point.trace.curve is None:
             self.whiskers.setData([], [])
             return
-        counts = point.counts
-        m, n = counts.tp + counts.fn, counts.fp + counts.tn
-        across, up = binomial_interval(counts.fp, n), binomial_interval(counts.tp, m)
+        figures = Figures.of(point.counts)
+        across, up = figures.fpr.bounds, figures.tpr.bounds
         ends = [self._place(scene, *at) for at in zip(across, up, strict=True)]
         self.whiskers.setData([ends[0][0], ends[1][0], x, x], [y, y, ends[0][1], ends[1][1]])
 

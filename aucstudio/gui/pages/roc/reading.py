@@ -102,6 +102,8 @@ def notes(face: Face, runs: Sequence[ShownRun], band: Band, confidence: str) -> 
     several = any(len(run.record.splits) > 1 for run in runs)
     deciding = f"Decided by {deciding_words(known, band)}{' in a split' if several else ''}"
     told = [] if band == (0.0, 1.0) else [deciding]
+    weighing = {run.record.experiment.weight for run in runs} - {None}
+    told += [f"Weighted by {name}" for name in sorted(filter(None, weighing))]
     if any(trained_elsewhere(run.record, band) for run in runs):
         told.append(f"{ELSEWHERE} trained for another FPR range")
     if confidence:

@@ -195,8 +195,8 @@ class RocView(View):
     def _show_axes(self, runs: list[ShownRun]) -> None:
         """Stand on the chosen axes, as long as the runs need them; whole where they are others."""
         known = [c for run in runs for c in curves.run_curves(run.record).curves]
-        positives = max((curve.positives for curve in known), default=500)
-        negatives = max((curve.negatives for curve in known), default=500)
+        positives = max((curve.rows[0] for curve in known), default=500)
+        negatives = max((curve.rows[1] for curve in known), default=500)
         face = self._face()
         axes = make_axes(self.choices.axis if face.key == "roc" else "linear", positives, negatives)
         share = sentences.positives_share(runs[0].record) if runs else 0.5

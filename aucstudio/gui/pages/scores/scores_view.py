@@ -31,7 +31,9 @@ from aucstudio.gui.pages.scores.words import (
 from aucstudio.gui.pages.scores.worst import WorstRows
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.choosing import counts_at
 from aucstudio.project.results.distribution import Confusion, Distribution
+from aucstudio.project.results.operating import curve_of
 from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # of the page, from which figures stand beside the plot
@@ -288,12 +290,23 @@ class ScoresView(View):
 
     def _counts(self) -> Confusion:
         assert self.distribution is not None
-        return self.distribution.confusion(self.session.focus.threshold)
+        threshold = self.session.focus.threshold
+        split = self._split()
+        if split is not None and split.test_weights is not None:
+            return counts_at(curve_of(split), threshold)
+        return self.distribution.confusion(threshold)
 
     def _band_scores(self) -> tuple[float, float]:
         """Give the thresholds of the FPR range's ends, the lower one first."""
         assert self.distribution is not None
         low, high = self.session.plan.band
+        split = self._split()
+        if split is not None and split.test_weights is not None:
+            curve = curve_of(split)
+            bottom, top = (
+                roc.ThresholdRule("fpr", fpr=rate).place_on(curve) for rate in (high, low)
+            )
+            return bottom if high < 1 else -math.inf, top if low > 0 else math.inf
         negatives = self.distribution.negatives
         bottom = roc.fpr_threshold(negatives, high) if high < 1 else -math.inf
         return bottom, roc.fpr_threshold(negatives, low) if low > 0 else math.inf

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucstudio.engine import inference
 from aucstudio.gui.common.statement import Statement
@@ -49,7 +50,10 @@ def _overfit(split: SplitResult, train: float, band: Band | None) -> str:
     if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
         return ""
     data = looks.held.positive, looks.held.scores[-1]
-    found = inference.pauc_interval(*data, *(band or (0.0, 1.0)))
+    weights = looks.held.weights
+    if weights is not None and not _both_count(looks.held.positive, weights):
+        return ""
+    found = inference.pauc_interval(*data, *(band or (0.0, 1.0)), weights=weights)
     if not math.isfinite(found.high):
         return ""
     return ": it overfits" if train > found.high else ", within chance of each other"
@@ -136,15 +140,22 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
+def _both_count(positive: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+    """Tell whether rows of both classes have a weight, in a sample of them."""
+    return bool(weights[positive].any() and weights[~positive].any())
+
+
 def _is_settled(split: SplitResult, best: int, band: Band | None) -> bool:
     looks = split.trajectory
     if looks is None or min(np.bincount(looks.held.positive, minlength=2)) < 2:
         return False
-    pair = looks.held.scores[best], looks.held.scores[-1]
+    pair, weights = (looks.held.scores[best], looks.held.scores[-1]), looks.held.weights
+    if weights is not None and not _both_count(looks.held.positive, weights):
+        return False
     if band is None:
-        p = inference.delong_test(looks.held.positive, *pair).p
+        p = inference.delong_test(looks.held.positive, *pair, weights=weights).p
     else:
-        p = inference.pauc_test(looks.held.positive, *pair, *band).p
+        p = inference.pauc_test(looks.held.positive, *pair, *band, weights=weights).p
     return inference.settled(p * len(looks.iteration))
 
 
