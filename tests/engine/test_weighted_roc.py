@@ -157,6 +157,29 @@ def test_skewed_weights_widen_the_interval():
     assert weighted.high - weighted.low > 1.2 * (plain.high - plain.low)
 
 
+@pytest.mark.parametrize("band", [(0.0, 1.0), (0.0, 0.3)])
+def test_the_bootstrap_draws_rows_with_their_weights(band):
+    rng = np.random.default_rng(3)
+    y = np.arange(240) % 3 == 0
+    score, weights = rng.normal(size=240) + y, rng.exponential(1.0, 240)
+    weights[:6] = 0.0
+    plain = inference.bootstrap_interval(y, score, *band, draws=300)
+    equal = inference.bootstrap_interval(y, score, *band, draws=300, weights=np.full(240, 2.0))
+    assert (equal.low, equal.high) == pytest.approx((plain.low, plain.high), rel=1e-9)
+    drawn = inference.bootstrap_interval(y, score, *band, draws=400, weights=weights)
+    known = inference.pauc_interval(y, score, *band, weights=weights)
+    assert drawn.se == pytest.approx(known.se, rel=0.2)
+    better = inference.bootstrap_test(y, score + 2 * y, score, *band, draws=200, weights=weights)
+    assert better.p < 0.01
+    costs = [
+        inference.cost_threshold_interval(y, score, 1, 3, 0.3, draws=200, weights=of)
+        for of in (None, np.full(240, 5.0), weights)
+    ]
+    assert (costs[0].low, costs[0].high) == (costs[1].low, costs[1].high)
+    assert costs[2].value == roc.cost_threshold(roc.roc_curve(y, score, weights=weights), 1, 3, 0.3)
+    assert costs[2].low <= costs[2].value <= costs[2].high
+
+
 def test_weights_that_say_little_are_said():
     y, score, _ = table(1)
     weights = np.where(y, 1.0, 1e-9)

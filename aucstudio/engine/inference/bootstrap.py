@@ -21,7 +21,8 @@ from aucstudio.engine.inference.results import (
     comparison,
     silent,
 )
-from aucstudio.engine.inference.staircases import deciding
+from aucstudio.engine.inference.staircases import decided_by
+from aucstudio.engine.roc.curve import positive_mask
 from aucstudio.engine.types import Array, RowNumbers
 
 _ROUNDING = 1e-13  # equal areas of different resamples differ by less, unequal ones by more
@@ -38,6 +39,7 @@ def bootstrap_interval(
     seed: int = 0,
     progress: Progress | None = None,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> Interval:
     """Estimate the normalised (partial) AUC with percentile bounds of the stratified bootstrap.
 
@@ -57,6 +59,8 @@ def bootstrap_interval(
     progress : callable, optional
         Hears the fraction done now and then; returning True stops.
     positive : label, optional
+    weights : array-like of shape (n_samples,), optional
+        They stay with the rows that are drawn.
 
     Raises
     ------
@@ -67,12 +71,13 @@ def bootstrap_interval(
         :func:`~roc.split_scores` refuses.
     """
     check_level(level)
-    area = roc.partial_auc(y, score, alpha, beta, positive=positive)
-    s, t = roc.sorted_scores(y, score, positive)
-    few = _too_few(len(t), alpha, beta)
+    area = roc.partial_auc(y, score, alpha, beta, positive=positive, weights=weights)
+    rows = [_Rows.of(y, score, positive, weights)]
+    s, t = rows[0].s, rows[0].t
+    few = _too_few(rows[0].worth, alpha, beta)
     if few or min(len(s), len(t)) < 2:
         return absent_interval(area.normalized, level, few or ONE_ROW)
-    drawn = _bootstrap([(s, t)], alpha, beta, draws, seed, progress)[0]
+    drawn = _bootstrap(rows, alpha, beta, draws, seed, progress)[0]
     se = _spread(drawn)
     method = f"stratified bootstrap, {draws} draws"
     if not se > 0:
@@ -93,6 +98,7 @@ def bootstrap_test(
     seed: int = 0,
     progress: Progress | None = None,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> TestResult:
     """Test whether two scores of the same rows have equal (partial) AUC by the paired bootstrap.
 
@@ -100,11 +106,14 @@ def bootstrap_test(
     bounds are percentiles; parameters and errors are those of :func:`bootstrap_interval`.
     """
     check_level(level)
-    areas = [roc.partial_auc(y, of, alpha, beta, positive=positive) for of in (score_a, score_b)]
-    pairs = [roc.split_scores(y, of, positive) for of in (score_a, score_b)]
-    m, n = (len(of_class) for of_class in pairs[0])
+    areas = [
+        roc.partial_auc(y, of, alpha, beta, positive=positive, weights=weights)
+        for of in (score_a, score_b)
+    ]
+    pairs = [_Rows.of(y, of, positive, weights) for of in (score_a, score_b)]
+    m, n = len(pairs[0].s), len(pairs[0].t)
     difference = areas[0].normalized - areas[1].normalized
-    few = _too_few(n, alpha, beta)
+    few = _too_few(pairs[0].worth, alpha, beta)
     if few or min(m, n) < 2:
         return silent(difference, level, few or ONE_ROW)
     drawn_a, drawn_b = _bootstrap(pairs, alpha, beta, draws, seed, progress)
@@ -116,9 +125,36 @@ def bootstrap_test(
     return dataclasses.replace(result, low=low, high=high)
 
 
-def _too_few(n: int, alpha: float, beta: float) -> str:
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Rows:
+    """Scores of both classes in row order, and what the rows weigh, those without weight left out.
+
+    ``worth`` is how many negatives of equal weight would say as much.
+    """
+
+    s: roc.Scores
+    t: roc.Scores
+    worth: float
+    weight_s: Array | None = None
+    weight_t: Array | None = None
+
+    @classmethod
+    def of(
+        cls, y: ArrayLike, score: ArrayLike, positive: object, weights: ArrayLike | None
+    ) -> _Rows:
+        s, t = roc.split_scores(y, score, positive)
+        if weights is None:
+            return cls(s, t, len(t))
+        mask = positive_mask(y, positive)
+        each = roc.check_weights(weights, mask)
+        of_s, of_t = each[mask], each[~mask]
+        worth = roc.effective_rows(of_t)
+        return cls(s[of_s > 0], t[of_t > 0], worth, of_s[of_s > 0], of_t[of_t > 0])
+
+
+def _too_few(n: float, alpha: float, beta: float) -> str:
     """Say so where resamples cannot know the threshold at a band's end: they show no new row."""
-    rows = deciding(n, n, alpha, beta, 0.5)
+    rows = decided_by(n, n * beta, n * (1 - alpha), (alpha, beta), 0.5)
     whole = (alpha, beta) == (0, 1)
     return "" if whole or rows.negatives >= LEAST else few_words(rows)
 
@@ -134,16 +170,21 @@ def _percentiles(drawn: Array, level: float) -> tuple[float, float]:
 
 
 def _bootstrap(
-    pairs: list[tuple[roc.Scores, roc.Scores]],
+    pairs: list[_Rows],
     alpha: float,
     beta: float,
     draws: int,
     seed: int,
     progress: Progress | None,
 ) -> Array:
-    """Draw the normalised area of each (s, t) pair over the same resamples; (n_pairs, draws)."""
-    m, n = (len(of_class) for of_class in pairs[0])
-    areas = [_resampled_area(s, t, alpha, beta) for s, t in pairs]
+    """Draw the normalised area of each of some scores over the same resamples; (pairs, draws)."""
+    m, n = len(pairs[0].s), len(pairs[0].t)
+    areas = [
+        _resampled_area(rows.s, rows.t, alpha, beta)
+        if rows.weight_s is None
+        else _resampled_weighted_area(rows, alpha, beta)
+        for rows in pairs
+    ]
     drawn = np.empty((len(pairs), draws))
     for part, positives, negatives in resamples(m, n, draws, seed, progress):
         for row, area in zip(drawn, areas, strict=True):
@@ -164,6 +205,29 @@ def _resampled_area(
     def area(positives: RowNumbers, negatives: RowNumbers) -> Array:
         drawn: Array = _areas(positives, negatives, place, *ranks, *band)
         return drawn
+
+    return area
+
+
+def _resampled_weighted_area(
+    rows: _Rows, alpha: float, beta: float
+) -> Callable[[RowNumbers, RowNumbers], Array]:
+    """Make the same of weighted rows, whose weights stay with them."""
+    ascending, group = np.unique(np.concatenate([rows.s, rows.t]), return_inverse=True)
+    place, count = len(ascending) - group, len(ascending) + 1  # the highest score is the first
+    of_s, of_t = place[: len(rows.s)], place[len(rows.s) :]
+    thresholds = np.append(np.inf, ascending[::-1])
+
+    def sums(drawn: RowNumbers, places: NDArray[np.intp], weights: Array | None) -> Array:
+        assert weights is not None
+        return np.cumsum(np.bincount(places[drawn], weights[drawn], minlength=count))
+
+    def area(positives: RowNumbers, negatives: RowNumbers) -> Array:
+        drawn = [
+            roc.Curve(sums(down, of_t, rows.weight_t), sums(up, of_s, rows.weight_s), thresholds)
+            for up, down in zip(positives, negatives, strict=True)
+        ]
+        return np.array([roc.partial_auc_of(curve, alpha, beta).normalized for curve in drawn])
 
     return area
 

@@ -11,8 +11,11 @@ from aucstudio.engine import roc
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.resampling import resamples
 from aucstudio.engine.inference.results import Interval, check_level
+from aucstudio.engine.roc.curve import positive_mask
 from aucstudio.engine.roc.thresholds import check_costs
 from aucstudio.engine.types import Array, Index, RowNumbers
+
+_NONE = np.empty(0)
 
 
 def cost_threshold_interval(
@@ -27,6 +30,7 @@ def cost_threshold_interval(
     seed: int = 0,
     progress: Callable[[float], object] | None = None,
     positive: object = None,
+    weights: ArrayLike | None = None,
 ) -> Interval:
     """Bound :func:`~roc.cost_threshold` by percentiles of the stratified bootstrap.
 
@@ -44,6 +48,8 @@ def cost_threshold_interval(
     progress : callable, optional
         Hears the fraction done now and then; returning True stops.
     positive : label, optional
+    weights : array-like of shape (n_samples,), optional
+        They stay with the rows that are drawn.
 
     Raises
     ------
@@ -55,17 +61,25 @@ def cost_threshold_interval(
     check_level(level)
     check_costs(prior, cost_fp, cost_fn)
     s, t = roc.split_scores(y, score, positive)
+    of_s = of_t = _NONE
+    if weights is not None:
+        mask = positive_mask(y, positive)
+        each = roc.check_weights(weights, mask)
+        of_s, of_t = each[mask], each[~mask]
+        s, t, of_s, of_t = s[of_s > 0], t[of_t > 0], of_s[of_s > 0], of_t[of_t > 0]
     m = len(s)
     ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
     scores = ascending[::-1]  # as a curve runs
     place = len(scores) - 1 - group
     gains = cost_fn * prior / m, cost_fp * (1 - prior) / len(t)
+    places = place[:m], place[m:], of_s, of_t
     placed = np.empty(draws)
     for part, positives, negatives in resamples(m, len(t), draws, seed, progress):
-        ends = _cheapest(positives, negatives, place[:m], place[m:], *gains, len(scores))
+        ends = _cheapest(positives, negatives, *places, *gains, len(scores))
         placed[part] = [_cut(scores, above, below) for above, below in ends]
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
-    value = roc.cost_threshold(roc.roc_curve(y, score, positive=positive), cost_fp, cost_fn, prior)
+    curve = roc.roc_curve(y, score, positive=positive, weights=weights)
+    value = roc.cost_threshold(curve, cost_fp, cost_fn, prior)
     method = f"stratified bootstrap, {draws} draws"
     return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
 
@@ -76,6 +90,8 @@ def _cheapest(
     negatives: RowNumbers,
     place_s: Index,
     place_t: Index,
+    weight_s: Array,
+    weight_t: Array,
     gain: float,
     loss: float,
     groups: int,
@@ -83,16 +99,24 @@ def _cheapest(
     """Find between which two drawn scores each resample's threshold lies.
 
     Gives the places, among all scores from the highest, of the last one above it (-1 where there
-    is none) and of the first one below it (``groups`` where there is none).
+    is none) and of the first one below it (``groups`` where there is none). Without weights every
+    row counts once; ``gain`` and ``loss`` are those of a row of mean weight.
     """
+    weighted = len(weight_s) > 0
     ends = np.empty((len(positives), 2), np.intp)
     for draw in range(len(positives)):
-        tp, fp = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+        tp, fp = np.zeros(groups), np.zeros(groups)
+        total_s, total_t = 0.0, 0.0
         for row in positives[draw]:
-            tp[place_s[row]] += 1
+            weight = weight_s[row] if weighted else 1.0
+            tp[place_s[row]] += weight
+            total_s += weight
         for row in negatives[draw]:
-            fp[place_t[row]] += 1
-        best, above, below, found, alarms = 0.0, -1, -1, 0, 0
+            weight = weight_t[row] if weighted else 1.0
+            fp[place_t[row]] += weight
+            total_t += weight
+        unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]
+        best, above, below, found, alarms = 0.0, -1, -1, 0.0, 0.0
         for k in range(groups):
             if tp[k] + fp[k] == 0:
                 continue
@@ -100,7 +124,7 @@ def _cheapest(
                 below = k
             found += tp[k]
             alarms += fp[k]
-            saved = gain * found - loss * alarms
+            saved = gain / unit_s * found - loss / unit_t * alarms
             if saved > best:
                 best, above, below = saved, k, -1
         ends[draw, 0] = above

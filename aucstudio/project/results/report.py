@@ -45,7 +45,7 @@ def write_report(
     text = page.substitute(
         title=html.escape(f"{name}: {len(runs)} runs"),
         facts=html.escape(
-            f"label {data.label}, positive {data.positive}; "
+            f"label {data.label}, positive {data.positive}; {_weighted_words(runs)}"
             f"{first.experiment.validation.describe()}; SHA-256 {data.sha256[:16]}…"
         ),
         table=_table(runs, band),
@@ -59,6 +59,11 @@ def write_report(
         made=datetime.date.today().isoformat(),
     )
     write_atomically(path, text)
+
+
+def _weighted_words(runs: Mapping[str, RunRecord]) -> str:
+    names = sorted({run.experiment.weight for run in runs.values() if run.experiment.weight})
+    return f"rows weighted by {', '.join(names)}; " if names else ""
 
 
 def _table(runs: Mapping[str, RunRecord], band: Band) -> str:

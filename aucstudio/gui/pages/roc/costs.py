@@ -192,7 +192,9 @@ class CostLayer(QObject):
         draws = draws_for(len(split.test_rows))
         self._work.start(
             self._weighed,
-            lambda post: cost_threshold_interval(*data, *costs, draws=draws, progress=post),
+            lambda post: cost_threshold_interval(
+                *data, *costs, draws=draws, progress=post, weights=split.test_weights
+            ),
         )
 
     def _land(self, _key: object, job: Job[Any, Interval]) -> None:

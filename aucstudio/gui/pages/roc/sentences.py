@@ -75,7 +75,9 @@ def _chance_words(face: Face, record: RunRecord) -> str:
 
 def positives_share(record: RunRecord) -> float:
     """Give the share of positives among the held-out rows, over all splits."""
-    return float(np.mean([split.test_positive.mean() for split in record.splits]))
+    return float(
+        np.mean([np.average(s.test_positive, weights=s.test_weights) for s in record.splits])
+    )
 
 
 def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:

@@ -285,6 +285,7 @@ def _settings_lines(shown: ShownRun) -> list[Line]:
     validation = experiment.validation
     scheme = facts.scheme if validation.scheme == FILE else validation.describe()
     table = f"{facts.table}, {experiment.data.label} = {experiment.data.positive}"
+    table += "" if experiment.weight is None else f", weighted by {experiment.weight}"
     return [
         *lines,
         Line("Validation", scheme, tip="How rows were held out: all figures are of those rows."),
