@@ -546,3 +546,44 @@ def test_the_module_is_the_command(table_file):
     assert done.returncode == 0
     assert "AUC-RLS" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_column_of_weights_goes_through_train_compare_and_score(run, tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.random(200) < 0.4
+    columns = {"a": rng.normal(size=200) + y, "w": rng.exponential(2.0, 200), "y": y.astype(int)}
+    data, project = tmp_path / "t.csv", tmp_path / "p.aucproj"
+    rows = zip(*(map(str, cells.tolist()) for cells in columns.values()), strict=True)
+    data.write_text("\n".join([",".join(columns), *map(",".join, rows)]) + "\n")
+    given = (data, "--label", "y", "--weight", "w", "--quiet")
+    model = tmp_path / "m.aucmodel"
+    status, out, _ = run(
+        "train",
+        *given,
+        "--method",
+        "logistic",
+        "--project",
+        project,
+        "--save-model",
+        model,
+        "--json",
+    )
+    (weighted,) = json.loads(out)["runs"]
+    assert (status, weighted["weight"]) == (0, "w")
+    (record,) = ProjectFile(project).runs()
+    split = record.splits[0]
+    area = roc_auc_score(split.test_positive, split.test_scores, sample_weight=split.test_weights)
+    assert weighted["auc"]["value"] == pytest.approx(area)
+    status, out, _ = run("compare", project)
+    assert "Weighted by" in out
+    status, out, err = run("score", model, data)
+    assert "each row counted once, not by w" in err
+    for refused, words in (
+        (("train", *given, "--method", "svm-auc"), "takes no row weights"),
+        (("train", *given, "--method", "rank-svm", "--stream"), "cannot be weighted"),
+        (("best", *given, "--minutes", "0.1"), "weighs the rows"),
+        (("train", *given, "--method", "rls", "--leave-pair-out"), "counts every row once"),
+    ):
+        status, _, err = run(*refused)
+        assert status == 2
+        assert words in err

@@ -155,7 +155,8 @@ class ColumnsDialog(QDialog):
         if refused:
             one = f"{refused:,} column{'s' if refused > 1 else ''}"
             why = "hold text, or the label," if refused > 1 else "holds text, or the label,"
-            why = why if role == "number" else ("are the label" if refused > 1 else "is the label")
+            if role not in ("number", "weight"):
+                why = "are the label" if refused > 1 else "is the label"
             tell(self.told, f"{one} {why} and cannot be {_NAMES[role]}", "error")
 
     def _on_search(self, text: str) -> None:

@@ -60,7 +60,7 @@ class ColumnsModel(QAbstractTableModel):
         """Tell whether a column of the table can be given a role here."""
         if self._roles[column] == "label":
             return False
-        return role != "number" or self._columns[column].kind == "number"
+        return role not in ("number", "weight") or self._columns[column].kind == "number"
 
     def give(self, columns: Iterable[int], role: str) -> int:
         """Give columns of the table a role; return how many cannot have it."""

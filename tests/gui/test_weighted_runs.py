@@ -1,0 +1,103 @@
+"""Pages show weighted figures of a weighted run, and say what of them is not weighted."""
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import roc
+from aucstudio.gui.dialogs.columns import ColumnsDialog
+from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
+from aucstudio.gui.pages.compare.compare_view import CompareView
+from aucstudio.gui.pages.roc import bands, reading
+from aucstudio.gui.pages.roc.faces import FACES
+from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.scores.scores_view import ScoresView
+from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.gui.panels.data_panel import _facts
+from aucstudio.gui.panels.runs.run_details import _settings_lines
+from aucstudio.project.data.table import read_table
+from aucstudio.project.results.calibration import judge
+from aucstudio.project.results.report import _weighted_words
+from tests.gui.conftest import make_record, put, shown
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(4)
+    y = rng.random(160) < 0.4
+    a, w = rng.normal(size=160) + y, rng.exponential(2.0, 160)
+    path = tmp_path_factory.mktemp("weighted") / "cases.csv"
+    rows = (f"{one:.5f},{of:.4f},{int(label)}" for one, of, label in zip(a, w, y, strict=True))
+    path.write_text("\n".join(["a,w,label", *rows]) + "\n")
+    return read_table(path, label="label", positive="1", roles={"w": "weight"})
+
+
+@pytest.fixture(scope="module")
+def records(table):
+    return {key: make_record(table, key) for key in ("auc-rls", "logistic")}
+
+
+@pytest.fixture
+def session(table_session, records):
+    for name, record in records.items():
+        put(table_session, record, name)
+    return table_session
+
+
+def test_the_curve_page_is_weighted_and_has_no_bands(session, records, open_view, qtbot):
+    view = open_view(RocView, session)
+    shown(view, qtbot)
+    runs = session.shown_runs()
+    split = records["logistic"].splits[0]
+    row = reading.legend_row(FACES["roc"], runs[1], (0.0, 0.1), "normalized")
+    area = roc.auc(split.test_positive, split.test_scores, weights=split.test_weights)
+    assert f"{area:.3f}" in row.cells[1]
+    assert "Weighted by w" in reading.notes(FACES["roc"], runs, (0.0, 0.1), "")
+    for kind in ("pointwise", "kolmogorov", "bootstrap"):
+        none = bands.bounds_of(records["logistic"], kind)
+        assert len(none.fpr) == 0
+        assert "weighted by w" in none.words
+    for face in FACES.values():
+        x, y = face.path(roc.roc_curve(split.test_positive, split.test_scores,
+                                       weights=split.test_weights))  # fmt: skip
+        assert np.isfinite(x).all()
+        assert np.isfinite(y).all()
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [(ScoresView, "TPR"), (TrainingView, "AUC"), (CompareView, "weighted by w")],
+)
+def test_other_pages_tell_of_weighted_figures(session, open_view, qtbot, page, words):
+    view = open_view(page, session)
+    assert words in shown(view, qtbot)
+
+
+def test_a_threshold_says_that_counts_are_rows(session, records, open_view, qtbot):
+    view = open_view(ScoresView, session)
+    shown(view, qtbot)
+    split = records["logistic"].splits[0]
+    counts, called = view._counts(), split.test_scores > 0
+    weights, positive = split.test_weights, split.test_positive
+    assert counts.tp == np.count_nonzero(called & positive)
+    rate = weights[called & positive].sum() / weights[positive].sum()
+    assert counts.tpr == pytest.approx(rate)
+    assert "Counts are rows; shares are weighted by w." in view.chooser._chosen.where
+
+
+def test_calibration_says_that_it_counts_rows_once(session, records, open_view, qtbot):
+    shown(open_view(CalibrationView, session), qtbot)
+    assert "not weighted by w" in judge(records["logistic"], "platt").rows
+
+
+def test_the_role_is_given_in_the_list_of_columns(table, qtbot):
+    dialog = ColumnsDialog(table.with_roles(roles={"w": "number"}))
+    qtbot.addWidget(dialog)
+    dialog._columns.give([1], "weight")
+    assert dialog.roles() == {"w": "weight"}
+    assert "rows weighted by w" in _facts(table, False, "median")
+
+
+def test_the_chosen_run_and_the_report_name_the_weights(session, records):
+    told = [line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"]
+    assert "weighted by w" in told[0].value
+    assert _weighted_words(records) == "rows weighted by w; "
