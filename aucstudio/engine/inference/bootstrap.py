@@ -72,8 +72,11 @@ def bootstrap_interval(
     """
     check_level(level)
     area = roc.partial_auc(y, score, alpha, beta, positive=positive, weights=weights)
-    rows = [_Rows.of(y, score, positive, weights)]
-    s, t = rows[0].s, rows[0].t
+    s, t = roc.sorted_scores(y, score, positive)
+    rows = [_Rows(s, t, len(t))]
+    if weights is not None:
+        rows = [_Rows.of(y, score, positive, weights)]
+        s, t = rows[0].s, rows[0].t
     few = _too_few(rows[0].worth, alpha, beta)
     if few or min(len(s), len(t)) < 2:
         return absent_interval(area.normalized, level, few or ONE_ROW)
