@@ -75,8 +75,9 @@ def bootstrap_interval(
     s, t = roc.sorted_scores(y, score, positive)
     rows = [_Rows(s, t, len(t))]
     if weights is not None:
-        rows = [_Rows.of(y, score, positive, weights)]
-        s, t = rows[0].s, rows[0].t
+        ranked = roc.Ranking.of(y, score, positive=positive, weights=weights)
+        s, t, of_s, of_t = ranked.s, ranked.t, ranked.weight_s, ranked.weight_t
+        rows = [_Rows(s, t, ranked.curve.effective(), of_s, of_t)]
     few = _too_few(rows[0].worth, alpha, beta)
     if few or min(len(s), len(t)) < 2:
         return absent_interval(area.normalized, level, few or ONE_ROW)
