@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from aucstudio.cli import main
+from aucstudio.engine import roc
+from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.project.data.forward import forward_parts, times_of
 from aucstudio.project.data.split import Validation, draw_splits, splits_of
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import AUC, compare_runs
+from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
@@ -259,3 +263,19 @@ def test_times_of_numbers_that_stand_for_missing_are_none(dated):
     table = dated.with_roles(absent={"month": [0.0]})
     times = times_of(table, "month")
     assert np.isnan(times).sum() == (dated.column("month").values == 0).sum()
+
+
+def test_intervals_rest_on_the_mean_size_of_the_steps(dated):
+    record = run(dated, MONTHS)
+    train, test = record.sizes
+    assert train == np.mean([len(split.train_rows) for split in record.splits])
+    areas = [roc.auc(split.test_positive, split.test_scores) for split in record.splits]
+    expected = splits_interval(areas, 0.95, test / (train + test), disjoint=True)
+    found = auc_summary(record)
+    assert (found.low, found.high) == (expected.low, expected.high)
+    other = run(dated, MONTHS, "rls")
+    (pair,) = compare_runs([("a", record), ("b", other)], (0.0, 0.1), AUC)
+    others = [roc.auc(split.test_positive, split.test_scores) for split in other.splits]
+    assert pair.p == splits_test(areas, others, train, test, disjoint=True).p
+    folds = run(dated, {"scheme": "folds", "folds": 3})
+    assert folds.sizes == (len(folds.splits[0].train_rows), len(folds.splits[0].test_rows))
