@@ -227,10 +227,8 @@ class GroupsPage(QSplitter):
         rows = [Row(_cells(group), RunLook(group.level, k)) for k, group in enumerate(found.groups)]
         if rows != self.sheet.rows:
             self.sheet.show_rows(rows)
-        self.said.emit(statement(found, run.look.name, self.session.plan.band, self._target()))
-
-    def _target(self) -> Target:
-        return self.session.focus.target
+        band, target = self.session.plan.band, self.session.focus.target
+        self.said.emit(statement(found, run.look.name, band, target))
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         for line in self.lines:
@@ -259,10 +257,6 @@ class GroupsPage(QSplitter):
     def _on_row(self, _index: QModelIndex) -> None:
         if self.found is not None:
             self._draw_curves(self.found.groups)
-
-    def retheme(self) -> None:
-        """Take on the present theme."""
-        self._draw()
 
     def data(self) -> Mapping[str, Sequence[object]]:
         """Give the figures, a line for each level."""
