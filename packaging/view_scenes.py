@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QPushButton, QWidget
 
 from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
@@ -55,8 +55,22 @@ def window_scenes(window: MainWindow) -> Scenes:
         "roc all layers": partial(_with_layers, window),
         "four views": partial(arrange, window, "Four views"),
         "runs page": partial(_show_runs, window),
+        "model one row": partial(_explain, window),
+        "compare subgroups": partial(_part, window),
     }
     return pages | faces | kinds | last
+
+
+def _explain(window: MainWindow) -> QWidget:
+    window.session.explain_row(0)
+    return window
+
+
+def _part(window: MainWindow) -> QWidget:
+    _show(window, "compare_view")
+    shown = the(window.findChild(QComboBox, "compare_show_combo"))
+    shown.setCurrentIndex(shown.findData("groups"))
+    return window
 
 
 def dialog_scenes(window: MainWindow) -> Scenes:

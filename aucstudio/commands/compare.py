@@ -18,8 +18,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", metavar="COL", help="each run by the levels of this column, and whether they differ"
     )
+    parser.add_argument(
+        "--cuts", metavar="X,Y", help="with --by: part the column's numbers here (default quarters)"
+    )
     add_cluster_option(parser)
     add_json(parser)
+
+
+def check_together(options: argparse.Namespace) -> None:
+    """Refuse options that would be without effect beside the others."""
+    if options.cuts is not None and options.by is None:
+        raise InputError("--cuts is about --by: name the column too", setting="cuts")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,12 +40,14 @@ def run(options: argparse.Namespace) -> int:
         named_runs,
         readable_runs,
     )
+    from aucstudio.project.results.parting import read_cuts
     from aucstudio.project.results.subgroups import as_markdown, subgroups_of
     from aucstudio.project.work.cluster import connect
 
     listed, band = named_runs(options.project, complain)
     named = readable_runs(listed, band, complain)
-    parted = [] if options.by is None else subgroups_of(named, options.by, band)
+    cuts = () if options.cuts is None else read_cuts(options.cuts)
+    parted = [] if options.by is None else subgroups_of(named, options.by, band, cuts)
     with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
         if options.json:
             document = comparison_document(named, band, workers)

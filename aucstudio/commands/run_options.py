@@ -45,6 +45,18 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         action="store_true",
         help="order each pair by training without it, exactly (regularised least squares)",
     )
+    scheme.add_argument(
+        "--time",
+        metavar="COL",
+        help="train on earlier rows and judge on later ones, by this column of dates or numbers",
+    )
+    for name, words in (
+        ("steps", "with --time: blocks of rows that are judged one after the other (default 5)"),
+        ("gap", "with --time: training rows are at least so much earlier (days, for dates)"),
+        ("window", "with --time: train on rows that reach back so much only, not on all earlier"),
+    ):
+        kind = int if name == "steps" else float
+        train.add_argument(f"--{name}", metavar=name[0].upper(), type=kind, help=words)
     train.add_argument(
         "--repeats",
         metavar="R",
@@ -134,6 +146,10 @@ def read_validation(options: argparse.Namespace) -> Any:
     from aucstudio.project.data.split import Validation
 
     common = {"repeats": options.repeats, "seed": options.seed}
+    if options.time is not None:
+        reach = {n: value for n in ("gap", "window") if (value := getattr(options, n)) is not None}
+        steps = 5 if options.steps is None else options.steps
+        return Validation("forward", folds=steps, time=options.time, **reach, **common)
     if options.leave_pair_out:
         return Validation(scheme="leave-pair-out", seed=options.seed)
     if options.folds is not None:
@@ -193,7 +209,11 @@ def check_together(options: argparse.Namespace) -> None:
                 "them out",
                 setting="calibrate",
             )
-    fixed = [name for name in ("test_file", "leave_pair_out") if getattr(options, name, None)]
+    for name in ("steps", "gap", "window"):
+        if getattr(options, name) is not None and options.time is None:
+            raise InputError(f"--{name} is about --time: name the column too", setting=name)
+    scheme = ("test_file", "leave_pair_out", "time")
+    fixed = [name for name in scheme if getattr(options, name, None)]
     if fixed and options.repeats != 1:
         raise InputError(
             f"--repeats draws the held-out rows anew, and with --{fixed[0].replace('_', '-')} "

@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     from aucstudio.gui.panels.validation_panel import ValidationPanel
     from aucstudio.gui.workplace import Workplace
 
+# What is said of these stands in the card of the validation.
+_OF_VALIDATION = (
+    *("validation", "test_size", "folds", "repeats", "seed", "test_file"),
+    *("time", "gap", "window"),
+)
+
 
 class MainWindow(QMainWindow):
     """The window; owns a session and hands it to panels and views."""
@@ -322,7 +328,7 @@ class MainWindow(QMainWindow):
 
     def _show_beside_cause(self, error: InputError) -> None:
         cause = error.setting or ""
-        if cause in ("test_size", "folds", "repeats", "seed", "test_file", "validation"):
+        if cause in _OF_VALIDATION:
             self.validation_panel.show_problem(str(error))
         elif error.column or cause == "data":
             self.data_panel.show_problem(str(error))

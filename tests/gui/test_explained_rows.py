@@ -9,6 +9,7 @@ from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
 from aucstudio.project.explain.one_row import explain_row
 from tests.gui.conftest import make_record, put, settle
 
@@ -147,3 +148,45 @@ def test_pages_lead_to_it(qtbot, table_session, open_view):
     pick(menu, f"plot_explain_{worst}_action")
     assert asked == [4, 9, worst, worst]
     assert np.isin(worst, record.splits[0].test_rows)
+
+
+def test_many_columns_are_merged_until_all_are_asked_for(qtbot, session, open_view, tmp_path):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(80, 40)), np.arange(80) % 3 == 0
+    lines = [",".join([*(f"c{k}" for k in range(40)), "y"])]
+    lines += [
+        ",".join([*(f"{x:.4f}" for x in row), "yes" if one else "no"])
+        for row, one in zip(X, y, strict=True)
+    ]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    session.study.table = read_table(path, label="y")
+    put(session, make_record(session.table))
+    view = open_view(ModelView, session, (728, 640))
+    part = explained(qtbot, view, 2)
+    detail = part.found.detail
+    assert len(part.chart.rows) == 15
+    last = part.chart.rows[-1]
+    assert last.name == "and 26 others"
+    assert last.value == pytest.approx(sum(p.contribution for p in detail.parts[14:]))
+    part.all_check.click()
+    assert len(part.chart.rows) == 40
+    assert part.chart.scroller.isVisible()
+    assert len(view.figure_data()["column"]) == 40
+
+
+@pytest.mark.slow
+def test_the_window_turns_to_the_page_and_back(window, table_file, run_to_end, qtbot):
+    window.open_data(table_file)
+    run_to_end(window)
+    deck, session = window.deck, window.session
+    window.session.show_rows((3,))
+    qtbot.waitUntil(lambda: deck._front().objectName() == "data_view")
+    session.explain_row(3)
+    page = deck._front()
+    assert page.objectName() == "model_view"
+    assert page.part is page.row_part
+    qtbot.waitUntil(lambda: not page.busy() and page.row_part.found is not None)
+    assert page.row_part.found.detail.row == 3
+    session.back_asked.emit()
+    assert deck._front().objectName() == "data_view"

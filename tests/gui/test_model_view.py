@@ -56,6 +56,7 @@ def test_empty_state_says_what_to_do(qtbot, table_session, view):
 )
 def test_only_pictures_that_mean_something(qtbot, table_session, view, method, params, pictures):
     put(table_session, make_record(table_session.table, method, params))
+    table_session.point_at(row=3)
     settle(qtbot, view)
     assert offered(view) == pictures
     for key in pictures:

@@ -18,8 +18,10 @@ from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.one_row import explain_row, features_of
+from aucstudio.project.explain.row_words import about, headline
 from aucstudio.project.explain.shapley import contributions, terms_of
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
 
 
@@ -270,3 +272,32 @@ def test_numbers_that_stand_for_dates_are_written_as_dates(value, layout, said):
     assert dates.spell(value, layout) == said
     if not said.startswith("-"):
         assert dates.read(said, "h:m" if layout == "h:m" else "y-m-d") == pytest.approx(value)
+
+
+def test_what_other_rows_have_is_told_as_the_model_sees_it(table, plan):
+    columns = tuple(
+        dataclasses.replace(column, role="category", values=np.round(column.values))
+        if column.name == "x1"
+        else column
+        for column in table.columns
+    )
+    coded = dataclasses.replace(table, columns=columns)
+    experiment = dataclasses.replace(plan(), data=DataReference.to_table(coded))
+    split = execute(experiment, coded).splits[0]
+    background = split.train_rows
+    cells = coded.column("x1").values[background]
+    own = coded.column("x1").values[0]
+    for row, share in ((0, np.mean(cells == own)), (5, np.isnan(cells).mean())):
+        detail = explain_row(coded, split.model, row, background)
+        usual = {part.column: part.usual for part in detail.parts}
+        assert usual["x1"] == f"the same in {100 * share:.0f} %"
+        mean = table.column("x0").values[background].mean()
+        assert usual["x0"] == f"mean {mean:.4g}".replace("-", "−")
+
+
+def test_one_row_against_itself_is_as_the_others(table, plan):
+    split = execute(plan(), table).splits[0]
+    detail = explain_row(table, split.model, 3, np.array([3]))
+    assert all(part.contribution == 0 for part in detail.parts)
+    assert headline(detail, 4, "the others").endswith("as the others on average.")
+    assert "exact" in " ".join(about(detail))

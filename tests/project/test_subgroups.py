@@ -10,6 +10,7 @@ from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.results import Interval
 from aucstudio.project.data.table import read_table
+from aucstudio.project.results.parting import part_rows, read_cuts
 from aucstudio.project.results.subgroups import equality, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
@@ -95,9 +96,16 @@ def test_equal_levels_are_told_apart_as_often_as_chance_has_it():
 
 def test_what_forms_no_groups_is_refused(sites, tmp_path, capsys):
     project = run_on(sites, tmp_path)
-    for column, words in (("x", "groups are formed by a column"), ("sit", "no column 'sit'")):
-        assert cli.main(["compare", str(project), "--by", column, "--quiet"]) == 2
-        assert words in capsys.readouterr().err
+    refused = (
+        (["--by", "sit"], "no column 'sit'"),
+        (["--by", "x", "--cuts", "9e9"], "one group alone"),
+        (["--by", "site", "--cuts", "3"], "holds texts"),
+        (["--by", "x", "--cuts", "low"], "cuts are up to 19 numbers"),
+        (["--cuts", "3"], "--cuts is about --by"),
+    )
+    for words, said in refused:
+        assert cli.main(["compare", str(project), *words, "--quiet"]) == 2
+        assert said in capsys.readouterr().err
     assert cli.main(["compare", str(project), "--by", "site", "--quiet"]) == 0
     assert "by site" in capsys.readouterr().out
 
@@ -111,3 +119,65 @@ def test_numbers_part_the_rows_in_their_order(sites, tmp_path, capsys):
     assert cli.main(["compare", str(project), "--by", "ward", "--json", "--quiet"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["subgroups"]
     assert [group["level"] for group in found["groups"]] == ["1", "2", "10"]
+
+
+def test_a_column_of_many_numbers_is_parted_at_its_quartiles_or_at_cuts(sites):
+    table = read_table(sites, label="y")
+    values = table.column("x").values
+    found = part_rows(table, "x")
+    assert len(found.names) == 4
+    counts = np.bincount(found.part)
+    assert (abs(counts - len(values) / 4) <= 1).all()
+    cut = part_rows(table, "x", (-0.5, 1.0, 1e9))
+    assert cut.names == ("below -0.5", "-0.5 to below 1", "1 and above")
+    expected = (values >= -0.5).astype(int) + (values >= 1.0)
+    assert cut.part.tolist() == expected.tolist()
+
+
+def test_rare_levels_share_a_group_and_missing_ones_have_their_own(tmp_path):
+    path = tmp_path / "many.csv"
+    towns = [f"t{k}" for k in range(30) for _ in range(k + 1)]
+    lines = [f"{town},{k % 2}" for k, town in enumerate(towns)]
+    path.write_text("town,y\n" + "\n".join([*lines, ",1", ",0"]) + "\n")
+    table = read_table(path, label="y")
+    found = part_rows(table, "town")
+    assert len(found.names) == 20
+    assert found.names[-2:] == ("(others)", "(missing)")
+    assert found.merged == 12
+    assert set(found.names[:-2]) == {f"t{k}" for k in range(12, 30)}
+    for row, town in enumerate(table.column("town").values):
+        name = found.names[found.part[row]]
+        assert name == {None: "(missing)"}.get(town, town if town in found.names else "(others)")
+
+
+def test_rates_are_those_of_the_runs_own_thresholds(sites, tmp_path):
+    (record,) = ProjectFile.open(run_on(sites, tmp_path, "--folds", 3)).runs()
+    table = read_table(sites, label="y")
+    thresholds = [0.1, 0.4, 0.9]
+    found = subgroups(record, table, "site", BAND, thresholds=thresholds)
+    values = table.column("site").values
+    for group in found.groups[:2]:
+        tp = fp = 0
+        for split, at in zip(record.splits, thresholds, strict=True):
+            called = (split.test_scores > at) & (values[split.test_rows] == group.level)
+            tp += int((called & split.test_positive).sum())
+            fp += int((called & ~split.test_positive).sum())
+        assert group.tpr.value == pytest.approx(tp / group.positives)
+        assert group.fpr.value == pytest.approx(fp / group.negatives)
+        assert group.tpr.low <= group.tpr.value <= group.tpr.high
+        fpr, tpr = group.curve
+        assert (fpr[0], tpr[-1]) == (0, 1)
+        assert np.trapezoid(tpr, fpr) == pytest.approx(group.auc.value, abs=0.01)
+    # Without any, each split's threshold keeps to the range among all its negatives.
+    usual = subgroups(record, table, "site", BAND)
+    negatives = sum(group.negatives for group in usual.groups)
+    called = sum(round(group.fpr.value * group.negatives) for group in usual.groups)
+    assert called / negatives <= BAND[1]
+    assert usual.groups[2].few
+
+
+@pytest.mark.parametrize(
+    ("text", "cuts"), [("40, 65", (40, 65)), ("−1;2.5 2.5", (-1, 2.5)), ("", ())]
+)
+def test_cuts_are_read_as_people_write_them(text, cuts):
+    assert read_cuts(text) == cuts

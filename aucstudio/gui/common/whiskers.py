@@ -75,6 +75,8 @@ class WhiskerChart(QWidget):
         self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
         # By itself it would find its height only when it is painted, a frame too late.
         self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
+        if filled:  # lines along the bars would lie on them
+            self.plot.showGrid(x=True, y=False, alpha=0.18)
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
         self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=_tip)

@@ -5,8 +5,16 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
@@ -26,11 +34,20 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.panels.param_form import TextEditor, narrow_combo, swallow_wheel
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.groups import Groups
-from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import (
+    FILE,
+    FOLDS,
+    FORWARD,
+    HOLD_OUT,
+    LEAVE_PAIR_OUT,
+    Validation,
+)
+from aucstudio.project.data.table import Table
 
 _SCHEMES = {
     HOLD_OUT: "Hold-out",
     FOLDS: "Cross-validation",
+    FORWARD: "Forward in time",
     FILE: "Test file",
     LEAVE_PAIR_OUT: "Leave-pair-out",
 }
@@ -38,11 +55,20 @@ _TIPS = {
     "scheme": "Which rows are kept from training, to judge the scorer by",
     "test_size": "Share of the rows that are held out; both classes keep their shares",
     "folds": "Parts that the rows are dealt into; each is held out once",
+    "time": "The column of dates or numbers by which rows are earlier or later",
+    "gap": "Training rows are at least so much earlier than those that are judged",
+    "window": "How far back training rows reach",
     "repeats": "How often the rows are drawn anew: more repeats, steadier figures",
     "seed": "Where the drawing begins: the same seed holds out the same rows",
     "band": "The false-positive rates that count: the partial area is read in them, and methods "
     "that train for a range train for this one",
 }
+_TIPS["steps"] = "Blocks of later rows that are judged, one after the other"
+_AHEAD = (
+    "Each step trains on the rows before a block, in the order of {}, and is judged on the block. "
+    "The first block is never judged."
+)
+_FAR = 1_000_000_000.0
 _BAND = Param("range", (0.0, 0.1), _TIPS["band"], low=0.0, high=1.0, name="FPR range")
 
 
@@ -57,11 +83,15 @@ class ValidationPanel(Card):
             self.scheme.addItem(title, key)
         self.test_percent = _spin("test_percent", "Test rows in per cent", 1, 99, " %")
         self.folds = _spin("folds_spin", "Folds", 2, 100)
+        self.time_box = narrow_combo("time_combo", "Column of time")
+        self.gap_box = _reach("gap_spin", "Gap between training and judged rows", "none")
+        self.window_box = _reach("window_spin", "Window of training rows", "all earlier rows")
         self.repeats = _spin("repeats_spin", "Repeats", 1, 1000)
         self.seed = _spin("seed_spin", "Seed", 0, 2**31 - 1)
         self.band = named(TextEditor(_BAND), "judged_range", "FPR range that counts")
         self.choose = named(QPushButton("Choose…"), "test_file_button", "Choose the test file")
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
+        self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
         self.band_problem.hide()
@@ -71,6 +101,11 @@ class ValidationPanel(Card):
         self._lay_out()
         self.scheme.activated.connect(lambda _index: self._change(scheme=self.scheme.currentData()))
         self.test_percent.valueChanged.connect(lambda v: self._change(test_size=v / 100))
+        self.time_box.activated.connect(
+            lambda _index: self._change(time=self.time_box.currentData())
+        )
+        self.gap_box.valueChanged.connect(lambda v: self._change(gap=float(v)))
+        self.window_box.valueChanged.connect(lambda v: self._change(window=float(v)))
         self.folds.valueChanged.connect(lambda v: self._change(folds=v))
         self.repeats.valueChanged.connect(lambda v: self._change(repeats=v))
         self.seed.valueChanged.connect(lambda v: self._change(seed=v))
@@ -92,7 +127,10 @@ class ValidationPanel(Card):
         rows = (
             ("scheme", "Scheme", self.scheme),
             ("test_size", "Test part", self.test_percent),
+            ("time", "Time", self.time_box),
             ("folds", "Folds", self.folds),
+            ("gap", "Gap", self.gap_box),
+            ("window", "Window", self.window_box),
             ("file", "File", self._file),
             ("repeats", "Repeats", self.repeats),
             ("seed", "Seed", self.seed),
@@ -108,6 +146,7 @@ class ValidationPanel(Card):
                 plain_tooltip(field, _TIPS[key])
         grid.addWidget(self.band_problem, len(rows), 1)
         self.rows.addLayout(grid)
+        self.rows.addWidget(self.ahead)
         self.rows.addWidget(self.together)
         self.rows.addWidget(self.problem)
 
@@ -131,9 +170,37 @@ class ValidationPanel(Card):
         name = plan.test_file.rpartition("/")[2] or "none chosen"
         self.file_name.setText(name)
         plain_tooltip(self.file_name, plan.test_file)
+        self._show_times(plan)
         self._show_what_matters(plan)
         self._show_band()
         tell(self.problem, "")
+
+    def _show_times(self, plan: Validation) -> None:
+        """Show what belongs to going forward in time."""
+        forward = plan.scheme == FORWARD
+        if forward:
+            self._offer_times(plan.time)
+        unit = " days" if _is_date(self.session.table, plan.time) else ""
+        for spin, value in ((self.gap_box, plan.gap), (self.window_box, plan.window)):
+            with QSignalBlocker(spin):
+                spin.setSuffix(unit)
+                spin.setValue(value)
+        self._labels["folds"].setText("Steps" if forward else "Folds")
+        tip = _TIPS["steps" if forward else "folds"]
+        plain_tooltip(self._labels["folds"], tip)
+        plain_tooltip(self.folds, tip)
+        tell(self.ahead, _AHEAD.format(plan.time or "time") if forward else "")
+
+    def _offer_times(self, chosen: str) -> None:
+        names = time_columns(self.session.table)
+        # A column that the table lacks is shown all the same: what is wrong with it is said.
+        names += [chosen] if chosen and chosen not in names else []
+        with QSignalBlocker(self.time_box):
+            if names != [self.time_box.itemData(k) for k in range(self.time_box.count())]:
+                self.time_box.clear()
+                for name in names:
+                    self.time_box.addItem(name, name)
+            self.time_box.setCurrentIndex(names.index(chosen) if chosen else -1)
 
     def _show_band(self) -> None:
         self.band.setValue(self.session.plan.band)
@@ -170,7 +237,10 @@ class ValidationPanel(Card):
         drawn = plan.scheme in (HOLD_OUT, FOLDS)
         shown = {
             "test_size": (plan.scheme == HOLD_OUT, self.test_percent),
-            "folds": (plan.scheme == FOLDS, self.folds),
+            "time": (plan.scheme == FORWARD, self.time_box),
+            "folds": (plan.scheme in (FOLDS, FORWARD), self.folds),
+            "gap": (plan.scheme == FORWARD, self.gap_box),
+            "window": (plan.scheme == FORWARD, self.window_box),
             "repeats": (drawn, self.repeats),
             "seed": (drawn, self.seed),
             "file": (plan.scheme == FILE, self._file),
@@ -188,6 +258,9 @@ class ValidationPanel(Card):
         if changes.get("scheme") == FILE and not before.test_file:
             self._on_choose()
             return
+        names = time_columns(self.session.table)
+        if changes.get("scheme") == FORWARD and before.time not in names and names:
+            changes["time"] = names[0]
         validation = dataclasses.replace(before, **changes)
         plan = dataclasses.replace(self.session.plan, validation=validation)
         self.session.edit(plan, "Change validation", f"validation {next(iter(changes))}")
@@ -200,11 +273,43 @@ class ValidationPanel(Card):
         self._change(scheme=FILE, test_file=path)
 
 
+def time_columns(table: Table | None) -> list[str]:
+    """List the columns that can order rows in time, dates first."""
+    if table is None:
+        return []
+    able = [c for c in table.columns if c.kind == "number" and c.role != "label"]
+    return [column.name for column in sorted(able, key=lambda column: not column.is_date)]
+
+
+def _is_date(table: Table | None, name: str) -> bool:
+    return table is not None and any(c.name == name and c.is_date for c in table.columns)
+
+
 def _groups_words(groups: Groups | None) -> str:
     if groups is None:
         return ""
     one = " or ".join(groups.columns)
     return f"Rows of one {one} are never both trained and tested on: {groups.describe()}."
+
+
+class _Reach(QDoubleSpinBox):
+    """An amount of time, without zeros at its end."""
+
+    def textFromValue(self, value: float) -> str:
+        return f"{value:.10g}"
+
+
+def _reach(name: str, accessible: str, none: str) -> QDoubleSpinBox:
+    """Make the field of an amount of time, whose 0 has words of its own."""
+    spin = named(_Reach(), name, accessible)
+    spin.lineEdit().setTextMargins(*FIELD_MARGINS)
+    spin.setRange(0.0, _FAR)
+    spin.setDecimals(4)
+    spin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    spin.setSpecialValueText(none)
+    spin.setKeyboardTracking(False)
+    swallow_wheel(spin)
+    return spin
 
 
 def _spin(name: str, accessible: str, low: int, high: int, suffix: str = "") -> QSpinBox:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.forward import forward_parts, lacks_class, most_steps, times_of
 from aucstudio.project.data.grouped_draws import draw_fold_numbers, draw_test_groups
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.errors import InputError
@@ -17,9 +19,11 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
-SCHEMES = (HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT)
+FORWARD = "forward"
+SCHEMES = (HOLD_OUT, FOLDS, FORWARD, FILE, LEAVE_PAIR_OUT)
 # Seeds of the repeats count on from the first, and are numbers of 32 bits.
 _FEW_TO_JUDGE, _FEW_TO_LEARN = 10, 5
+_OF_FORWARD = ("time", "gap", "window")
 _BOUNDS = {"folds": (2, 1_000_000), "repeats": (1, 100_000), "seed": (0, 4_294_000_000)}
 
 
@@ -29,17 +33,25 @@ class Validation:
 
     Attributes
     ----------
-    scheme : {"holdout", "folds", "file", "leave-pair-out"}
+    scheme : {"holdout", "folds", "forward", "file", "leave-pair-out"}
+        ``"forward"`` trains on earlier rows and judges on later ones;
+        see :mod:`aucstudio.project.data.forward`.
         The last trains on all rows, and orders each pair by a training without it, which only
         methods with a closed form can do.
     test_size : float
         Fraction held out by ``"holdout"``.
     folds : int
+        Of ``"forward"``, how many blocks are judged.
     repeats : int
         How often a hold-out or a k-fold partition is drawn anew.
     seed : int
     test_file : str
         Path of the table that ``"file"`` tests on.
+    time : str
+        The column that ``"forward"`` orders rows by.
+    gap, window : float
+        Of ``"forward"``, in the unit of the column: how much earlier training rows are at least,
+        and how far back they reach, which is without end if 0.
     """
 
     scheme: str = HOLD_OUT
@@ -48,6 +60,9 @@ class Validation:
     repeats: int = 1
     seed: int = 0
     test_file: str = ""
+    time: str = ""
+    gap: float = 0.0
+    window: float = 0.0
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -66,6 +81,12 @@ class Validation:
                 raise InputError(f"{name} must be at least {least}; it is {value}", setting=name)
             if value > most:
                 raise InputError(f"{name} must be at most {most}; it is {value}", setting=name)
+        for name in ("gap", "window"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise InputError(
+                    f"{name} must be a number of at least 0; it is {getattr(self, name):g}",
+                    setting=name,
+                )
         if self.scheme == FILE and not self.test_file:
             raise InputError("no test file is chosen", setting="test_file")
 
@@ -74,24 +95,32 @@ class Validation:
         """How many fits one run makes."""
         if self.scheme in (FILE, LEAVE_PAIR_OUT):
             return 1
+        if self.scheme == FORWARD:
+            return self.folds
         return self.repeats * (self.folds if self.scheme == FOLDS else 1)
 
     @property
     def disjoint(self) -> bool:
         """Whether no row is held out twice."""
-        return self.repeats == 1 or self.scheme in (FILE, LEAVE_PAIR_OUT)
+        return self.repeats == 1 or self.scheme in (FORWARD, FILE, LEAVE_PAIR_OUT)
 
     @property
     def train_share(self) -> float:
         """Share of the rows that one fit trains on."""
         if self.scheme == HOLD_OUT:
             return 1 - self.test_size
+        if self.scheme == FORWARD:
+            return 0.5  # on average
         return 1 - 1 / self.folds if self.scheme == FOLDS else 1.0
 
     def describe(self) -> str:
         """Say the scheme in a few words."""
         if self.scheme == LEAVE_PAIR_OUT:
             return "leave-pair-out"
+        if self.scheme == FORWARD:
+            gap = f", gap {self.gap:g}" if self.gap else ""
+            window = f", window {self.window:g}" if self.window else ""
+            return f"{self.folds} steps forward by {self.time}{gap}{window}"
         times = f"{self.repeats} × " if self.repeats > 1 else ""
         if self.scheme == FOLDS:
             return f"{times}{self.folds} folds, seed {self.seed}"
@@ -100,17 +129,27 @@ class Validation:
         return f"{times}hold-out {100 * self.test_size:g} %, seed {self.seed}"
 
     def as_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """Give it as plain data; what earlier programs do not know is there where it is used."""
+        return {
+            name: value
+            for name, value in dataclasses.asdict(self).items()
+            if name not in _OF_FORWARD or value != getattr(Validation, name)
+        }
 
     def identity(self) -> dict[str, Any]:
         """Give what decides the splits, as plain data: the rest is as usual."""
+        return self.decisive().as_json()
+
+    def decisive(self) -> Validation:
+        """Give the same with the usual in the place of all that decides nothing."""
         used: dict[str, tuple[str, ...]] = {
             HOLD_OUT: ("test_size", "repeats", "seed"),
             FOLDS: ("folds", "repeats", "seed"),
+            FORWARD: ("folds", *_OF_FORWARD),
             FILE: ("test_file",),
         }
         decides = {name: getattr(self, name) for name in ("scheme", *used.get(self.scheme, ()))}
-        return {field.name: field.default for field in dataclasses.fields(self)} | decides
+        return Validation(**decides)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Validation:
@@ -135,8 +174,17 @@ class Split:
     test: Rows
 
 
+def splits_of(table: AnyTable, validation: Validation) -> list[Split]:
+    """Draw all splits of a table; see :func:`draw_splits`."""
+    times = times_of(table, validation.time) if validation.scheme == FORWARD else None
+    return draw_splits(table.is_positive(), validation, table.groups, times)
+
+
 def draw_splits(
-    positive: Mask, validation: Validation, groups: Groups | None = None
+    positive: Mask,
+    validation: Validation,
+    groups: Groups | None = None,
+    times: NDArray[np.float64] | None = None,
 ) -> list[Split]:
     """Draw all splits of a scheme, stratified by class.
 
@@ -147,11 +195,13 @@ def draw_splits(
     validation : Validation
     groups : Groups, optional
         Rows that stay on one side of every split.
+    times : ndarray of float, optional
+        Of the labelled rows, for ``"forward"``.
 
     Raises
     ------
     InputError
-        If a class is too small for the scheme, or lies within too few groups.
+        If a class is too small for the scheme, or lies within too few groups or times.
     """
     everything = np.arange(len(positive))
     if validation.scheme == FILE:
@@ -161,6 +211,9 @@ def draw_splits(
         if groups is not None:
             raise pairs_break_groups(groups.words)
         return [Split(0, 0, everything, everything)]
+    if validation.scheme == FORWARD:
+        assert times is not None
+        return _forward(positive, validation, groups, times)
     if groups is not None:
         require_groups(positive, validation, groups)
     if validation.scheme == FOLDS:
@@ -175,6 +228,36 @@ def draw_splits(
     )
     pairs = drawn.split(everything, positive)
     return _checked([Split(r, 0, train, test) for r, (train, test) in enumerate(pairs)], positive)
+
+
+def _forward(
+    positive: Mask, validation: Validation, groups: Groups | None, times: NDArray[np.float64]
+) -> list[Split]:
+    codes, how = None if groups is None else groups.codes, (validation.gap, validation.window)
+    parts = forward_parts(times, validation.folds, *how, codes)
+    short = None if parts is None else lacks_class(parts, positive)
+    if parts is not None and short is None:
+        return [Split(0, k, train, test) for k, (train, test) in enumerate(parts)]
+    steps, _ = most_steps(times, positive, validation.folds - 1, *how, codes)
+    known = np.unique(times[~np.isnan(times)])
+    if parts is None or short is None:
+        why = f"{validation.time} has {len(known):,} different times, and each step needs a new one"
+    else:
+        what = "trains on" if _one_class(positive[parts[short][0]]) else "judges"
+        why = f"step {short + 1} {what} rows of one class only, or none"
+    if steps < _BOUNDS["folds"][0]:
+        instead = (
+            "a smaller gap, a wider window or another scheme" if any(how) else "another scheme"
+        )
+    else:
+        instead = f"{steps} steps"
+    raise InputError(
+        f"{validation.describe()} cannot be made: {why}; choose {instead}", setting="folds"
+    )
+
+
+def _one_class(positive: Mask) -> bool:
+    return bool(positive.all() or not positive.any())
 
 
 def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -> list[Split]:

@@ -178,10 +178,9 @@ def permutation_importance(
     except Stopped:
         if np.isnan(drops[0, 0]).any():
             raise
-    first = record.splits[0]
-    test, train = len(first.test_rows), len(first.train_rows)
-    once = record.experiment.validation.disjoint
-    return Importance(columns, drops, areas, test / (test + train), rows, test, once)
+    train, test = record.sizes
+    once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
+    return Importance(columns, drops, areas, test / (test + train), rows, of_rows, once)
 
 
 class _HeldOut:

@@ -168,7 +168,10 @@ def explain_row(
     kept = evenly(background, most)
     x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
     Z = preparation.apply(others, kept)
-    facts = [_Facts(table.column(name), others.column(name), row, kept) for name in columns]
+    facts = [
+        _Facts(table.column(name), others.column(name), row, kept, name in preparation.numbers)
+        for name in columns
+    ]
 
     def told(found: Contributions) -> RowDetail:
         counts = len(kept), len(background)
@@ -183,16 +186,17 @@ def explain_row(
 class _Facts:
     """A column's cell of the row, and what the background rows have there."""
 
-    def __init__(self, mine: Column, others: Column, row: int, rows: Index) -> None:
+    def __init__(self, mine: Column, others: Column, row: int, rows: Index, number: bool) -> None:
         self.name, self.cell = mine.name, cell_words(mine, row)
         cells = without(others.values[rows], others.absent)
-        if others.kind == "number":
+        if number and others.kind == "number":
             known = cells[~np.isnan(cells)]
             self.usual = f"mean {_brief(others, float(known.mean()))}" if len(known) else GAP
         else:
             cell = mine.values[row]
-            same = np.equal(cells, np.array(cell, dtype=object)).astype(bool).mean()
-            self.usual = f"the same in {100 * float(same):.0f} %"
+            missing = cell is None or cell != cell
+            same = ~others.known()[rows] if missing else (cells == cell).astype(bool)
+            self.usual = f"the same in {100 * float(same.mean()):.0f} %"
 
 
 def _brief(column: Column, value: float) -> str:

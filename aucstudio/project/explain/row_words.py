@@ -14,6 +14,8 @@ _NAMED = 3
 def headline(detail: RowDetail, number: int, others: str) -> str:
     """Say how far the score of a row lies from the mean, and which columns moved it most."""
     gap = detail.score - detail.mean
+    if gap == 0:
+        return f"Row {number:,} scores {_signed(detail.score, plain=True)}, as {others} on average."
     side = "above" if gap > 0 else "below"
     most = [part for part in detail.parts if part.contribution * gap > 0][:_NAMED]
     first = (

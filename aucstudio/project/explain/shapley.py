@@ -36,7 +36,7 @@ TOLERANCE = 0.01  # of the standard deviation of the background's scores
 LEAST_DRAWS, MOST_DRAWS = 32, 4_000
 _MOST_SCORES = 4_000_000  # rows that are scored in all
 _BATCH = 64  # draws between two looks at the error
-_CELLS = 1 << 20  # of rows that are scored at once
+_CELLS = 1 << 18  # of rows that are scored at once
 _FEWEST = 8  # draws that an error can be told of
 _FEWEST_AGAIN = 30  # rows that came again, to tell how draws differ within one
 
@@ -313,6 +313,7 @@ def _drawn(
             count = min(_batch(walks.columns), allowed - len(gains))
             more, began = walks.draw(count, stop)
             gains, starts = np.concatenate([gains, more]), np.concatenate([starts, began])
+            done = 0.1 + 0.9 * len(gains) / allowed
             if len(gains) < _FEWEST:
                 continue
             values, noise = _regressed(gains, score - mean)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from aucstudio.engine import inference, roc
+from aucstudio.project.data.split import FORWARD
 from aucstudio.project.results.common_rows import Scores, common_scores
 from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, same_rows
 from aucstudio.project.runs.experiment import Band
@@ -64,7 +65,7 @@ class _Scored:
     Attributes
     ----------
     splits : list of SplitResult or (positive, scores, weights)
-    sizes : (int, int)
+    sizes : (float, float)
         Rows that the first split trains on, and rows held out.
     band : (float, float)
     disjoint : bool
@@ -72,21 +73,22 @@ class _Scored:
     """
 
     splits: list[SplitResult | Scores]
-    sizes: tuple[int, int]
+    sizes: tuple[float, float]
     band: Band
     disjoint: bool
 
     @classmethod
     def of(cls, record: RunRecord, band: Band) -> _Scored:
-        first = record.splits[0]
         once = record.experiment.validation.disjoint
-        return cls(list(record.splits), (first.n_train, first.n_test), band, once)
+        return cls(list(record.splits), record.sizes, band, once)
 
     @classmethod
     def of_common(cls, a: RunRecord, b: RunRecord, band: Band) -> tuple[_Scored, _Scored]:
         """Give two runs on the rows that both scored."""
         one, other = map(list, zip(*common_scores(a, b), strict=True))
-        sizes = a.splits[0].n_train, len(one[0][0])
+        forward = a.experiment.validation.scheme == FORWARD
+        held = [len(positive) for positive, _ in (one if forward else one[:1])]
+        sizes = a.sizes[0], sum(held) / len(held)
         once = a.experiment.validation.disjoint
         return cls(one, sizes, band, once), cls(other, sizes, band, once)
 

@@ -147,7 +147,7 @@ def _summarise(
     if len(values) == 1:
         found = interval(record.splits[0])
     else:
-        train, test = record.splits[0].n_train, record.splits[0].n_test
+        train, test = record.sizes
         found = inference.splits_interval(
             values, level, test / (train + test), disjoint=record.experiment.validation.disjoint
         )

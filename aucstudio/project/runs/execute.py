@@ -18,12 +18,12 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, draw_splits
+from aucstudio.project.data.split import LEAVE_PAIR_OUT, Split, splits_of
 from aucstudio.project.data.weights import check_weights_left, weight_notes
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.fit_notes import score_notes
 from aucstudio.project.runs.given_scores import with_scores
-from aucstudio.project.runs.grouping import check_groups, group_notes, shared_notes
+from aucstudio.project.runs.grouping import check_groups, forward_notes, group_notes, shared_notes
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import (
     DONE,
@@ -95,7 +95,7 @@ def execute_split(
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
     """Give the rows of the table that the k-th split trains on."""
-    split = draw_splits(table.is_positive(), experiment.validation, table.groups)[k]
+    split = splits_of(table, experiment.validation)[k]
     return np.flatnonzero(table.labelled())[split.train]
 
 
@@ -157,10 +157,10 @@ class _Run:
     def go(self, table: AnyTable, test_table: AnyTable | None) -> None:
         validation = self.experiment.validation
         check_groups(validation, table, test_table)
-        splits = draw_splits(table.is_positive(), validation, table.groups)
+        splits = splits_of(table, validation)
         shared = shared_notes(table, test_table)
-        weighted = weight_notes(table.weight, table.weights)
-        self.notes = (*weighted, *group_notes(validation, table, test_table, splits), *shared)
+        told = *weight_notes(table.weight, table.weights), *forward_notes(validation, table, splits)
+        self.notes = (*told, *group_notes(validation, table, test_table, splits), *shared)
         known = METHODS[self.experiment.method]
         for k, split in enumerate(splits):
             if self.only not in (None, k):
@@ -221,6 +221,7 @@ class _Run:
                 experiment.band,
                 report,
                 experiment.preparation,
+                experiment.validation,
             )
         self.searches.append(found)
         negatives = int(np.count_nonzero(~part.train_positive))
@@ -424,6 +425,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
             experiment.band,
             report,
             experiment.preparation,
+            experiment.validation,
         ).chosen
     method: AUCClassifier = METHODS[experiment.method](**params)
     trained = prepared(preparation, table, rows), table.is_positive()

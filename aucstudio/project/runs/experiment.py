@@ -233,7 +233,7 @@ class Experiment:
         """Give what decides which rows are held out, of which files, and what their classes are."""
         tables = [self.data] if self.test is None else [self.data, self.test]
         files = [(data.sha256, data.schema.dialect) for data in tables]
-        validation = self.validation
+        validation = self.validation.decisive()
         if self.test is not None:
             # Its content is known: where it lay does not matter.
             validation = dataclasses.replace(validation, test_file="-")

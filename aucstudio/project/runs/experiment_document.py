@@ -81,6 +81,9 @@ class ValidationPart(_Part):
     repeats: int | UnsetType = UNSET
     seed: int | UnsetType = UNSET
     test_file: str | UnsetType = UNSET
+    time: str | UnsetType = UNSET
+    gap: float | UnsetType = UNSET
+    window: float | UnsetType = UNSET
 
 
 class PreparationPart(_Part):

@@ -16,8 +16,8 @@ spellings = { city = [["Bern", "bern"]] }  # optional: levels that are one, or t
 roles = { id = "ignore" }
 
 [validation]
-scheme = "folds"           # holdout, folds, file, leave-pair-out
-folds = 10
+scheme = "folds"           # holdout, folds, forward, file, leave-pair-out
+folds = 10                 # of "forward": steps, by time = "date"; and optionally gap, window
 
 [preparation]              # optional, as is each line
 impute = "median"          # mean, most-frequent
@@ -52,7 +52,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.labels import MergeChoice
 from aucstudio.project.data.preparation_choice import PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
-from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, Validation
+from aucstudio.project.data.split import FILE, FOLDS, FORWARD, HOLD_OUT, Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.inputs import open_regular
@@ -81,7 +81,7 @@ ChooseReader = Callable[[str, Sequence[str]], Callable[..., AnyTable]]
 FORMAT = 1
 _MOST_BYTES = 4_000_000
 # Keys of [validation] that mean something in one scheme alone.
-_SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE}
+_SCHEME_OF = {"test_size": HOLD_OUT, "folds": FOLDS, "test_file": FILE, "time": FORWARD}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -223,6 +223,8 @@ def _validation(path: Path, given: Mapping[str, Any]) -> Validation:
 def _scheme(path: Path, given: Mapping[str, Any]) -> str:
     """Tell the scheme by the keys that only one of them has, as the command line does."""
     meant = [key for key in _SCHEME_OF if given.get(key)]
+    if "time" in meant:
+        meant = [key for key in meant if key != "folds"]  # there they are its steps
     if len(meant) > 1 and "scheme" not in given:
         raise InputError(
             f"{path}: {' and '.join(meant)} in [validation] are of different schemes: keep one, or "

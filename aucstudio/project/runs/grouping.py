@@ -1,22 +1,35 @@
-"""What keeping groups together asks of a run, and what there is to say about it."""
+"""What groups and times ask of a run, and what there is to say about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.choices import listed
+from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.findings.copies import shared
+from aucstudio.project.data.forward import time_column, times_of
 from aucstudio.project.data.groups import find_groups
-from aucstudio.project.data.split import FILE, Split, Validation, require_groups
+from aucstudio.project.data.split import (
+    FILE,
+    FORWARD,
+    Split,
+    Validation,
+    require_groups,
+    splits_of,
+)
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+
+_EASY = 200_000
 
 
 def check_groups(
     validation: Validation, table: AnyTable, test_table: AnyTable | None = None
 ) -> None:
-    """Refuse, before anything is trained, a scheme that would tear groups apart.
+    """Refuse, before anything is trained, a scheme that groups or times of rows do not allow.
 
     Parameters
     ----------
@@ -28,8 +41,13 @@ def check_groups(
     Raises
     ------
     InputError
-        If a class lies within too few groups, or groups are in the test file too.
+        If a class lies within too few groups or times, or groups are in the test file too.
     """
+    if validation.scheme == FORWARD:
+        # To sort many rows takes long; the run itself does so.
+        draw = splits_of if table.rows <= _EASY else _column
+        draw(table, validation)
+        return
     groups = table.groups
     if groups is None:
         return
@@ -47,6 +65,44 @@ def check_groups(
                     column=name,
                     setting="test_file",
                 )
+
+
+def _column(table: AnyTable, validation: Validation) -> object:
+    return time_column(table, validation.time)
+
+
+def forward_notes(
+    validation: Validation, table: AnyTable, splits: Sequence[Split]
+) -> tuple[str, ...]:
+    """Say which rows were judged by which, where a run goes forward in time."""
+    if validation.scheme != FORWARD:
+        return ()
+    name, times = validation.time, times_of(table, validation.time)
+    column = time_column(table, name)
+    first = float(times[splits[0].test].min())
+    since = spell_cell(column, first)
+    never = int(np.count_nonzero(times < first))
+    judged = sum(len(split.test) for split in splits)
+    unit = f"{'day' if column.is_date else 'unit'}s of {name}"
+    notes = [
+        f"Forward in time by {name}: {judged:,} rows from {since} on are judged in {len(splits)} "
+        f"steps, each by training on earlier rows alone. The first {never:,} rows, before {since}, "
+        "are never judged."
+    ]
+    if validation.gap:
+        notes.append(f"Training rows are at least {validation.gap:g} {unit} earlier.")
+    if validation.window:
+        notes.append(f"Training reaches back {validation.window:g} {unit} only.")
+    if missing := int(np.isnan(times).sum()):
+        notes.append(f"{missing:,} rows without {name} are neither trained on nor judged.")
+    if column.role in ("number", "category"):
+        notes.append(
+            f"{name} is learnt from too, and later rows lie beyond what was seen of it: give it "
+            "the role ignore if it is there to order the rows only."
+        )
+    if table.groups is not None:
+        notes.append(f"No step trains on a {' or '.join(table.groups.columns)} that it judges.")
+    return tuple(notes)
 
 
 def _values(name: str, table: AnyTable) -> frozenset[str]:
@@ -72,7 +128,7 @@ def group_notes(
 ) -> tuple[str, ...]:
     """Say what was kept together, and what a person has to know of the figures then."""
     groups = table.groups
-    if groups is None:
+    if groups is None or validation.scheme == FORWARD:
         return ()
     what = " or ".join(groups.columns)
     if validation.scheme == FILE:

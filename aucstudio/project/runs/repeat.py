@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.project.data.split import FILE, FOLDS, HOLD_OUT, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import FILE, FOLDS, FORWARD, HOLD_OUT, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.runs.tuning import Tuning
@@ -102,9 +102,16 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
 def _validation_words(experiment: Experiment) -> Iterable[str]:
     validation: Validation = experiment.validation
     repeats = ["--repeats", str(validation.repeats)]
+    reach = [
+        word
+        for name in ("gap", "window")
+        if (value := getattr(validation, name))
+        for word in (f"--{name}", repr(float(value)))
+    ]
     schemes = {
         HOLD_OUT: ["--test-size", repr(float(validation.test_size)), *repeats],
         FOLDS: ["--folds", str(validation.folds), *repeats],
+        FORWARD: [*_option("time", validation.time), "--steps", str(validation.folds), *reach],
         FILE: _option("test-file", _test_path(experiment)),
         LEAVE_PAIR_OUT: ["--leave-pair-out"],
     }

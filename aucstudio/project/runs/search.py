@@ -19,9 +19,10 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.quiet import without_convergence_warnings
 from aucstudio.engine.scorers import score_rows
+from aucstudio.project.data.forward import most_steps, times_of
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import Preparation
-from aucstudio.project.data.split import fold_numbers
+from aucstudio.project.data.split import FORWARD, Validation, fold_numbers
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.rows import learn, relative
@@ -69,6 +70,7 @@ def search(
     band: tuple[float, float],
     report: Report,
     preparation: PreparationChoice = USUAL,
+    validation: Validation | None = None,
 ) -> Search:
     """Judge every candidate on the given rows of a table.
 
@@ -85,6 +87,8 @@ def search(
     report : callable
         Hears of the search as it stands; True stops it.
     preparation : PreparationChoice, optional
+    validation : Validation, optional
+        Where it goes forward in time, so do the folds of the search.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def search(
     InputError
         If no candidate could be judged; the sentence of the first is given.
     """
-    judge = Judge(method, params, tuning, table, rows, band, preparation)
+    judge = Judge(method, params, tuning, table, rows, band, preparation, validation)
     standing = SearchProgress(judge)
     began = time.perf_counter()
 
@@ -136,6 +140,7 @@ class Judge:
         rows: Rows,
         band: tuple[float, float],
         preparation: PreparationChoice = USUAL,
+        validation: Validation | None = None,
     ) -> None:
         self._method, self._params, self._tuning = METHODS[method], params, tuning
         self._table, self._rows, self._band = table, rows, band
@@ -148,12 +153,29 @@ class Judge:
         self._at_hand: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, params, tuning.seed))
-        self._fold_of = np.zeros(len(rows), dtype=np.intp)
+        self._splits: list[tuple[Rows, Rows]] = []
         if tuning.metric != LEAVE_PAIR_OUT:
-            self._fold_of = self._drawn_folds()
-        self.folds = int(self._fold_of.max()) + 1
+            if validation is not None and validation.scheme == FORWARD:
+                self._splits = self._steps(validation, places)
+            else:
+                self._splits = self._drawn_folds()
+        self.folds = max(1, len(self._splits))
 
-    def _drawn_folds(self) -> Rows:
+    def _steps(self, validation: Validation, places: Rows) -> list[tuple[Rows, Rows]]:
+        """Go forward within the training rows too; fewer steps where a class is not throughout."""
+        times = times_of(self._table, validation.time)[places]
+        codes = None if self._groups is None else self._groups.codes
+        gap, window, most = validation.gap, validation.window, self._tuning.folds
+        steps, parts = most_steps(times, self._positive, most, gap, window, codes)
+        if not steps:
+            raise InputError(
+                f"tuning finds no step forward by {validation.time} within the training rows that "
+                "has both classes before and after it: choose fewer steps",
+                setting="tune",
+            )
+        return parts
+
+    def _drawn_folds(self) -> list[tuple[Rows, Rows]]:
         fewest = int(min(self._positive.sum(), (~self._positive).sum()))
         what = "training rows"
         if self._groups is not None:
@@ -163,7 +185,9 @@ class Judge:
         for folds in range(min(self._tuning.folds, fewest), 1, -1):
             drawn = fold_numbers(self._positive, folds, self._tuning.seed, self._groups)
             if drawn is not None:
-                return drawn
+                return [
+                    (np.flatnonzero(drawn != k), np.flatnonzero(drawn == k)) for k in range(folds)
+                ]
         raise InputError(
             f"tuning needs two {what} of each class; the smaller has {fewest}"
             if fewest < 2
@@ -222,7 +246,7 @@ class Judge:
         """Prepare the rows to train on and those held out; of the last fold they are at hand."""
         if self._at_hand is None or self._at_hand[0] != fold:
             self._at_hand = None
-            train, test = self._fold_of != fold, self._fold_of == fold
+            train, test = self._splits[fold]
             learnt = self._learn(self._rows[train])
             trained, held = (
                 (

@@ -15,7 +15,7 @@ from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
 from aucstudio.engine.verification.verified import HeldOut, Verified
 from aucstudio.project import typed
-from aucstudio.project.data.split import LEAVE_PAIR_OUT, draw_splits
+from aucstudio.project.data.split import LEAVE_PAIR_OUT, splits_of
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import machine_memory
@@ -135,7 +135,7 @@ def open_table(record: RunRecord, table: Table | None = None) -> Table:
 
 def _check_rows(record: RunRecord, split: int, table: Table) -> None:
     """See that the split drawn again has the rows that were trained on."""
-    drawn = draw_splits(table.is_positive(), record.experiment.validation, table.groups)
+    drawn = splits_of(table, record.experiment.validation)
     result = record.splits[split]
     # A run that was stopped may have finished some splits only.
     same = [s for s in drawn if (s.repeat, s.fold) == (result.repeat, result.fold)]

@@ -226,5 +226,5 @@ def _judge_of(experiment: Experiment, table: Table, k: int) -> Judge:
     seen = experiment.data.seen(table)
     rows = training_rows(experiment, seen, k)
     params, tuning = experiment.params, experiment.tuning
-    preparation = experiment.preparation
-    return Judge(experiment.method, params, tuning, seen, rows, experiment.band, preparation)
+    how = experiment.preparation, experiment.validation
+    return Judge(experiment.method, params, tuning, seen, rows, experiment.band, *how)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
+    QWidget,
 )
 
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
@@ -20,6 +21,7 @@ from aucstudio.gui.common.view import View
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
 from aucstudio.gui.pages.compare import saving
 from aucstudio.gui.pages.compare import words as saying
+from aucstudio.gui.pages.compare.groups import GroupsPage
 from aucstudio.gui.pages.compare.pages import PicturePage, TablesPage
 from aucstudio.gui.pages.compare.shown import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Background
@@ -32,7 +34,7 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 
-PICTURE, TABLES = "picture", "tables"
+PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _KEPT = 64
 
 Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
@@ -45,6 +47,7 @@ class CompareView(View):
     ----------
     picture : PicturePage
     tables : TablesPage
+    groups : GroupsPage
     shown : ShownComparison or None
         What is on the page; None while there is nothing, or not yet.
     """
@@ -52,6 +55,7 @@ class CompareView(View):
     listens_to: ClassVar = {
         **View.listens_to,
         "plan_changed": "mark_stale",
+        "focus_changed": "_on_focus",
     }
 
     def __init__(self, session: Session) -> None:
@@ -59,6 +63,7 @@ class CompareView(View):
         self.shown: ShownComparison | None = None
         self._known: dict[Key, ShownComparison] = {}
         self._filled: object = None
+        self._of_runs: list[QWidget] = []  # controls of what compares runs
         self._work = Background(self, self._land)
         self._make_controls()
         self._make_pages()
@@ -69,9 +74,13 @@ class CompareView(View):
 
     def _make_controls(self) -> None:
         self.show_combo = self._combo(
-            "", "compare_show_combo", "What is shown", "A picture, or the figures behind it"
+            "",
+            "compare_show_combo",
+            "What is shown",
+            "All checked runs in a picture, the figures behind it, or the chosen run by the levels "
+            "of a column",
         )
-        for text, data in (("Picture", PICTURE), ("Tables", TABLES)):
+        for text, data in (("Picture", PICTURE), ("Tables", TABLES), ("Subgroups", GROUPS)):
             self.show_combo.addItem(text, data)
         self.show_combo.currentIndexChanged.connect(self._on_show)
         self.measure_combo = self._combo(
@@ -93,6 +102,11 @@ class CompareView(View):
             self.correction_combo.addItem(text, data)
         for combo in (self.measure_combo, self.correction_combo):
             combo.currentIndexChanged.connect(self.mark_stale)
+        self.groups = GroupsPage(self.session)
+        self.groups.said.connect(self._on_said)
+        for control in self.groups.controls():
+            self.controls.addWidget(control)
+        self.groups.show_controls(False)
         self.controls.addStretch(1)
         self._make_buttons()
 
@@ -103,6 +117,7 @@ class CompareView(View):
             words = PlainLabel(text)
             words.setBuddy(combo)
             self.controls.addWidget(words)
+            self._of_runs += [words, combo]
         self.controls.addWidget(combo)
         return combo
 
@@ -123,6 +138,7 @@ class CompareView(View):
             page.run_clicked.connect(self._on_run)
             page.pair_clicked.connect(self._on_pair)
             self.pages.addWidget(page)
+        self.pages.addWidget(self.groups)
         self.hint = hint_label("compare_hint")
         self.hint.setText("Nothing to compare yet")
         self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
@@ -134,16 +150,26 @@ class CompareView(View):
         self.body.addLayout(column)
 
     def figure(self) -> Plot:
-        return self.picture.forest.plot
+        return self.groups.plot if self.shows_groups else self.picture.forest.plot
+
+    def plots(self) -> list[Plot]:
+        return [self.picture.forest.plot, self.groups.plot]
+
+    @property
+    def shows_groups(self) -> bool:
+        """Whether the chosen run is shown by the levels of a column."""
+        return bool(self.show_combo.currentData() == GROUPS)
 
     def footnote(self) -> str:
         return self.footnote_label.text()
 
     def figure_data(self) -> Mapping[str, Sequence[object]]:
+        if self.shows_groups:
+            return self.groups.data()
         return {} if self.shown is None else self.picture.forest.data()
 
     def busy(self) -> bool:
-        return self._work.busy
+        return self.groups.busy() if self.shows_groups else self._work.busy
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -152,6 +178,9 @@ class CompareView(View):
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
+        if self.shows_groups:
+            self._show_groups()
+            return
         runs = self.session.checked_runs()
         band, measure = self.session.plan.band, str(self.measure_combo.currentData())
         key = (tuple((run.record, run.look.name) for run in runs), band, measure)
@@ -183,6 +212,26 @@ class CompareView(View):
             self._show(job.result)
 
     # ------------------------------------------------------------- showing
+
+    def _show_groups(self) -> None:
+        """Show the chosen run by the levels of a column."""
+        self._work.drop()
+        self.hint.hide()
+        self.pages.show()
+        self.footnote_label.hide()
+        self.groups.refresh()
+        for button in (self.copy_button, self.save_button):
+            button.setEnabled(bool(self.groups.data()))
+
+    def _on_said(self, words: Any) -> None:
+        if self.shows_groups:
+            self.sentence.setText(words)
+            for button in (self.copy_button, self.save_button):
+                button.setEnabled(bool(self.groups.data()))
+
+    def _on_focus(self) -> None:
+        if self.shows_groups:
+            self.mark_stale()
 
     def _show(self, computed: ShownComparison | None) -> None:
         correction = str(self.correction_combo.currentData())
@@ -254,6 +303,16 @@ class CompareView(View):
 
     def _on_show(self) -> None:
         self.pages.setCurrentIndex(self.show_combo.currentIndex())
+        groups = self.shows_groups
+        for control in self._of_runs:
+            control.setVisible(not groups)
+        if groups:
+            self.refresh()
+            return
+        self.groups.leave()
+        self.groups.show_controls(False)
+        self._filled = None
+        self.refresh()
         self._fit()
 
     def _on_run(self, place: int, beside: bool) -> None:
@@ -269,9 +328,13 @@ class CompareView(View):
             self.session.compare_with(runs[1])
 
     def _on_copy(self) -> None:
-        if self.shown is not None:
+        if self.shows_groups:
+            saving.copy_columns(self.session, self.groups.data())
+        elif self.shown is not None:
             saving.copy_tables(self.session, self.shown.found)
 
     def _on_save(self) -> None:
-        if self.shown is not None:
+        if self.shows_groups:
+            saving.save_columns(self, self.session, self.groups.data())
+        elif self.shown is not None:
             saving.save_tables(self, self.session, self.shown.found)

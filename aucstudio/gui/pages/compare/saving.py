@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -13,6 +15,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results import comparison_sheets
 from aucstudio.project.results.comparison import Comparison
 from aucstudio.project.store.files import write_atomically
+from aucstudio.project.store.sheets import write_rows
 
 _BOOKTABS = ".booktabs.tex"
 _FORMATS = (
@@ -37,6 +40,34 @@ def save_tables(parent: QWidget, session: Session, found: Comparison) -> None:
         session.failed.emit(str(error), "")
     else:
         session.told.emit(f"Saved {path}")
+
+
+def copy_columns(session: Session, columns: Mapping[str, Sequence[object]]) -> None:
+    """Copy figures of subgroups, for a spreadsheet."""
+    QGuiApplication.clipboard().setText(_text_of(columns, "\t"))
+    session.told.emit("Table copied")
+
+
+def save_columns(
+    parent: QWidget, session: Session, columns: Mapping[str, Sequence[object]]
+) -> None:
+    """Ask where to, and save figures of subgroups there."""
+    path = prompts.ask_save_path(parent, "Save the subgroups", "subgroups.csv", "CSV (*.csv)")
+    if path is None:
+        return
+    try:
+        write_atomically(Path(path), _text_of(columns, ","))
+    except InputError as error:
+        session.failed.emit(str(error), "")
+    else:
+        session.told.emit(f"Saved {path}")
+
+
+def _text_of(columns: Mapping[str, Sequence[object]], delimiter: str) -> str:
+    text = io.StringIO()
+    lines = zip(*columns.values(), strict=True)
+    write_rows(text, [tuple(columns), *lines], delimiter)
+    return text.getvalue()
 
 
 def table_text(path: Path, found: Comparison) -> str:

@@ -23,7 +23,7 @@ from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, headl
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.job import Job, describe_failure
 
-_SHOWN = 15  # rows of the picture, unless all columns are asked for
+_SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
 _REMEMBERED = 16
 _REACH = 1.96  # standard errors to either end of a 95 % interval
 _NO_ROW = "Which row? Give its number, or point at one in Data, Scores, Differences or Features."
@@ -226,7 +226,7 @@ class RowPart(Part):
         detail, subject = self.found.detail, self.subject
         name = subject.split.model.positive
         self.plot.setLabel("bottom", f"Moves the score (to the right: towards {name})")
-        most = len(detail.parts) if self.all_check.isChecked() else _SHOWN
+        most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=detail.exact) for part in detail.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
         others = "the training rows"

@@ -158,11 +158,11 @@ def _grid(negatives: int) -> Array:
 
 def _of_splits(record: RunRecord) -> Bounds:
     """Bound the mean TPR at each FPR by the corrected resampled t statistic."""
-    known, first = run_curves(record), record.splits[0]
+    known, (train, test) = run_curves(record), record.sizes
     count = len(known.curves)
     fpr = _grid(min(curve.rows[1] for curve in known.curves))
     _, mean, spread = roc.vertical_average(known.curves, fpr)
-    share = len(first.test_rows) / (len(first.test_rows) + len(first.train_rows))
+    share = test / (train + test)
     once = record.experiment.validation.disjoint
     factor = inference.variance_factor(count, share, disjoint=once)
     reach = scipy.special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread

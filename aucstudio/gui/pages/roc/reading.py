@@ -86,8 +86,8 @@ def _figure(face: Face, record: RunRecord) -> tuple[float, str]:
     values = shapes_of(record, face).figures
     if len(values) < 2:
         return values[0], ""
-    first = record.splits[0]
-    fraction = len(first.test_rows) / (len(first.train_rows) + len(first.test_rows))
+    train, test = record.sizes
+    fraction = test / (train + test)
     top = np.inf if face.key == "lift" else 1.0
     once = record.experiment.validation.disjoint
     found = inference.splits_interval(values, LEVEL, fraction, bounds=(0.0, top), disjoint=once)

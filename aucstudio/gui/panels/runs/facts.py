@@ -8,7 +8,7 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from aucstudio.engine import METHODS
-from aucstudio.project.data.split import FILE, FOLDS, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.split import FILE, FOLDS, FORWARD, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.results.cautions import caution_words
 from aucstudio.project.results.comparison import trained_for
 from aucstudio.project.runs.record import RunRecord
@@ -83,6 +83,8 @@ def scheme_words(validation: Validation) -> str:
         return "leave-pair-out"
     if validation.scheme == FILE:
         return f"test file {PurePath(validation.test_file).name}"
+    if validation.scheme == FORWARD:
+        return f"{validation.folds} steps forward by {validation.time}"
     times = f" × {validation.repeats}" if validation.repeats > 1 else ""
     if validation.scheme == FOLDS:
         return f"{validation.folds} folds{times}"

@@ -1,0 +1,345 @@
+"""The chosen run by the levels of a column: curves, figures, and whether the levels differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QSplitter, QTableView, QWidget
+
+from aucstudio.engine.inference import Interval
+from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plotting import make_plot, pen, run_pen
+from aucstudio.gui.common.sheet_model import Row, SheetModel
+from aucstudio.gui.common.statement import Statement
+from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.widgets import ElidedCombo, fit_columns, list_rows, named
+from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.choosing import OWN, Target, choose
+from aucstudio.project.results.parting import MOST_LEVELS, read_cuts
+from aucstudio.project.results.subgroups import (
+    Subgroup,
+    Subgroups,
+    parted_data,
+    subgroups,
+)
+from aucstudio.project.runs.experiment import Band
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.words import interval_words, p_words, range_words
+from aucstudio.project.work.job import Job, describe_failure
+
+_ROW = 42  # two lines
+_WHOLE = -0.02, 1.02  # of both axes
+_MOST_NAMED = 8  # levels that the legend has room for
+_HEADS = ("Level", "Rows", "AUC", "pAUC", "TPR", "FPR")
+_TIPS = {
+    1: "Held-out rows, and how many of them are positive",
+    2: "Area under the curve of the level's own rows, with its interval of 95 %",
+    3: "Partial area in the FPR range, counted among the level's own negatives",
+    4: "At the threshold of the run: which share of the level's positives it finds",
+    5: "At the threshold of the run: which share of the level's negatives it calls positive",
+}
+
+Key = tuple[Any, ...]
+
+
+class GroupsPage(QSplitter):
+    """Curves above, figures below; it works in the background.
+
+    Attributes
+    ----------
+    said : Signal(object)
+        What is to be said of it.
+    by_combo : ElidedCombo
+    cuts_field : QLineEdit
+    found : Subgroups or None
+    """
+
+    said = Signal(object)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        named(self, "groups_page", "Subgroups")
+        self.session = session
+        self.found: Subgroups | None = None
+        self._run: ShownRun | None = None
+        self._columns: tuple[str, ...] = ()
+        self._work = Background(self, self._land)
+        self._make_controls()
+        self.plot = make_plot("groups_plot", "False-positive rate", "True-positive rate")
+        self.legend = Legend(self.plot)
+        self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
+        self.chance = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
+        self.plot.addItem(self.chance, ignoreBounds=True)
+        self.band = pg.LinearRegionItem((0.0, 0.1), movable=False)
+        self.band.setZValue(-10)
+        self.plot.addItem(self.band, ignoreBounds=True)
+        self.lines: list[pg.PlotCurveItem] = []
+        self.sheet = SheetModel(_HEADS, _TIPS, (0,), self)
+        self.table = named(QTableView(), "groups_table", "Figures of the levels")
+        self.table.setModel(self.sheet)
+        list_rows(self.table, _ROW)
+        fit_columns(self.table, 0)
+        self.table.setCornerWidget(QWidget())
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(8)
+        self.addWidget(self.plot)
+        self.addWidget(self.table)
+        self.setStretchFactor(0, 3)
+        self.setStretchFactor(1, 2)
+
+    def _make_controls(self) -> None:
+        self.by_combo = named(ElidedCombo(), "groups_by_combo", "Column that parts the rows")
+        plain_tooltip(self.by_combo, "Learnt from or not: its levels part the held-out rows")
+        self.by_combo.activated.connect(lambda _k: self._on_column())
+        self.by_label = PlainLabel("&By")
+        self.by_label.setBuddy(self.by_combo)
+        self.cuts_field = named(QLineEdit(), "groups_cuts_field", "Cuts of the numbers")
+        plain_tooltip(
+            self.cuts_field,
+            "Numbers that part the column, such as 40, 65; without any its quarters, or its values "
+            f"where there are at most {MOST_LEVELS}",
+        )
+        self.cuts_field.setPlaceholderText("cuts, as 40, 65")
+        self.cuts_field.setMaximumWidth(140)
+        self.cuts_field.editingFinished.connect(self.refresh)
+
+    def controls(self) -> Sequence[QWidget]:
+        """List what stands above the page."""
+        return self.by_label, self.by_combo, self.cuts_field
+
+    def show_controls(self, shown: bool) -> None:
+        """Show them, or not; cuts are for numbers."""
+        for control in (self.by_label, self.by_combo):
+            control.setVisible(shown)
+        self.cuts_field.setVisible(shown and self._is_number())
+
+    def busy(self) -> bool:
+        """Tell whether figures are on their way."""
+        return self._work.busy
+
+    # ------------------------------------------------------------- computing
+
+    def leave(self) -> None:
+        """Stop what is no longer looked at."""
+        self._work.drop()
+
+    def refresh(self) -> None:
+        """Show the session's chosen run by the column."""
+        session = self.session
+        run, table = session.run(session.selected), session.table
+        self._offer_columns(table)
+        self.show_controls(self.by_combo.count() > 0)
+        if run is None or not run.record.splits:
+            self._show_none("Choose a run that has ended to see how it does by the levels.")
+            return
+        if table is None or not self.by_combo.count():
+            self._show_none("Open the table of this run to part its rows by a column.")
+            return
+        column = str(self.by_combo.currentData())
+        try:
+            cuts = read_cuts(self.cuts_field.text()) if self._is_number() else ()
+        except InputError as error:
+            self._show_none(f"{str(error)[0].upper()}{str(error)[1:]}.")
+            return
+        target = session.focus.target
+        key: Key = (run.record, table.sha256, column, cuts, session.plan.band, target)
+        key = (*key, session.stakes)
+        self._run = run
+        if key != self._work.key:
+            self._start(key, run, table)
+        elif not self._work.busy and self.found is not None:
+            self._draw()
+
+    def _start(self, key: Key, run: ShownRun, table: Table) -> None:
+        record, _sha, column, cuts, band, target, stakes = key
+
+        def work(_post: object) -> Subgroups:
+            thresholds = [
+                choose(record, k, target, stakes).threshold for k in range(len(record.splits))
+            ]
+            rows = _rows_of(run.look.name, record, table)
+            return subgroups(record, rows, column, band, cuts, thresholds)
+
+        self._work.start(key, work)
+        if self._work.busy:
+            self.said.emit(f"Parting the held-out rows of {run.look.name} by {column}…")
+
+    def _land(self, _key: Key, job: Job[None, Subgroups]) -> None:
+        if job.result is None:
+            words = describe_failure(job.error or RuntimeError())[0]
+            self._show_none(words[:1].upper() + words[1:])
+            return
+        self.found = job.result
+        self._draw()
+
+    # ------------------------------------------------------------- the column
+
+    def _offer_columns(self, table: Table | None) -> None:
+        usable = [] if table is None else [c for c in table.columns if c.role != "label"]
+        names = tuple(column.name for column in usable)
+        if names == self._columns:
+            return
+        self._columns = names
+        before = self.by_combo.currentData()
+        with QSignalBlocker(self.by_combo):
+            self.by_combo.clear()
+            for name in names:
+                self.by_combo.addItem(name, name)
+        levels = (c.name for c in usable if c.kind == "text" and 2 <= c.distinct <= MOST_LEVELS)
+        first = before if before in names else next(levels, names[0] if names else None)
+        self.by_combo.setCurrentIndex(-1 if first is None else names.index(first))
+
+    def _is_number(self) -> bool:
+        table, name = self.session.table, self.by_combo.currentData()
+        if table is None or name is None:
+            return False
+        return any(c.name == name and c.kind == "number" for c in table.columns)
+
+    def _on_column(self) -> None:
+        with QSignalBlocker(self.cuts_field):
+            self.cuts_field.clear()
+        self.refresh()
+
+    # ------------------------------------------------------------- showing
+
+    def _show_none(self, words: str) -> None:
+        self.found = None
+        self._work.drop()
+        self._draw_curves(())
+        self.sheet.show_rows([])
+        self.said.emit(words)
+
+    def _draw(self) -> None:
+        found, run = self.found, self._run
+        if found is None or run is None:
+            return
+        self._draw_curves(found.groups)
+        rows = [Row(_cells(group), RunLook(group.level, k)) for k, group in enumerate(found.groups)]
+        if rows != self.sheet.rows:
+            self.sheet.show_rows(rows)
+        band, target = self.session.plan.band, self.session.focus.target
+        self.said.emit(statement(found, run.look.name, band, target))
+
+    def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
+        for line in self.lines:
+            self.plot.removeItem(line)
+        theme, chosen = current_theme(), self.table.currentIndex().row()
+        self.chance.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
+        self.band.setRegion(self.session.plan.band)
+        self.band.setBrush(pg.mkBrush(theme.band + "18"))
+        for edge in self.band.lines:
+            edge.setPen(pen(theme.band + "60", 1.0))
+        self.band.setVisible(bool(groups))
+        self.legend.setLabelTextColor(theme.text)
+        self.legend.clear()
+        self.lines = []
+        for k, group in enumerate(groups):
+            drawn = run_pen(RunLook(group.level, k), 3.4 if k == chosen else 1.8)
+            line = pg.PlotCurveItem(*group.curve, pen=drawn)
+            line.setZValue(2 if k == chosen else 1)
+            self.lines.append(line)
+            self.plot.addItem(line, ignoreBounds=True)
+            if len(groups) <= _MOST_NAMED:
+                self.legend.explain_line(group.level, drawn)
+        self.legend.fit()
+        self.plot.set_whole(_WHOLE, _WHOLE, air=0.0)
+
+    def _on_row(self, _index: QModelIndex) -> None:
+        if self.found is not None:
+            self._draw_curves(self.found.groups)
+
+    def data(self) -> Mapping[str, Sequence[object]]:
+        """Give the figures, a line for each level."""
+        found = self.found
+        if found is None:
+            return {}
+        columns: dict[str, list[object]] = {
+            found.column: [group.level for group in found.groups],
+            "positives": [group.positives for group in found.groups],
+            "negatives": [group.negatives for group in found.groups],
+        }
+        for name in ("auc", "pauc", "tpr", "fpr"):
+            for end in ("value", "low", "high"):
+                label = name if end == "value" else f"{name}_{end}"
+                columns[label] = [getattr(getattr(group, name), end) for group in found.groups]
+        columns["threshold"] = [group.threshold for group in found.groups]
+        return columns
+
+
+def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
+    """Give the table whose rows were held out: the open one, if it is that."""
+    data = parted_data(name, record)
+    return table if data.sha256 == table.sha256 else data.open()
+
+
+def _cells(group: Subgroup) -> tuple[str, ...]:
+    return (
+        group.level,
+        f"{group.rows:,}\n{group.positives:,} positive",
+        _area(group.auc),
+        _area(group.pauc),
+        *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
+    )
+
+
+def _area(area: Interval) -> str:
+    if math.isnan(area.value):
+        return "–\none class"
+    return _cell(area.value, area.low, area.high)
+
+
+def _cell(value: float, low: float, high: float) -> str:
+    """Write a figure, and below it its interval or that there are too few rows for one."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
+
+
+def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
+    """Say whether the levels differ, and what that rests on."""
+    known = [group for group in found.groups if not math.isnan(group.auc.value)]
+    if not known:
+        return Statement(f"No level of {found.column} has rows of both classes held out.")
+    sure = [group for group in known if not group.few]
+    known = sure if len(sure) > 1 else known
+    low = min(known, key=lambda group: group.auc.value)
+    high = max(known, key=lambda group: group.auc.value)
+    ends = (
+        f"AUC {low.auc.value:.3f} ({low.level}) to {high.auc.value:.3f} ({high.level})"
+        if low is not high
+        else f"AUC {low.auc.value:.3f} ({low.level})"
+    )
+    if math.isnan(found.p_auc):
+        head = f"{name} by {found.column}: {ends}; too few rows to tell whether the levels differ."
+    elif found.p_auc < 0.05:
+        head = f"{name} ranks unequally by {found.column} ({p_words(found.p_auc)}): {ends}."
+    else:
+        p = p_words(found.p_auc)
+        head = f"{name} by {found.column}: not settled whether levels differ ({p}); {ends}."
+    pauc = "too few rows to test" if math.isnan(found.p_pauc) else p_words(found.p_pauc)
+    few = [group.level for group in found.groups if group.few]
+    where = "its own threshold" if target.rule == OWN else "the chosen threshold"
+    return Statement.of(
+        head,
+        f"Equality of the partial areas in FPR {range_words(band)}: {pauc}.",
+        f"TPR and FPR are those of {where} in each split.",
+        f"Fewer than 10 rows of a class decide at {_listed(few)}." if few else "",
+        f"{found.merged:,} rare levels are one group." if found.merged else "",
+        "Where levels are equal, up to 9 of 100 such tests say p < 0.05 with 10 to 20 rows of a "
+        "class in each, and 4 to 6 with 50 (simulated).",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

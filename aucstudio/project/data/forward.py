@@ -1,0 +1,125 @@
+"""Forward in time: train on earlier rows, judge on the block that follows.
+
+The rows that have a time, in its order, are cut into blocks of about as many rows; rows of one time
+are never parted. The first block is never judged. Each other one is judged by what was learnt from
+rows before it: all of them, or those of a window; a gap may lie between.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.errors import InputError
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Part = tuple[Rows, Rows]
+
+_WINDOW = 100_000
+
+
+def times_of(table: AnyTable, name: str) -> Array:
+    """Give the times of the labelled rows; NaN where there is none.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it holds no numbers or dates.
+    """
+    column = time_column(table, name)
+    parts = [
+        without(window.column(name).values, column.absent)
+        for _, window in table.windows(_WINDOW, (name,))
+    ]
+    cells = np.concatenate(parts) if parts else np.empty(0)
+    return np.asarray(cells[table.labelled()], dtype=np.float64)
+
+
+def time_column(table: AnyTable, name: str) -> ColumnInfo:
+    """Give the column that orders rows in time; InputError unless it can."""
+    if not name:
+        raise InputError("no column is chosen that tells the time of a row", setting="time")
+    column = table.column(name)
+    if column.kind != "number" or column.role == "label":
+        what = "is the label" if column.role == "label" else "holds texts"
+        raise InputError(
+            f"column {name!r} {what}, which gives rows no order in time: choose a column of dates "
+            "or numbers",
+            file=str(table.path),
+            column=name,
+            setting="time",
+        )
+    return column
+
+
+def forward_parts(
+    times: Array, steps: int, gap: float = 0.0, window: float = 0.0, codes: Rows | None = None
+) -> list[Part] | None:
+    """Give the rows that each step trains on and judges; None where there are too few times.
+
+    Parameters
+    ----------
+    times : ndarray of shape (N,)
+        Rows whose time is NaN are in no part.
+    steps : int
+        Blocks that are judged.
+    gap : float
+        Training rows are at least so much earlier than the first row that is judged; and earlier.
+    window : float
+        Of these, only those whose time is at most so much before the latest that the gap allows;
+        0 for all of them.
+    codes : ndarray of int, optional
+        Groups of rows: a step does not train on those that it judges.
+    """
+    starts = _starts(times, steps)
+    if starts is None:
+        return None
+    parts = []
+    for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
+        test = np.flatnonzero((times >= start) & (times < end))
+        before = (times < start) & (times <= start - gap)
+        if window > 0:
+            before &= times >= start - gap - window
+        if codes is not None:
+            before &= ~np.isin(codes, codes[test])
+        parts.append((np.flatnonzero(before), test))
+    return parts
+
+
+def _starts(times: Array, steps: int) -> list[float] | None:
+    """Give the first time of each block but the first, each block about as many rows."""
+    values, counts = np.unique(times[~np.isnan(times)], return_counts=True)
+    if len(values) <= steps:
+        return None
+    ends = np.cumsum(counts)
+    places: list[int] = []
+    for step in range(1, steps + 1):
+        low = places[-1] + 1 if places else 1
+        high = len(values) - steps + step - 1  # each block to come needs a time
+        wanted = ends[-1] * step / (steps + 1)
+        near = np.abs(ends[low - 1 : high] - wanted)
+        places.append(low + int(near.argmin()))
+    return [float(values[place]) for place in places]
+
+
+def lacks_class(parts: list[Part], positive: Mask) -> int | None:
+    """Give the number of the first step that trains on, or judges, one class only."""
+    for k, part in enumerate(parts):
+        if any(not positive[rows].any() or positive[rows].all() for rows in part):
+            return k
+    return None
+
+
+def most_steps(
+    times: Array, positive: Mask, most: int, gap: float, window: float, codes: Rows | None
+) -> tuple[int, list[Part]]:
+    """Give the most steps, up to a number, that have both classes throughout, and their parts."""
+    for steps in range(most, 0, -1):
+        parts = forward_parts(times, steps, gap, window, codes)
+        if parts is not None and lacks_class(parts, positive) is None:
+            return steps, parts
+    return 0, []

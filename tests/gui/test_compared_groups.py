@@ -1,0 +1,118 @@
+"""The chosen run by the levels of a column, in the page Compare."""
+
+import csv
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from aucstudio.gui.common import prompts
+from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.subgroups import subgroups
+from tests.gui.conftest import choose, make_record, points, put, settle
+
+BAND = (0.0, 0.1)
+
+
+@pytest.fixture
+def view(table_session, open_view):
+    return open_view(CompareView, table_session, (728, 640))
+
+
+def turn_to(view, mode, qtbot):
+    choose(view.show_combo, mode)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: not view.busy())
+
+
+def by(view, column, qtbot):
+    choose(view.groups.by_combo, column)
+    view.groups.by_combo.activated.emit(0)
+    qtbot.waitUntil(lambda: not view.busy())
+
+
+def test_curves_and_figures_are_those_of_the_levels(table_session, view, qtbot):
+    record = put(table_session, make_record(table_session.table))
+    turn_to(view, GROUPS, qtbot)
+    page = view.groups
+    assert page.by_combo.currentData() == "town"
+    expected = subgroups(record, table_session.table, "town", BAND, thresholds=[0.0])
+    assert [group.level for group in page.found.groups] == ["north", "south"]
+    for line, group, wanted in zip(page.lines, page.found.groups, expected.groups, strict=True):
+        np.testing.assert_array_equal(points(line), np.column_stack(wanted.curve))
+        assert group.auc == wanted.auc
+        assert group.tpr == wanted.tpr
+    cells = [page.sheet.index(0, c).data() for c in range(page.sheet.columnCount())]
+    assert cells[0] == "north"
+    assert cells[2].startswith(f"{expected.groups[0].auc.value:.3f}\n")
+    assert "by town" in view.sentence.text()
+    assert view.figure() is page.plot
+    assert view.figure_data()["town"] == ["north", "south"]
+    assert not view.measure_combo.isVisible()
+    assert page.by_combo.isVisible()
+    page.table.selectRow(1)
+    assert page.lines[1].opts["pen"].widthF() > page.lines[0].opts["pen"].widthF()
+    turn_to(view, PICTURE, qtbot)
+    assert view.measure_combo.isVisible()
+    assert not page.by_combo.isVisible()
+    assert "town" not in view.sentence.text()
+
+
+def test_numbers_are_parted_at_quarters_and_at_cuts(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table, validation=Validation("folds", folds=3)))
+    turn_to(view, GROUPS, qtbot)
+    page = view.groups
+    assert not page.cuts_field.isVisible()
+    by(view, "x0", qtbot)
+    assert page.cuts_field.isVisible()
+    assert len(page.found.groups) == 4
+    page.cuts_field.setText("0.5")
+    page.cuts_field.editingFinished.emit()
+    qtbot.waitUntil(lambda: not view.busy())
+    assert [group.level for group in page.found.groups] == ["below 0.5", "0.5 and above"]
+    page.cuts_field.setText("low")
+    page.cuts_field.editingFinished.emit()
+    assert "Cuts are up to 19 numbers" in view.sentence.text()
+    assert page.found is None
+    assert not view.copy_button.isEnabled()
+
+
+def test_rates_follow_the_threshold(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    turn_to(view, GROUPS, qtbot)
+    assert "its own threshold" in view.sentence.text()
+    before = view.groups.found.groups[0].tpr
+    table_session.point_at(threshold=1e6)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: not view.busy())
+    assert view.groups.found.groups[0].tpr.value == 0.0 != before.value
+    assert "the chosen threshold" in view.sentence.text()
+
+
+def test_figures_are_copied_and_saved(table_session, view, qtbot, tmp_path, monkeypatch):
+    put(table_session, make_record(table_session.table))
+    turn_to(view, GROUPS, qtbot)
+    view.copy_button.click()
+    assert QGuiApplication.clipboard().text().startswith("town\tpositives\t")
+    path = tmp_path / "groups.csv"
+    monkeypatch.setattr(prompts, "ask_save_path", lambda *_: str(path))
+    view.save_button.click()
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["town"] for row in rows] == ["north", "south"]
+    assert float(rows[0]["auc"]) == view.groups.found.groups[0].auc.value
+
+
+def test_what_cannot_be_shown_says_so(table_session, view, qtbot):
+    turn_to(view, GROUPS, qtbot)
+    assert "Choose a run" in view.sentence.text()
+    record = make_record(table_session.table, "rls", validation=Validation("leave-pair-out"))
+    put(table_session, record)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: not view.busy())
+    assert "leave-pair-out orders pairs" in view.sentence.text()
+    table_session.study.table = None
+    table_session.table_changed.emit()
+    settle(qtbot, view)
+    assert "Open the table" in view.sentence.text()

@@ -1,0 +1,281 @@
+"""Forward in time: no row that is trained on lies after one that it helps to judge."""
+
+import csv
+import dataclasses
+import json
+import shlex
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from aucstudio.cli import main
+from aucstudio.engine import roc
+from aucstudio.engine.inference import splits_interval, splits_test
+from aucstudio.project.data.forward import forward_parts, times_of
+from aucstudio.project.data.split import Validation, draw_splits, splits_of
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import AUC, compare_runs
+from aucstudio.project.results.summary import auc_summary
+from aucstudio.project.runs import search as searching
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_on
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.tuning import Tuning
+
+MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
+some_times = npst.arrays(
+    float,
+    st.integers(2, 60),
+    elements=st.one_of(st.integers(-3, 9).map(float), st.floats(-1e3, 1e3), st.just(np.nan)),
+)
+
+
+@given(
+    times=some_times,
+    steps=st.integers(1, 6),
+    gap=st.sampled_from([0.0, 1.0, 2.5]),
+    window=st.sampled_from([0.0, 1.5, 4.0]),
+    kinds=st.one_of(st.none(), st.integers(1, 8)),
+    data=st.data(),
+)
+def test_every_step_trains_on_what_lies_before_and_judges_a_block(
+    times, steps, gap, window, kinds, data
+):
+    codes = None
+    if kinds is not None:
+        codes = data.draw(npst.arrays(np.intp, len(times), elements=st.integers(0, kinds - 1)))
+    parts = forward_parts(times, steps, gap, window, codes)
+    known = np.flatnonzero(~np.isnan(times))
+    if parts is None:
+        assert len(np.unique(times[known])) <= steps
+        return
+    assert len(parts) == steps
+    judged = np.concatenate([test for _, test in parts])
+    first = times[parts[0][1]].min()
+    # All rows from the first judged time on are judged once, and there are some before.
+    assert sorted(judged) == [i for i in known if times[i] >= first]
+    assert (times[known] < first).any()
+    for k, (train, test) in enumerate(parts):
+        start = times[test].min()
+        assert k == 0 or start > times[parts[k - 1][1]].max()  # equal times are never parted
+        # By hand, row by row.
+        expected = [
+            i
+            for i in known
+            if times[i] < start
+            and times[i] <= start - gap
+            and (window == 0 or times[i] >= start - gap - window)
+            and (codes is None or codes[i] not in set(codes[test]))
+        ]
+        assert train.tolist() == expected
+
+
+def test_blocks_are_of_about_as_many_rows():
+    times = np.random.default_rng(0).permutation(1000).astype(float)
+    parts = forward_parts(times, 4)
+    assert [len(test) for _, test in parts] == [200] * 4
+    assert [len(train) for train, _ in parts] == [200, 400, 600, 800]
+    # Where a time holds most of the rows, the others still have their blocks.
+    piled = np.r_[np.zeros(900), np.arange(1, 101)]
+    parts = forward_parts(piled, 4)
+    assert [len(test) for _, test in parts] == [1, 1, 1, 97]
+    late = np.r_[np.arange(100), np.full(900, 200.0)]
+    assert [len(test) for _, test in forward_parts(late, 3)][-1] == 900
+
+
+@pytest.fixture
+def dated_file(tmp_path):
+    """A table whose rows are not in the order of time, with gaps in the time."""
+    rng = np.random.default_rng(4)
+    path = tmp_path / "dated.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x0", "x1", "month", "day", "clinic", "outcome"])
+        for i in range(240):
+            month = int(rng.integers(0, 12))
+            positive = rng.random() < 0.35
+            day = "" if i % 60 == 7 else f"2024-{month + 1:02d}-{int(rng.integers(1, 28)):02d}"
+            x = rng.normal(size=2) + positive
+            cells = [f"{x[0]:.4f}", f"{x[1]:.4f}", month, day, f"c{int(rng.integers(0, 40))}"]
+            writer.writerow([*cells, "yes" if positive else "no"])
+    return path
+
+
+@pytest.fixture
+def dated(dated_file):
+    return read_table(dated_file, label="outcome", roles={"clinic": "ignore", "day": "ignore"})
+
+
+def run(table, validation, method="auc-rls", tuning=None):
+    experiment = plan_on(table, method, {}, Validation(**validation), (0.0, 0.1), tuning)
+    return execute(experiment, table)
+
+
+def test_a_run_goes_forward_and_says_what_it_judged(dated):
+    record = run(dated, MONTHS)
+    assert record.status == "done"
+    months = dated.column("month").values
+    first = min(months[split.test_rows].min() for split in record.splits)
+    for split in record.splits:
+        assert months[split.train_rows].max() < months[split.test_rows].min()
+    judged = np.concatenate([split.test_rows for split in record.splits])
+    never = int((months < first).sum())
+    assert len(judged) == len(set(judged)) == dated.rows - never
+    said = " ".join(record.notes)
+    assert f"{len(judged):,} rows from {first:g} on are judged in 4 steps" in said
+    assert f"The first {never} rows, before {first:g}, are never judged" in said
+    assert "month is learnt from too" in said
+    assert record.experiment.validation.disjoint
+    assert record.experiment.validation.describe() == "4 steps forward by month"
+
+
+def test_dates_gaps_and_windows_are_told_in_days(dated):
+    how = {"scheme": "forward", "time": "day", "folds": 3, "gap": 20.0, "window": 90.0}
+    record = run(dated, how)
+    days = dated.column("day").values
+    for split in record.splits:
+        start = days[split.test_rows].min()
+        trained = days[split.train_rows]
+        assert trained.max() <= start - 20
+        assert trained.min() >= start - 110
+    said = " ".join(record.notes)
+    assert "before 2024-0" in said
+    assert "at least 20 days of day earlier" in said
+    assert "reaches back 90 days of day only" in said
+    assert "4 rows without day are neither trained on nor judged" in said
+    assert "learnt from" not in said
+
+
+def test_a_group_is_not_trained_on_where_it_is_judged(dated):
+    table = dated.with_roles(roles={"clinic": "group"})
+    record = run(table, MONTHS)
+    clinics = table.column("clinic").values
+    for split in record.splits:
+        assert not set(clinics[split.train_rows]) & set(clinics[split.test_rows])
+    assert "No step trains on a clinic that it judges." in record.notes
+
+
+def test_a_search_goes_forward_too(dated, monkeypatch):
+    seen = []
+    learn = searching.Judge._parts
+
+    def watched(judge, fold):
+        seen.append((judge._rows[judge._splits[fold][0]], judge._rows[judge._splits[fold][1]]))
+        return learn(judge, fold)
+
+    monkeypatch.setattr(searching.Judge, "_parts", watched)
+    record = run(dated, MONTHS, "rls", Tuning("auc", folds=3))
+    assert record.status == "done"
+    months = dated.column("month").values
+    assert seen
+    for train, test in seen:
+        assert months[train].max() < months[test].min()
+    # The first step trains on a single block, of few months: its search has fewer steps.
+    assert [search.areas.shape[1] for search in record.searches][-1] == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "setting"),
+    [
+        ({"time": ""}, "no column is chosen", "time"),
+        ({"time": "year"}, "year", None),
+        ({"time": "clinic"}, "holds texts", "time"),
+        ({"time": "outcome"}, "is the label", "time"),
+        ({"folds": 12}, "12 different times", "folds"),
+        ({"gap": 500.0}, "trains on rows of one class only, or none; choose", "folds"),
+        ({"gap": -1.0}, "gap must be a number of at least 0", "gap"),
+        ({"window": float("nan")}, "window must be", "window"),
+    ],
+)
+def test_what_cannot_go_forward_is_refused(dated, changes, said, setting):
+    with pytest.raises(InputError, match=said) as caught:
+        splits_of(dated, Validation(**{**MONTHS, **changes}))
+    if setting is not None:
+        assert caught.value.setting == setting
+
+
+def test_the_number_of_steps_that_would_do_is_told():
+    times = np.arange(40.0)
+    positive = (times % 10) < 2
+    with pytest.raises(InputError, match="choose 3 steps"):
+        draw_splits(positive, Validation("forward", folds=9, time="t"), None, times)
+
+
+def test_experiments_of_other_schemes_keep_their_identity(dated):
+    plain = plan_on(dated, "auc-rls", {}, Validation(folds=4, scheme="folds"), (0.0, 0.1))
+    document = plain.as_json()
+    assert not {"time", "gap", "window"} & set(document["validation"])
+    left = dataclasses.replace(plain.validation, time="month", gap=3.0)
+    other = dataclasses.replace(plain, validation=left)
+    assert other.id == plain.id
+    assert other.rows_of() == plain.rows_of()
+    ahead = [
+        dataclasses.replace(plain, validation=Validation(**{**MONTHS, **changes})).id
+        for changes in ({}, {"gap": 1.0}, {"window": 2.0}, {"time": "day"}, {"folds": 3})
+    ]
+    assert len({*ahead, plain.id}) == 6
+    again = Experiment.from_json(json.loads(json.dumps(other.as_json())))
+    assert again.validation == left
+
+
+def test_files_and_commands_say_it(dated, dated_file, tmp_path, capsys):
+    how = Validation(**MONTHS, gap=1.0, window=6.0)
+    experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
+    path = tmp_path / "ahead.toml"
+    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    assert read_study(path).experiments[0].id == experiment.id
+    brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
+    path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
+    assert read_study(path).experiments[0].validation == Validation(**MONTHS)
+    words = shlex.split(command_line(experiment))
+    assert "--time month --steps 4 --gap 1.0 --window 6.0" in " ".join(words)
+    assert main(["--quiet", *words[1:], "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["runs"][0]["id"] == experiment.id
+    assert len(document["runs"][0]["auc"]["per_split"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--gap", "3"], "--gap is about --time"),
+        (["--time", "month", "--repeats", "2"], "--repeats"),
+        (["--time", "month", "--folds", "3"], "not allowed with"),
+        (["--time", "clinic"], "holds texts"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(dated_file, capsys, given, said):
+    try:
+        status = main(["train", str(dated_file), "--method", "auc-rls", *given])
+    except SystemExit as end:
+        status = end.code
+    assert status == 2
+    assert said in capsys.readouterr().err
+
+
+def test_times_of_numbers_that_stand_for_missing_are_none(dated):
+    table = dated.with_roles(absent={"month": [0.0]})
+    times = times_of(table, "month")
+    assert np.isnan(times).sum() == (dated.column("month").values == 0).sum()
+
+
+def test_intervals_rest_on_the_mean_size_of_the_steps(dated):
+    record = run(dated, MONTHS)
+    train, test = record.sizes
+    assert train == np.mean([len(split.train_rows) for split in record.splits])
+    areas = [roc.auc(split.test_positive, split.test_scores) for split in record.splits]
+    expected = splits_interval(areas, 0.95, test / (train + test), disjoint=True)
+    found = auc_summary(record)
+    assert (found.low, found.high) == (expected.low, expected.high)
+    other = run(dated, MONTHS, "rls")
+    (pair,) = compare_runs([("a", record), ("b", other)], (0.0, 0.1), AUC)
+    others = [roc.auc(split.test_positive, split.test_scores) for split in other.splits]
+    assert pair.p == splits_test(areas, others, train, test, disjoint=True).p
+    folds = run(dated, {"scheme": "folds", "folds": 3})
+    assert folds.sizes == (len(folds.splits[0].train_rows), len(folds.splits[0].test_rows))
