@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding
@@ -14,7 +14,13 @@ from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missi
 from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, TOTALS
-from aucstudio.project.data.text.settle import holds_codes, is_ambiguous, is_per_cent
+from aucstudio.project.data.text.settle import (
+    holds_codes,
+    is_ambiguous,
+    is_noted,
+    is_per_cent,
+    units_among,
+)
 
 # A column is worth a word if it would be one of numbers but for a few cells.
 _NEARLY = 0.8
@@ -91,7 +97,17 @@ def about_cells(
         if cell:
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
+    for name, form in forms.items():
+        if form is None and len(units := _units(cells[name], dialect)) > 1:
+            listed = ", ".join(map(repr, units[:_SHOWN]))
+            sentence = f"column {name} is read as text, because its numbers have several units: {listed}"
+            yield Finding("kind", sentence, (name,))
     yield from _left_out(contents)
+
+
+def _units(cells: Sequence[str], dialect: Dialect) -> list[str]:
+    """List the units beside the numbers of a text column, if it has nothing else."""
+    return units_among(c for c in cells if not is_missing_number(c, dialect.number_words))
 
 
 def _about_forms(
@@ -111,11 +127,9 @@ def _about_forms(
     for name, form in known.items():
         if form.affix and not is_per_cent(form):
             yield Finding("kind", f"column {name} is in {form.affix}", (name,))
-    yield from _about(
-        [name for name, form in known.items() if form.dressed and not form.affix],
-        "has numbers in another notation: negative in brackets or by a minus behind, or D for E",
-        "have numbers in another notation: negative in brackets or by a minus behind, or D for E",
-    )
+    for name, form in known.items():
+        if form.dressed:
+            yield from _about_dress(name, form, cells[name])
     yield from _about(
         [
             name
@@ -125,6 +139,23 @@ def _about_forms(
         "holds codes with leading zeros, read as numbers",
         "hold codes with leading zeros, read as numbers",
     )
+
+
+def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
+    noted = next((cell for cell in cells if is_noted(cell) and form.matches(cell)), "")
+    if noted:
+        read = spell_number(form.read(noted))
+        sentence = f"column {name} has marks behind numbers, which are left out: {noted!r} is {read}"
+        yield Finding("kind", sentence, (name,))
+    if form.affix:
+        return
+    plain = formats(form.decimal)
+    known = (cell for cell in cells if form.matches(cell) and not is_noted(cell))
+    other = next((cell for cell in known if not any(p.matches(cell) for p in plain)), "")
+    if other:
+        read = spell_number(form.read(other))
+        sentence = f"column {name} has numbers in another notation: {other!r} is {read}"
+        yield Finding("kind", sentence, (name,))
 
 
 def _about_dates(

@@ -19,6 +19,16 @@ _SPACES = " '\u00a0\u202f\u2019"
 # Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
 _SIGNS = "+\u2212-"
+# Digits and marks of other scripts, and what they are.
+_SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
+_FOREIGN = "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10)) + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+_OWN = "0123456789" * len(_SCRIPTS) + ".,-%.,"
+_TO_OWN = str.maketrans(_FOREIGN, _OWN)
+# What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
+NOTE = (
+    "(?:[ \u00a0]?(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
+    r"\[[^\[\]]{1,6}\]|\([a-z]{1,2}\))| (?:HH?|LL?|[bcefinpruz]{1,2}))"
+)
 
 # In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
 # "-"); among numbers they cannot be.
@@ -46,9 +56,10 @@ class NumberFormat:
         Whether thousands marks may occur.
     dressed : bool
         Whether a number may be negative by brackets or by a minus behind it, have a typographic
-        minus or thin spaces in it, Fortran's exponent, or stand beside ``affix``.
+        minus, thin spaces, digits of another script or groups as in India, Fortran's exponent, the
+        mark of a footnote behind it, or stand beside ``affix``.
     affix : str
-        The currency that may stand beside a number, or the sign of per cent that does.
+        The currency or the unit that may stand beside a number, or the sign of per cent that does.
     layout : str
         How dates are written, one of :data:`~aucstudio.project.data.text.dates.LAYOUTS`: what
         they are as numbers is said there. Empty for numbers.
@@ -83,11 +94,13 @@ class NumberFormat:
         exponent = "([eEdD][+\u2212-]?[0-9]{1,4})?"
         short = f"0*[0-9]{{1,{_MOST_DIGITS}}}"
         grouped = rf"[1-9][0-9]{{0,2}}({self._marks}[0-9]{{3}})+({d}[0-9]*)?"
+        if self.decimal == ".":
+            grouped += r"|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}(\.[0-9]*)?"
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
-            return rf"{sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0"
-        unit = f"({re.escape(self.affix)}{blank})?" if self.affix else ""
-        behind = f"({blank}{re.escape(self.affix)})?" if self.affix else ""
+            return rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
+        unit = f"({self._unit}{blank})?" if self.affix else ""
+        behind = f"({blank}{self._unit})?" if self.affix else ""
         forms = [
             f"{sign}?{unit}{number}{behind}",
             f"{number}{behind}{blank}[\u2212-]",
@@ -95,7 +108,14 @@ class NumberFormat:
             rf"{unit}\({number}\)",
             *([f"{unit}{sign}{number}"] if unit else []),
         ]
-        return "|".join(forms)
+        return f"({'|'.join(forms)})({NOTE})?"
+
+    @property
+    def _unit(self) -> str:
+        """The affix; of one day there are no days."""
+        one = self.affix.removesuffix("s")
+        is_plural = self.affix.isalpha() and 2 < len(one) < len(self.affix)
+        return f"{re.escape(one)}s?" if is_plural else re.escape(self.affix)
 
     @functools.cached_property
     def _marks(self) -> str:
@@ -107,11 +127,18 @@ class NumberFormat:
 
     def matches(self, cell: str) -> bool:
         """Tell whether a stripped cell is a number in this format."""
-        return self._compiled.fullmatch(cell) is not None
+        return self._compiled.fullmatch(self._in_own_digits(cell)) is not None
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Tell whether all stripped cells are numbers in this format."""
-        return all(map(self._compiled.fullmatch, cells))
+        return all(map(self._compiled.fullmatch, map(self._in_own_digits, cells)))
+
+    def _in_own_digits(self, cell: str) -> str:
+        return cell.translate(_TO_OWN) if self.dressed and not cell.isascii() else cell
+
+    def _in_own_digits_sql(self, cell: str) -> str:
+        text = trimmed(cell)
+        return f"translate({text}, '{_FOREIGN}', '{_OWN}')" if self.dressed else text
 
     def read(self, cell: str) -> float:
         """Read a cell that matches."""
@@ -125,7 +152,9 @@ class NumberFormat:
 
     def _undressed(self, cell: str) -> float:
         """Read a dressed number, in the same steps as :meth:`_undressed_sql`."""
-        bare = re.sub(f"[^{self._kept}]", "", cell.replace(self.affix, "") if self.affix else cell)
+        cell = re.sub(f"{NOTE}$", "", self._in_own_digits(cell))
+        bare = re.sub(self._unit, "", cell) if self.affix else cell
+        bare = re.sub(f"[^{self._kept}]", "", bare)
         bare = bare.replace(self.decimal, ".").replace("\u2212", "-")
         bare = bare.replace("d", "e").replace("D", "e")
         is_negative = cell.endswith((")", "-", "\u2212"))
@@ -137,8 +166,10 @@ class NumberFormat:
         return f"0-9eEdD{re.escape(self.decimal)}+\u2212-"
 
     def _undressed_sql(self, cell: str) -> str:
-        text = trimmed(cell)
-        bare = f"replace({text}, {literal(self.affix)}, '')" if self.affix else text
+        text = f"regexp_replace({self._in_own_digits_sql(cell)}, {literal(f'{NOTE}$')}, '')"
+        bare = text
+        if self.affix:
+            bare = f"regexp_replace({text}, {literal(self._unit)}, '', 'g')"
         bare = f"regexp_replace({bare}, {literal(f'[^{self._kept}]')}, '', 'g')"
         bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
         bare = f"try_cast(rtrim(replace(replace({bare}, 'd', 'e'), 'D', 'e'), '-') AS DOUBLE)"
@@ -185,7 +216,7 @@ class NumberFormat:
 
     def sql_matches(self, cell: str) -> str:
         """Write the DuckDB condition that the cell, stripped, matches :attr:`pattern`."""
-        return f"regexp_full_match({trimmed(cell)}, {literal(self.pattern)})"
+        return f"regexp_full_match({self._in_own_digits_sql(cell)}, {literal(self.pattern)})"
 
 
 @functools.cache
