@@ -41,7 +41,11 @@ _ALPHABETS = {
 }  # fmt: skip
 _OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256")
 _NEAR = 0.9
+_MOST_WORDS = 200
 _WORD = re.compile(r"[^\W\d_]+")
+# Currencies and blanks that group belong to numbers; single accented letters do not.
+_BESIDE_DIGITS = re.compile("(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9]\u00a0)\u20ac|(?<=[0-9] )\u20ac")
+_AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +91,25 @@ def guess_encoding(sample: bytes) -> Guess:
     return Guess(best[1])
 
 
+def encoded_twice(text: str) -> tuple[str, str]:
+    """Give a word that was UTF-8, read in another encoding and written again, and what it was.
+
+    Both are empty unless most words with other characters than ASCII's are such.
+    """
+    mended = {word: once for word in _words(text)[:_MOST_WORDS] if (once := _read_once(word))}
+    count = len(set(_words(text)[:_MOST_WORDS]))
+    return next(iter(mended.items())) if 2 * len(mended) > count else ("", "")
+
+
+def _read_once(word: str) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return word.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return ""
+
+
 def _words(text: str) -> list[str]:
     """List what stands between ASCII's marks and holds other characters."""
     return [w for w in re.findall(r"[^\x00-\x40\[-`{-\x7f]+", text) if not w.isascii()]
@@ -107,7 +130,11 @@ def _score(text: str, encoding: str) -> float:
     alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
     if encoding == "cp1252":
         alphabet -= _not_western(text, letters)
-    share = (alphabet + (0.5 if letters else 0.9) * symbols) / len(strange)
+    beside = len(_BESIDE_DIGITS.findall(text))
+    worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside
+    if encoding not in _OWN_SCRIPT:
+        odd += len(_AMONG_DIGITS.findall(text))
+    share = (alphabet + worth) / len(strange)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5
     if encoding in _OWN_SCRIPT:
@@ -140,6 +167,7 @@ def _own_script(words: list[str]) -> float:
     """Give the share of words that do not mix scripts."""
     if not words:
         return 0.0
+    words = [word for word in words if len(word) > 1] or words
     return sum(not any(c.isascii() for c in word) for word in words) / len(words)
 
 

@@ -187,9 +187,10 @@ def joined_names(upper: Row, names: Row) -> Row:
 def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
     notes = []
     for line, row in rows:
-        told = [f"{n} {unit}" for n, unit in zip(names, row, strict=False) if unit]
+        told = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
         shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
-        notes.append(f"line {line} holds units or types and no row: {shown}")
+        what = "units or types" if _is_lower(row) else "words on the names"
+        notes.append(f"line {line} holds {what} and no row: {shown}")
     return notes
 
 
@@ -220,7 +221,8 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
         start = body - 1 if len(rows[body - 1][1]) == width else start
     upper = _upper(rows, start, body, width)
     names = start + upper
-    if header is None and names + 1 < body and not _all_lower(rows[names + 1 : body]):
+    lower = rows[names + 1 : body]
+    if header is None and lower and not (_all_lower(lower) or _explain(rows, names, body, width)):
         body = names + 1
     return _Place(names, body, upper, rows[start][0])
 
@@ -352,6 +354,17 @@ def _is_header_like(row: Row) -> bool:
 
 def _all_lower(rows: Sequence[Record]) -> bool:
     return all(_is_lower(row) for _, row in rows)
+
+
+def _explain(rows: Sequence[Record], names: int, body: int, width: int) -> bool:
+    """Tell whether rows below the names say what these are: words where several have values."""
+    valued = _valued(rows, body, width)
+    return len(valued) > 1 and all(
+        len(row) == width
+        and not any(is_value(row[k]) for k in valued)
+        and any(not _says_nothing(row[k]) and len(row[k]) > 1 for k in valued)
+        for _, row in rows[names + 1 : body]
+    )
 
 
 def _is_lower(row: Row) -> bool:

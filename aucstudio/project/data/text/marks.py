@@ -15,8 +15,8 @@ from aucstudio.project.data.text.records import Cutter
 Record = tuple[int, Row]
 
 # Whatever these lines are, they are cut in their own way.
-_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=-]*---[ \t|+:=-]*$", re.MULTILINE)
-_RULED = re.compile("[ \t|+:=-]*---[ \t|+:=-]*")
+_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*---[ \t|+:=,;-]*$", re.MULTILINE)
+_RULED = re.compile("[ \t|+:=,;-]*---[ \t|+:=,;-]*")
 # Marks that separate cells where nothing else does.
 _RARE = ":~^&\x01\x1f"
 _COMMENTS = ("#", "%", "//", ";", "!")

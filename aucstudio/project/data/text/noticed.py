@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.encoding import Decoding
+from aucstudio.project.data.text.codepages import encoded_twice
+from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
 from aucstudio.project.data.text.reader import Contents, Kept
@@ -26,6 +27,7 @@ from aucstudio.project.data.text.settle import (
 _NEARLY = 0.8
 _SHOWN = 5
 _ZEROS = re.compile("0[0-9]+")
+_POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
 _LAYOUT_WORDS = {
@@ -46,6 +48,8 @@ def about_layout(
 ) -> Iterator[Finding]:
     """Say what was found above the rows: encoding and names."""
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
+    if is_utf8(decoding.encoding):
+        yield from _encoded_twice([layout.header, *layout.sample.body])
     yield from (Finding("header", sentence) for sentence in layout.notes)
     if (
         layout.dialect.header
@@ -59,6 +63,14 @@ def about_layout(
             (names[-1],),
         )
     yield from (Finding("header", sentence) for sentence in names_told)
+
+
+def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    text = " ".join(cell for row in rows for cell in row if not cell.isascii())
+    word, once = encoded_twice(text) if text else ("", "")
+    if word:
+        sentence = f"words such as {word!r} were encoded twice: {once!r} is meant"
+        yield Finding("encoding", sentence)
 
 
 def about_columns(
@@ -88,6 +100,7 @@ def about_cells(
     yield from _about_forms(forms, cells)
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
+    yield from _powers(forms, cells)
     for name, found in unreadable.items():
         yield Finding("kind", _unreadable(name, found), (name,), found.count)
     strays = {
@@ -233,6 +246,21 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     other = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
+
+
+def _powers(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    """Say where cells that may be codes are read as powers of ten."""
+    for name, form in forms.items():
+        known = [cell for cell in cells[name] if cell] if form and not form.layout else []
+        if form and known and all(map(_POWER.fullmatch, known)):
+            read = spell_number(form.read(known[0]))
+            sentence = (
+                f"column {name} is read as powers of ten: {known[0]!r} is {read}; make it one of "
+                "categories if these are codes"
+            )
+            yield Finding("kind", sentence, (name,))
 
 
 def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
