@@ -90,8 +90,8 @@ def _is_prose(column: Column) -> bool:
 def guess_label(columns: Sequence[Column]) -> str | None:
     """Name the column that is most likely the label; None if none is likely.
 
-    One that is called like a label, the surest name first; else the last column if it has two values, else the first
-    that has; else the last column if it has few values.
+    One that is called like a label, the surest name first; else the last column if it has two
+    values, else the first that has; else the last column if it has few values.
     """
     candidates = [column for column in columns if column.role != "ignore"]
     binary = [column for column in candidates if column.distinct == 2]

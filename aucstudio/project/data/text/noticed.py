@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
-from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.codepages import encoded_twice
+from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
@@ -113,7 +113,9 @@ def about_cells(
     for name, form in forms.items():
         if form is None and len(units := _units(cells[name], dialect)) > 1:
             listed = ", ".join(map(repr, units[:_SHOWN]))
-            sentence = f"column {name} is read as text, because its numbers have several units: {listed}"
+            sentence = (
+                f"column {name} is read as text, because its numbers have several units: {listed}"
+            )
             yield Finding("kind", sentence, (name,))
     yield from _left_out(contents)
 
@@ -158,7 +160,9 @@ def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterato
     noted = next((cell for cell in cells if is_noted(cell) and form.matches(cell)), "")
     if noted:
         read = spell_number(form.read(noted))
-        sentence = f"column {name} has marks behind numbers, which are left out: {noted!r} is {read}"
+        sentence = (
+            f"column {name} has marks behind numbers, which are left out: {noted!r} is {read}"
+        )
         yield Finding("kind", sentence, (name,))
     if form.affix:
         return
@@ -265,6 +269,14 @@ def _powers(
 
 def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
     """Say which rows were left out: those that are no rows, and those that cannot be read."""
+    astray, line = contents.astray
+    if astray:
+        plural = "s have" if astray > 1 else " has"
+        sentence = (
+            f"{astray} row{plural} quotation marks that are never closed or stand inside cells, the "
+            f"first in line {line}"
+        )
+        yield Finding("rejected", sentence, (), astray)
     others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS)]
     for reason in (AGAIN, TOTALS):
         lines = [row.line for row in contents.rejected if row.reason == reason]

@@ -21,7 +21,10 @@ _THIN_SPACES = "\u2009\u2007\u00b4`"
 _SIGNS = "+\u2212-"
 # Digits and marks of other scripts, and what they are.
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
-_FOREIGN = "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10)) + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+_FOREIGN = (
+    "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
+    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+)
 _OWN = "0123456789" * len(_SCRIPTS) + ".,-%.,"
 _TO_OWN = str.maketrans(_FOREIGN, _OWN)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
@@ -99,7 +102,9 @@ class NumberFormat:
             grouped += r"|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}(\.[0-9]*)?"
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
-            return rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
+            return (
+                rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
+            )
         unit = f"({self._unit}{blank})?" if self.affix else ""
         behind = f"({blank}{self._unit})?" if self.affix else ""
         forms = [
