@@ -45,7 +45,7 @@ _MOST_WORDS = 200
 _WORD = re.compile(r"[^\W\d_]+")
 # Currencies and blanks that group belong to numbers; single accented letters do not.
 _BESIDE_DIGITS = re.compile(
-    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9]\u00a0)\u20ac|(?<=[0-9] )\u20ac"
+    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac"
 )
 _AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 

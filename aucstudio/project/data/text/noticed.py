@@ -273,8 +273,8 @@ def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
     if astray:
         plural = "s have" if astray > 1 else " has"
         sentence = (
-            f"{astray} row{plural} quotation marks that are never closed or stand inside cells, the "
-            f"first in line {line}"
+            f"{astray} row{plural} quotation marks that are never closed or stand inside cells, "
+            f"the first in line {line}"
         )
         yield Finding("rejected", sentence, (), astray)
     others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS)]

@@ -29,7 +29,8 @@ _OWN = "0123456789" * len(_SCRIPTS) + ".,-%.,"
 _TO_OWN = str.maketrans(_FOREIGN, _OWN)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
 NOTE = (
-    "(?:[ \u00a0]?(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
+    "(?:[ \u00a0]?(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
+    "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
     r"\[[^\[\]]{1,6}\]|\([a-z]{1,2}\))| (?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
 

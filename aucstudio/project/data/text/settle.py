@@ -30,8 +30,9 @@ _REMARKS = re.compile(
     r"(below|above|under|over) .*|overflow|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
-    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|nd|bql|blq|"
-    r"trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|redacted|skipped|declined"
+    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
+    r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
+    r"redacted|skipped|declined"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
@@ -53,8 +54,8 @@ _MEASURED = re.compile(
     r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
 _DRESS = re.compile(
-    "[()*#[\u2212\u2009\u2007\u00b4`\u2020\u2021\u00a7\u00b6\u00b9\u00b2\u00b3\u2070\u2074-\u2079]|[0-9] ?-$|"
-    "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$|[^\x00-\x7f]"
+    r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|"
+    "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
 )
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
 _LEADING_ZERO = re.compile("0[0-9]{2,}")
