@@ -23,23 +23,21 @@ _LOOKED_AT = 200
 
 def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
     """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
-    lines = [line.rstrip("\r") for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
+    lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
     if len(lines) > 1 and all(map(_QUOTED.fullmatch, lines)):
         inner = [_without_quotes(line) for line in lines]
         if any(all(mark in line for line in inner) for mark in DELIMITERS):
             return _without_quotes, "each line stood in quotation marks as a whole"
-    barred = [line.strip() for line in lines if not _RULE.fullmatch(line)]
+    barred = [line for line in lines if not _RULE.fullmatch(line)]
     is_barred = [line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred]
     if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
         return _without_bars, ""
     if lines and (marks := _other_mark(lines)):
         mark, other = marks
         told = f"the names are separated by {mark!r}, the rows by {other!r}"
-        return (
-            lambda line: line.replace(mark, other) if line.rstrip("\r\n") == lines[0] else line,
-            told,
-        )
-    if _GUARDED.search(text):
+        names = lines[0]
+        return lambda line: line.replace(mark, other) if line.strip() == names else line, told
+    if '="' in text and _GUARDED.search(text):
         return lambda line: _GUARDED.sub(r'"\1\2"', line), 'cells were guarded as ="..."'
     return None
 
