@@ -97,14 +97,19 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     binary = [column for column in candidates if column.distinct == 2]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
-        *(column for column in binary if column.name.strip().lower() in _SURE_NAMES),
+        *(column for column in binary if _is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
-        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
+        *(column for column in candidates if _is_sure(column.name) and _has_few(column)),
         *(column for column in last if column.distinct == 2),
+        *(column for column in candidates if _names_label(column.name) and _has_few(column)),
         *binary,
         *(column for column in last if _has_few(column)),
     ]
     return ranking[0].name if ranking else None
+
+
+def _is_sure(name: str) -> bool:
+    return name.strip().lower() in _SURE_NAMES
 
 
 def _is_named_label(name: str) -> bool:

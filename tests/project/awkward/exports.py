@@ -62,6 +62,39 @@ UNITS = [
         [1, 24, 36, 1],
         "is in months",
     ),
+    cells(
+        "square", "a raised figure of a unit", ["81 m²", "9 m²", "6.5 m²", "7 m²"], [81, 9, 6.5, 7]
+    ),
+    cells(
+        "myriads", "a number word in a unit", ["60万円", "8万円", "79万円", "7万円"], [60, 8, 79, 7]
+    ),
+    cells(
+        "plus-behind",
+        "what stands behind numbers is told",
+        ["1,000+", "500+", "10+", "50+"],
+        ["1,000+", "500+", "10+", "50+"],
+        "more than one unit stands behind its numbers, as in '1,000\\+'",
+    ),
+    cells(
+        "dash-minus",
+        "a dash for a minus",
+        ["–0.25", "0.5", "–1.5", "2.5"],
+        [-0.25, 0.5, -1.5, 2.5],
+        "'–0.25' is -0.25",
+    ),
+    cells(
+        "month-day",
+        "a month and a day without a year",
+        ["Jan 15", "Feb 02", "Mar 30", "Dec 24"],
+        ["Jan 15", "Feb 02", "Mar 30", "Dec 24"],
+    ),
+    cells(
+        "month-or-year",
+        "a month and a year, or a day",
+        ["Jan-15", "Feb-02", "Mar-30", "Dec-24"],
+        [16436, 11719, 21974, 20058],
+        "what is read as years could be days",
+    ),
     cells("age-cjk", "a character behind", ["35歳", "7歳", "64歳", "21歳"], [35, 7, 64, 21]),
     cells(
         "several-units",
@@ -133,6 +166,30 @@ NAMES = [
         "a,b,y\nAge at entry,Body mass index,Group\n" + ROWS,
         ABC,
         notes="line 2 holds words",
+    ),
+    case(
+        "log-fields",
+        "a server names its fields in a remark",
+        "#Version: 1.0\n#Date: 2023-01-01\n#Fields: a b y\n" + ROWS.replace(",", " "),
+        ABC,
+    ),
+    case(
+        "logger",
+        "a logger writes about itself, then names, units and ways of sampling",
+        '"TOA5","CR1","CR1","1234","Table1"\n"a","b","y"\n"RN","Volts",""\n"","Avg","Smp"\n' + ROWS,
+        ABC,
+        notes="line 3 holds",
+    ),
+    case(
+        "last-of-two",
+        "the last column of two classes goes before results of three",
+        "result,b,won\n1-0,2.5,0\n0-1,3.5,1\ndraw,4.5,0\n1-0,5.5,1\n0-1,2.5,0\ndraw,3.5,1\n",
+        {
+            "result": ["1-0", "0-1", "draw"] * 2,
+            "b": [2.5, 3.5, 4.5, 5.5, 2.5, 3.5],
+            "won": [0, 1] * 3,
+        },
+        label="won",
     ),
     case("ruled-cells", "a rule of as many cells", "a,b,y\n---,---,--\n" + ROWS, ABC),
     case(
@@ -228,6 +285,14 @@ LETTERS = [
         },
         encoding="cp1252",
         notes="read as cp1252",
+    ),
+    case(
+        "euros-1999",
+        "the euro's own byte in ISO 8859-15",
+        "Prénom;Coût;y\nZoé;5,25 €;u\nNoël;6,5 €;v\nInès;7,75 €;u\nZoé;1,5 €;v\n",
+        {"Prénom": ["Zoé", "Noël", "Inès", "Zoé"], "Coût": [5.25, 6.5, 7.75, 1.5], "y": Y},
+        encoding="iso8859_15",
+        notes="read as iso8859_15",
     ),
 ]  # fmt: skip
 

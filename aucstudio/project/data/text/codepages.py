@@ -29,12 +29,13 @@ _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º
 
 # The likelier ones first, as ties go to them.
 _CANDIDATES = (
-    "cp1252", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr", "koi8_r",
-    "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866", "iso8859_5",
-    "iso8859_2",
+    "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr",
+    "koi8_r", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866",
+    "iso8859_5", "iso8859_2",
 )  # fmt: skip
 _ALPHABETS = {
-    "cp1252": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"], "cp850": _LATIN["cp1252"],
+    "cp1252": _LATIN["cp1252"], "iso8859_15": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"],
+    "cp850": _LATIN["cp1252"],
     "cp1250": _LATIN["cp1250"], "iso8859_2": _LATIN["cp1250"], "cp1254": _LATIN["cp1254"],
     "cp1257": _LATIN["cp1257"], "cp1251": [_CYRILLIC], "koi8_r": [_CYRILLIC], "cp866": [_CYRILLIC],
     "iso8859_5": [_CYRILLIC], "cp1253": [_GREEK], "cp1255": [_HEBREW], "cp1256": [_ARABIC],
@@ -130,7 +131,7 @@ def _score(text: str, encoding: str) -> float:
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
-    if encoding == "cp1252":
+    if encoding in ("cp1252", "iso8859_15"):
         alphabet -= _not_western(text, letters)
     beside = len(_BESIDE_DIGITS.findall(text))
     worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside

@@ -33,7 +33,9 @@ _LAYOUTS = {
     "mon d y": (rf"{_DAYS}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}", "bdy"),
     "y-m": (rf"{_YEAR}[-/.m]{_MONTH}", "ym"),
     "m/y": (rf"{_MONTH}[-/.]{_YEAR}", "my"),
-    "mon y": (rf"{_NAME}[-/ ]{_SHORT_YEAR}", "by"),
+    "mon y": (rf"{_NAME}[-/]{_SHORT_YEAR}", "by"),
+    # After a blank two digits would be a day.
+    "mon year": (rf"{_NAME} {_YEAR}", "by"),
     "h:m": (_CLOCK, ""),
 }
 LAYOUTS = tuple(_LAYOUTS)

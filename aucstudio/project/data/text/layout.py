@@ -222,7 +222,7 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
     upper = _upper(rows, start, body, width)
     names = start + upper
     lower = rows[names + 1 : body]
-    if header is None and lower and not (_all_lower(lower) or _explain(rows, names, body, width)):
+    if header is None and not all(_is_lower(row) or _explains(rows, row, body) for _, row in lower):
         body = names + 1
     return _Place(names, body, upper, rows[start][0])
 
@@ -241,13 +241,16 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     filled = [cell for cell in row if cell]
     if not filled:
         return True
+    below = rows[place + 1][1]
+    if len(row) > width == len(below) and _is_names(below):
+        return True  # what an instrument says of itself
     if len(row) == width and len(filled) == width:
         return False
     if len(filled) == 1 and width > 2:
         return not is_number(filled[0])
     if len(row) == width - 1 and all(row):
         # Names with one too few, if cells come next; a title of as many cells comes before names.
-        return len(rows[place + 1][1]) < width or _is_names(rows[place + 1][1])
+        return len(below) < width or _is_names(below)
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False
@@ -352,18 +355,13 @@ def _is_header_like(row: Row) -> bool:
     return len(filled) > len(row) / 2 and not _is_lower(row)
 
 
-def _all_lower(rows: Sequence[Record]) -> bool:
-    return all(_is_lower(row) for _, row in rows)
-
-
-def _explain(rows: Sequence[Record], names: int, body: int, width: int) -> bool:
-    """Tell whether rows below the names say what these are: words where several have values."""
-    valued = _valued(rows, body, width)
-    return len(valued) > 1 and all(
-        len(row) == width
+def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:
+    """Tell whether a row below the names says what these are: words where several have values."""
+    valued = _valued(rows, body, len(row))
+    return (
+        len(valued) > 1
         and not any(is_value(row[k]) for k in valued)
         and any(not _says_nothing(row[k]) and len(row[k]) > 1 for k in valued)
-        for _, row in rows[names + 1 : body]
     )
 
 

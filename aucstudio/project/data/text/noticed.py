@@ -16,9 +16,9 @@ from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, TOTALS
 from aucstudio.project.data.text.settle import (
+    beside_numbers,
     holds_codes,
     is_ambiguous,
-    is_noted,
     is_per_cent,
     units_among,
 )
@@ -40,6 +40,7 @@ _LAYOUT_WORDS = {
     "y-m": "year, month",
     "m/y": "month, year",
     "mon y": "month, year",
+    "mon year": "month, year",
 }
 
 
@@ -110,19 +111,19 @@ def about_cells(
         if cell:
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
-    for name, form in forms.items():
-        if form is None and len(units := _units(cells[name], dialect)) > 1:
-            listed = ", ".join(map(repr, units[:_SHOWN]))
-            sentence = (
-                f"column {name} is read as text, because its numbers have several units: {listed}"
-            )
-            yield Finding("kind", sentence, (name,))
+    for k, (name, form) in enumerate(forms.items()):
+        if form is None and not strays.get(k) and (why := _why_text(cells[name], dialect)):
+            yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
 
 
-def _units(cells: Sequence[str], dialect: Dialect) -> list[str]:
-    """List the units beside the numbers of a text column, if it has nothing else."""
-    return units_among(c for c in cells if not is_missing_number(c, dialect.number_words))
+def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
+    """Say why a column of text that has numbers in nearly all cells is none of numbers."""
+    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
+    if len(units := units_among(known)) > 1:
+        return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
+    other = beside_numbers(known)
+    return f"more than one unit stands behind its numbers, as in {other!r}" if other else ""
 
 
 def _about_forms(
@@ -157,7 +158,7 @@ def _about_forms(
 
 
 def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
-    noted = next((cell for cell in cells if is_noted(cell) and form.matches(cell)), "")
+    noted = next((cell for cell in cells if form.matches(cell) and form.is_noted(cell)), "")
     if noted:
         read = spell_number(form.read(noted))
         sentence = (
@@ -167,7 +168,7 @@ def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterato
     if form.affix:
         return
     plain = formats(form.decimal)
-    known = (cell for cell in cells if form.matches(cell) and not is_noted(cell))
+    known = (cell for cell in cells if form.matches(cell) and not form.is_noted(cell))
     other = next((cell for cell in known if not any(p.matches(cell) for p in plain)), "")
     if other:
         read = spell_number(form.read(other))
@@ -188,6 +189,8 @@ def _about_dates(
             doubt = ""
             if is_ambiguous(form, cells[name]):
                 doubt = "; day and month could be the other way round"
+                if form.layout == "mon y":
+                    doubt = "; what is read as years could be days"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
             yield Finding("kind", sentence, (name,))
 

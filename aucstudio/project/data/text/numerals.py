@@ -18,7 +18,7 @@ _GROUPS = {".": ",", ",": "."}
 _SPACES = " '\u00a0\u202f\u2019"
 # Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
-_SIGNS = "+\u2212-"
+_SIGNS = "+\u2212\u2013-"
 # Digits and marks of other scripts, and what they are.
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
 _FOREIGN = (
@@ -29,9 +29,9 @@ _OWN = "0123456789" * len(_SCRIPTS) + ".,-%.,"
 _TO_OWN = str.maketrans(_FOREIGN, _OWN)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
 NOTE = (
-    "(?:[ \u00a0]?(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
+    "(?:[ \u00a0]*(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
     "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
-    r"\[[^\[\]]{1,6}\]|\([a-z]{1,2}\))| (?:HH?|LL?|[bcefinpruz]{1,2}))"
+    r"\[[^\[\]]{1,6}\]|\([a-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
 
 # In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
@@ -159,27 +159,34 @@ class NumberFormat:
 
     def _undressed(self, cell: str) -> float:
         """Read a dressed number, in the same steps as :meth:`_undressed_sql`."""
-        cell = re.sub(f"{NOTE}$", "", self._in_own_digits(cell))
-        bare = re.sub(self._unit, "", cell) if self.affix else cell
-        bare = re.sub(f"[^{self._kept}]", "", bare)
-        bare = bare.replace(self.decimal, ".").replace("\u2212", "-")
+        cell = re.sub(f"{NOTE}$", "", self._without_unit(self._in_own_digits(cell)))
+        bare = re.sub(f"[^{self._kept}]", "", cell)
+        bare = bare.replace(self.decimal, ".").replace("\u2212", "-").replace("\u2013", "-")
         bare = bare.replace("d", "e").replace("D", "e")
-        is_negative = cell.endswith((")", "-", "\u2212"))
+        is_negative = cell.strip(" ").endswith((")", "-", "\u2212"))
         value = float(bare.rstrip("-"))
         return -value if is_negative else value
 
+    def _without_unit(self, cell: str) -> str:
+        return re.sub(self._unit, "", cell) if self.affix else cell
+
+    def is_noted(self, cell: str) -> bool:
+        """Tell whether the mark of a footnote or a flag follows the number in a cell."""
+        return self.dressed and re.search(f"{NOTE}$", self._without_unit(cell)) is not None
+
     @property
     def _kept(self) -> str:
-        return f"0-9eEdD{re.escape(self.decimal)}+\u2212-"
+        return f"0-9eEdD{re.escape(self.decimal)}+\u2212\u2013-"
 
     def _undressed_sql(self, cell: str) -> str:
-        text = f"regexp_replace({self._in_own_digits_sql(cell)}, {literal(f'{NOTE}$')}, '')"
-        bare = text
+        text = self._in_own_digits_sql(cell)
         if self.affix:
-            bare = f"regexp_replace({text}, {literal(self._unit)}, '', 'g')"
-        bare = f"regexp_replace({bare}, {literal(f'[^{self._kept}]')}, '', 'g')"
+            text = f"regexp_replace({text}, {literal(self._unit)}, '', 'g')"
+        text = f"trim(regexp_replace({text}, {literal(f'{NOTE}$')}, ''))"
+        bare = f"regexp_replace({text}, {literal(f'[^{self._kept}]')}, '', 'g')"
         bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
-        bare = f"try_cast(rtrim(replace(replace({bare}, 'd', 'e'), 'D', 'e'), '-') AS DOUBLE)"
+        bare = f"replace(replace(replace({bare}, '\u2013', '-'), 'd', 'e'), 'D', 'e')"
+        bare = f"try_cast(rtrim({bare}, '-') AS DOUBLE)"
         return f"CASE WHEN right({text}, 1) IN (')', '-', '\u2212') THEN -{bare} ELSE {bare} END"
 
     def sql(self, cell: str) -> str:

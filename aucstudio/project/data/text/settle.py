@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import (
     MISSING_NUMBER,
-    NOTE,
     PER_CENT,
     NumberFormat,
     formats,
@@ -65,6 +64,8 @@ _WHOLE = re.compile("[0-9]+")
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
 # Of one word that comes again and again among measured numbers, more may be.
 _WORD_SHARE = 0.3
+# Of a text column, the share of numbers with something behind that is worth a word.
+_MOSTLY = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
 # Of a column of remarks, the share of numbers that makes it one of numbers.
@@ -72,7 +73,9 @@ _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
 _DIGIT = re.compile(r"\d")
-_NOTED = re.compile(f".*{NOTE}")
+# A number and something that is neither part of it nor all there is.
+_BESIDE = re.compile(r"[^\w]{0,2}[0-9][0-9.,' ]*\D{1,20}")
+_DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
 _PLAIN = NumberFormat()
 
 
@@ -135,12 +138,11 @@ def tries(
     known = [cell for cell in cells if _DIGIT.search(cell)]
     if not known:
         return plain
-    marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
-    if not marks:
-        # Cells of a measured quantity all end in the same unit.
-        units = {_unit(cell) for cell in known}
-        several = {unit for unit in units if f"{unit}s" not in units}
-        marks = several if len(several) == 1 and "" not in units else marks
+    # Cells of a measured quantity all end in the same unit.
+    units = {_unit(cell) for cell in known}
+    marks = {unit for unit in units if f"{unit}s" not in units}
+    if len(marks) > 1 or "" in units:
+        marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
     dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
         affix = next(iter(marks), "")
@@ -218,7 +220,7 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     total = sum(counted[cell] for cell in numbers)
     if best.dressed and not best.affix and 2 * total < sum(counted.values()):
         return None
-    if 2 * sum(counted[cell] for cell in numbers if best.dressed and is_noted(cell)) > total:
+    if 2 * sum(counted[cell] for cell in numbers if best.is_noted(cell)) > total:
         return None  # what stands behind most numbers is a part of them
     return best if are_numbers(total, len(numbers), whole, others) else None
 
@@ -242,9 +244,12 @@ def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
     return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
 
 
-def is_noted(cell: str) -> bool:
-    """Tell whether the mark of a footnote or a flag follows a number."""
-    return _NOTED.fullmatch(cell) is not None
+def beside_numbers(cells: Iterable[str]) -> str:
+    """Give a cell of a text column that has something behind its number, if most are numbers."""
+    known = list(cells)
+    found = [cell for cell in known if _BESIDE.fullmatch(cell)]
+    numbers = len(found) + sum(map(_PLAIN.matches, known))
+    return found[0] if found and numbers >= _MOSTLY * len(known) else ""
 
 
 def units_among(cells: Iterable[str]) -> list[str]:
@@ -265,7 +270,9 @@ def is_per_cent(form: NumberFormat | None) -> bool:
 
 
 def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:
-    """Tell whether the days and months of a column could be the other way round."""
+    """Tell whether days and months could be the other way round, or years be days."""
+    if form is not None and form.layout == "mon y":
+        return all(_DAY_LIKE.search(cell) for cell in cells if form.matches(cell))
     other = {"d.m.y": "m/d/y", "m/d/y": "d.m.y"}.get(form.layout if form else "")
     if form is None or other is None:
         return False
