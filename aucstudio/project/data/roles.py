@@ -99,9 +99,8 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     ranking = [
         *(column for column in binary if _is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
-        *(column for column in candidates if _is_sure(column.name) and _has_few(column)),
-        *(column for column in last if column.distinct == 2),
         *(column for column in candidates if _names_label(column.name) and _has_few(column)),
+        *(column for column in last if column.distinct == 2),
         *binary,
         *(column for column in last if _has_few(column)),
     ]

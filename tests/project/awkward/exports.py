@@ -180,17 +180,6 @@ NAMES = [
         ABC,
         notes="line 3 holds",
     ),
-    case(
-        "last-of-two",
-        "the last column of two classes goes before results of three",
-        "result,b,won\n1-0,2.5,0\n0-1,3.5,1\ndraw,4.5,0\n1-0,5.5,1\n0-1,2.5,0\ndraw,3.5,1\n",
-        {
-            "result": ["1-0", "0-1", "draw"] * 2,
-            "b": [2.5, 3.5, 4.5, 5.5, 2.5, 3.5],
-            "won": [0, 1] * 3,
-        },
-        label="won",
-    ),
     case("ruled-cells", "a rule of as many cells", "a,b,y\n---,---,--\n" + ROWS, ABC),
     case(
         "two-marks",
