@@ -211,7 +211,7 @@ def _read(
 ) -> tuple[Plain, Delimited]:
     paths = several(path)
     if paths:
-        return read_together(paths, path.absolute(), given, folder, tell, schema)
+        return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
     return plain, read_columns(plain, tell, schema)

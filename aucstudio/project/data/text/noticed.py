@@ -102,8 +102,7 @@ def about_cells(
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
     yield from _powers(forms, cells)
-    for name, found in unreadable.items():
-        yield Finding("kind", _unreadable(name, found), (name,), found.count)
+    yield from about_unreadable(unreadable)
     strays = {
         k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
     } | contents.strays
@@ -236,11 +235,17 @@ def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) ->
         yield Finding("missing", f"{total} cell{plural} without a value{also}", (), total)
 
 
+def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
+    """Say which cells of columns of numbers are none."""
+    for name, found in unreadable.items():
+        yield Finding("kind", _unreadable(name, found), (name,), found.count)
+
+
 def _unreadable(name: str, found: Unreadable) -> str:
     """Say which cells of a column of numbers are none."""
     shown = [f"{text!r} ({count})" if count > 1 else repr(text) for text, count in found.spellings]
     more = found.count - sum(count for _, count in found.spellings)
-    listed = ", ".join(shown[:_SHOWN])
+    listed = ", ".join(shown[:_SHOWN]) or repr(found.text)
     if len(shown) > _SHOWN or more:
         listed += " and others"
     plural = "s are no numbers and count" if found.count > 1 else " is no number and counts"
