@@ -718,6 +718,15 @@ def test_several_files_are_one_table(tmp_path):
     assert cells(data.open(), "x") == cells(table, "x")
 
 
+def test_a_column_said_to_be_of_numbers_is_so_in_several_files(tmp_path):
+    write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n")
+    write(tmp_path / "c2.csv", "x,n,y\n1,many,a\n2,few,b\n3,4,a\n")
+    table = read_table(tmp_path / "c*.csv", label="y", roles={"n": "number"})
+    assert cells(table, "n") == [1, 2, None, None, 4]
+    assert (table.column("n").role, table.column("n").missing) == ("number", 2)
+    assert table.unreadable["n"].count == 2
+
+
 def test_the_file_that_differs_is_named(tmp_path):
     write(tmp_path / "c1.csv", "x,age,y\n1,1,a\n2,2,b\n")
     write(tmp_path / "c2.csv", "x,Age,y\n1,1,a\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import collections
 import csv
 import dataclasses
@@ -128,20 +129,23 @@ def is_astray_later(source: Source) -> bool:
     with source.path.open("rb") as file:
         for _ in range(source.dialect.skip):
             file.readline()
-        header = file.readline().rstrip(b"\r\n")
+        first = file.readline().rstrip(b"\r\n")
+        header = first.removeprefix(codecs.BOM_UTF8)
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
-        return _holds_line(file, header)
+        # Of files that were put together each has its own mark.
+        return _holds_line(file, {header, first})
 
 
-def _holds_line(file: BinaryIO, beginning: bytes) -> bool:
+def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
     """Tell whether a line below begins so; in pieces, as a map of the file would fill memory."""
-    wanted, last = b"\n" + beginning, b"\n"
+    wanted, last = [b"\n" + beginning for beginning in beginnings], b"\n"
+    longest = max(map(len, beginnings))
     while chunk := file.read(_CHUNK):
         piece = last + chunk
-        if wanted in piece:
+        if any(line in piece for line in wanted):
             return True
-        last = piece[-len(beginning) :]
+        last = piece[-longest:]
     return False
 
 
