@@ -21,12 +21,12 @@ _THIN_SPACES = "\u2009\u2007\u00b4`"
 _SIGNS = "+\u2212\u2013-"
 # Digits and marks of other scripts, and what they are.
 _SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
-_FOREIGN = (
+FOREIGN_DIGITS = (
     "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
     + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
 )
-_OWN = "0123456789" * len(_SCRIPTS) + ".,-%.,"
-_TO_OWN = str.maketrans(_FOREIGN, _OWN)
+OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,"
+_TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
 # What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
 NOTE = (
     "(?:[ \u00a0]*(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
@@ -106,8 +106,8 @@ class NumberFormat:
             return (
                 rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
             )
-        unit = f"({self._unit}{blank})?" if self.affix else ""
-        behind = f"({blank}{self._unit})?" if self.affix else ""
+        unit = f"({self.unit}{blank})?" if self.affix else ""
+        behind = f"({blank}{self.unit})?" if self.affix else ""
         forms = [
             f"{sign}?{unit}{number}{behind}",
             f"{number}{behind}{blank}[\u2212-]",
@@ -118,8 +118,8 @@ class NumberFormat:
         return f"({'|'.join(forms)})({NOTE})?"
 
     @property
-    def _unit(self) -> str:
-        """The affix; of one day there are no days."""
+    def unit(self) -> str:
+        """A regular expression of the affix; of one day there are no days."""
         one = self.affix.removesuffix("s")
         is_plural = self.affix.isalpha() and 2 < len(one) < len(self.affix)
         return f"{re.escape(one)}s?" if is_plural else re.escape(self.affix)
@@ -145,7 +145,7 @@ class NumberFormat:
 
     def _in_own_digits_sql(self, cell: str) -> str:
         text = trimmed(cell)
-        return f"translate({text}, '{_FOREIGN}', '{_OWN}')" if self.dressed else text
+        return f"translate({text}, '{FOREIGN_DIGITS}', '{OWN_DIGITS}')" if self.dressed else text
 
     def read(self, cell: str) -> float:
         """Read a cell that matches."""
@@ -168,7 +168,7 @@ class NumberFormat:
         return -value if is_negative else value
 
     def _without_unit(self, cell: str) -> str:
-        return re.sub(self._unit, "", cell) if self.affix else cell
+        return re.sub(self.unit, "", cell) if self.affix else cell
 
     def is_noted(self, cell: str) -> bool:
         """Tell whether the mark of a footnote or a flag follows the number in a cell."""
@@ -181,7 +181,7 @@ class NumberFormat:
     def _undressed_sql(self, cell: str) -> str:
         text = self._in_own_digits_sql(cell)
         if self.affix:
-            text = f"regexp_replace({text}, {literal(self._unit)}, '', 'g')"
+            text = f"regexp_replace({text}, {literal(self.unit)}, '', 'g')"
         text = f"trim(regexp_replace({text}, {literal(f'{NOTE}$')}, ''))"
         bare = f"regexp_replace({text}, {literal(f'[^{self._kept}]')}, '', 'g')"
         bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
