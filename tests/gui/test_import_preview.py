@@ -336,6 +336,27 @@ def test_only_the_first_rows_are_read(tmp_path):
     assert (found.whole, found.table.rows) == (False, 2000)
 
 
+def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))
+    path.write_text(f"x,z,outcome\n{rows}")
+    dialog = preview_of(path)
+    combo = dialog.findChild(QComboBox, "import_positive")
+    assert combo.accessibleName() == "Positive class"
+    assert (combo.currentText(), combo.font().italic()) == ("Guess: yes", True)
+    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    assert (combo.currentText(), combo.font().italic()) == ("<b>no</b>", False)
+    assert dialog.choices.positive == "<b>no</b>"
+    put(qtbot, dialog, role_combo(dialog, "z"), "label")
+    assert (dialog.choices.positive, combo.currentText()) == ("", "Guess: 1")
+    put(qtbot, dialog, role_combo(dialog, "outcome"), "label")
+    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    table = open_it(qtbot, window, dialog)
+    assert (table.label, table.positive) == ("outcome", "<b>no</b>")
+    assert "positive" not in table.guessed
+    assert ImportChoices.of(table).positive == "<b>no</b>"
+
+
 @pytest.mark.parametrize("packing", ["gzip", "zip"])
 def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypatch):
     rows = "x;w;y\n" + "".join(f"{k};{k % 1000},5;{k % 2}\n" for k in range(400_000))

@@ -699,6 +699,18 @@ def write(path, text):
     return path
 
 
+def test_a_binary_workbook_of_excel():
+    """Written by pyxlsbwriter: two sheets, dates, truth values, letters, one gap."""
+    table = read_table(FIXTURES / "binary.xlsb", label="y", roles={"flag": "ignore"})
+    assert (table.rows, table.sheets, table.dialect.sheet) == (40, ("Notes", "Daten"), "Daten")
+    assert cells(table, "age")[:3] == [20, 21, 22]
+    assert cells(table, "bmi")[:6] == [20, 20.37, 20.74, 21.11, None, 21.85]
+    assert cells(table, "city")[:3] == ["Zürich", "Łódź", "x"]
+    assert table.column("visit").is_date
+    assert cells(table, "visit")[:2] == [18628, 18629]
+    assert cells(table, "flag")[:2] == ["TRUE", "FALSE"]
+
+
 def test_several_files_are_one_table(tmp_path):
     write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n3\n")
     write(tmp_path / "c2.csv", "y;x;n\na;1.5;7\nb;2.5;many\n")
