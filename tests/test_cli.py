@@ -107,6 +107,24 @@ def test_methods_as_text(run):
     assert "svm-pauc" in out
 
 
+def test_numbers_that_stand_for_a_missing_value(run, tmp_path):
+    path = tmp_path / "absent.csv"
+    rows = "".join(f"{-999 if k % 5 == 0 else k % 7},{k % 11},{k % 2}\n" for k in range(60))
+    path.write_text(f"age,a=b,y\n{rows}", encoding="utf-8")
+    told = ("--label", "y", "--missing-in", "age=-999,-1", "--missing-in", "a=b=10")
+    status, out, _ = run("inspect", path, *told, "--json")
+    assert status == 0
+    assert not any("-999" in finding["sentence"] for finding in json.loads(out)["findings"])
+    assert "-999" in run("inspect", path, "--label", "y", "--json")[1]
+    status, out, _ = run("train", path, "--method", "rls", *told, "--json")
+    assert status == 0
+    for wrong in ("age", "age=", "=3", "age=x"):
+        status, _, told = run("inspect", path, "--missing-in", wrong)
+        assert status == 2
+        assert f"--missing-in takes COL=NUMBER, such as age=-999; it is {wrong!r}" in told
+    assert run("inspect", path, "--missing-in", "size=3")[0] == 2
+
+
 def test_inspect_follows_its_contract(run, table_file):
     status, out, _ = run("inspect", table_file, "--json")
     found = json.loads(out)

@@ -12,8 +12,7 @@ from aucstudio.commands.table_options import (
     add_column_options,
     add_table,
     read_dialect,
-    read_label,
-    read_roles,
+    read_said,
 )
 from aucstudio.commands.values import add_json, folds, minutes
 from aucstudio.console import complain, note, progress, say, say_json
@@ -80,8 +79,7 @@ def run(options: argparse.Namespace) -> int:
     validation = Validation(test_size=options.test_size, seed=options.seed)
     table = read_table(
         options.data,
-        **read_label(options),
-        roles=read_roles(options),
+        **read_said(options),
         dialect=read_dialect(options),
     )
     store = None if options.project is None else open_or_create(options.project)

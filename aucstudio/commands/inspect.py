@@ -9,8 +9,7 @@ from aucstudio.commands.table_options import (
     add_column_options,
     add_table,
     read_dialect,
-    read_label,
-    read_roles,
+    read_said,
 )
 from aucstudio.commands.values import add_json
 from aucstudio.console import say, say_json
@@ -31,8 +30,7 @@ def run(options: argparse.Namespace) -> int:
 
     table = read_table(
         options.data,
-        **read_label(options),
-        roles=read_roles(options),
+        **read_said(options),
         dialect=read_dialect(options),
     )
     found = inspection(table)

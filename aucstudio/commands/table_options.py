@@ -48,6 +48,14 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
     )
     for role, words in _ROLES.items():
         parser.add_argument(f"--{role}", metavar="COL", action="append", default=[], help=words)
+    parser.add_argument(
+        "--missing-in",
+        metavar="COL=NUMBER",
+        action="append",
+        default=[],
+        help="a number that stands for a missing value in one column, such as age=-999; several "
+        "with commas between",
+    )
     add_dialect_options(parser)
 
 
@@ -101,13 +109,32 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
     return roles
 
 
-def read_label(options: argparse.Namespace) -> dict[str, Any]:
-    """Collect what was said about the label and its classes."""
+def read_said(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect what was said about the columns: label, classes, roles, numbers that are none."""
     return {
         "label": options.label,
         "positive": options.positive,
         "merge": options.merge_spellings or None,
+        "roles": read_roles(options),
+        "absent": _read_absent(options.missing_in),
     }
+
+
+def _read_absent(given: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    absent: dict[str, tuple[float, ...]] = {}
+    for text in given:
+        column, equals, numbers = text.rpartition("=")
+        try:
+            found = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            found = ()
+        if not (equals and column and found):
+            raise InputError(
+                f"--missing-in takes COL=NUMBER, such as age=-999; it is {text!r}",
+                setting="missing-in",
+            )
+        absent[column] = (*absent.get(column, ()), *found)
+    return absent
 
 
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from aucstudio.commands.table_options import (
     add_table,
     choose_reader,
     read_dialect,
-    read_label,
-    read_roles,
+    read_said,
 )
 from aucstudio.commands.values import add_json
 from aucstudio.console import note, say, say_json
@@ -66,8 +65,7 @@ def run(options: argparse.Namespace) -> int:
         options.data,
         method,
         given,
-        **read_label(options),
-        roles=read_roles(options),
+        **read_said(options),
         dialect=read_dialect(options),
         validation=read_validation(options),
         band=read_band(options.fpr_range),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import base64
 import csv
+import datetime
 import functools
 import io
 import math
@@ -23,7 +24,7 @@ import numpy as np
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # More digits than a double holds: a code, not a number.
 CODE = re.compile(r"\s*[0-9]{16,}\s*")
-BLANKS = " \t\r\n\u00a0"
+BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
 
 
 def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
@@ -100,14 +101,22 @@ def to_ranks(cells: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.nd
 
 
 def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
-    values = [read_number(cell, decimal) for cell in cells]
+    values = [read_cell(name, cell, decimal) for cell in cells]
     for row, value in enumerate(values, 1):
         if value is None:
-            raise ValueError(
-                f"column {name}, row {row}: {cells[row - 1]!r} is not a number with the decimal "
-                f"mark {decimal!r}"
-            )
+            wanted = f"a number with the decimal mark {decimal!r}"
+            if name in WRITTEN:
+                wanted = "written as this column was when the model was trained"
+            raise ValueError(f"column {name}, row {row}: {cells[row - 1]!r} is not {wanted}")
     return np.array(values, dtype=np.float64)
+
+
+def read_cell(name: str, cell: Any, decimal: str) -> float | None:
+    """Read a cell of a column: as :func:`read_number`, or in the way that is told for it."""
+    if name not in WRITTEN or not isinstance(cell, str):
+        return read_number(cell, decimal)
+    text = cell.strip(BLANKS)
+    return math.nan if text.lower() in NUMBER_GAPS else WRITTEN[name](text)
 
 
 def read_number(cell: Any, decimal: str) -> float | None:
@@ -141,6 +150,52 @@ def spell_text(cell: Any) -> str:
         return MISSING if cell is None or cell != cell else f"{cell:.15g}"
     text = cell.strip(BLANKS)
     return MISSING if text.lower() in TEXT_GAPS else text
+
+
+# section written
+def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | None:
+    """Read a number with marks between thousands, a unit or a minus in whatever place."""
+    text = text.translate(DIGITS)
+    if not re.fullmatch(pattern, text):
+        return None
+    bare = re.sub(f"{NOTE}$", "", re.sub(unit, "", text) if unit else text).strip(" ")
+    is_negative = bare.endswith((")", "-", "\u2212"))
+    bare = re.sub(f"[^0-9eEdD{re.escape(decimal)}+\u2212\u2013-]", "", bare)
+    bare = re.sub("[\u2212\u2013]", "-", bare.replace(decimal, "."))
+    bare = re.sub("[dD]", "e", bare).rstrip("-")
+    value = float(bare) if bare else math.inf
+    return None if math.isinf(value) else -value if is_negative else value
+
+
+# section dates
+def read_date(text: str, pattern: str, taking: str, parts: str) -> float | None:
+    """Read a date as days since 1970-01-01 in UTC, or a time of day as hours."""
+    found = re.fullmatch(taking, text.lower())
+    if found is None or not re.fullmatch(pattern, text):
+        return None
+    part = {name: piece or "" for name, piece in zip(parts, found.groups(), strict=True)}
+    hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
+    if part.get("p"):
+        hours = hours % 12 + 12 * (part["p"] == "p")
+    minutes = int(part.get("M") or 0)
+    seconds = hours * 3600 + minutes * 60 + float(part.get("S", "").replace(",", ".") or 0)
+    if "y" not in part:
+        return seconds / 3600
+    if zone:
+        offset = int(zone[1:3]) * 3600 + int(zone[3:] or 0) * 60
+        seconds += offset if zone[0] == "-" else -offset
+    year = int(part["y"])
+    if len(part["y"]) < 3:
+        year += 1900 if year >= 70 else 2000
+    month = MONTHS.index(part["b"]) + 1 if "b" in part else int(part["m"])
+    try:
+        day = datetime.date(year, month, int(part.get("d", 1)))
+    except ValueError:
+        return None
+    return ((day - datetime.date(1970, 1, 1)).days * 86400 + seconds) / 86400
+
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 # section linear
@@ -379,6 +434,11 @@ ABSENT: dict[str, tuple[float, ...]] = {}
 KNOTS: dict[str, tuple[list[float], list[float]]] = {}
 # Name: what each text counts as, in a column of texts that becomes a number.
 SHARES: dict[str, dict[str, float]] = {}
+# Name: how its numbers or dates are written, where that is not as Python writes numbers.
+WRITTEN: dict[str, Callable[[str], float | None]] = {}
+# Digits of other scripts, and what may follow a number without being part of it.
+DIGITS: dict[int, int] = {}
+NOTE = ""
 # Columns with one more that tells their gaps.
 INDICATED: tuple[str, ...] = ()
 # Columns in which every other text counts as RARE.

@@ -1,6 +1,8 @@
 """The preview of an import: first rows, choices, findings, and what becomes of them."""
 
 import csv
+import gzip
+import zipfile
 
 import pytest
 from openpyxl import Workbook
@@ -10,8 +12,11 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 
 from aucstudio.gui.dialogs.import_preview import ImportPreview
 from aucstudio.gui.state.preferences import preferences
+from aucstudio.project.data import head
 from aucstudio.project.data.head import HeadReader
 from aucstudio.project.data.import_choices import ImportChoices
+from aucstudio.project.data.readers import reading
+from aucstudio.project.errors import InputError
 from tests.conftest import write_table
 from tests.gui.conftest import PATIENCE
 
@@ -327,8 +332,68 @@ def test_only_the_first_rows_are_read(tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f"{k},{k % 2}\n" for k in range(30_000))
     path.write_text("x,y\n" + rows)
-    head = HeadReader(path, tmp_path).read(ImportChoices())
-    assert (head.whole, head.table.rows) == (False, 2000)
+    found = HeadReader(path, tmp_path).read(ImportChoices())
+    assert (found.whole, found.table.rows) == (False, 2000)
+
+
+def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))
+    path.write_text(f"x,z,outcome\n{rows}")
+    dialog = preview_of(path)
+    combo = dialog.findChild(QComboBox, "import_positive")
+    assert combo.accessibleName() == "Positive class"
+    assert (combo.currentText(), combo.font().italic()) == ("Guess: yes", True)
+    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    assert (combo.currentText(), combo.font().italic()) == ("<b>no</b>", False)
+    assert dialog.choices.positive == "<b>no</b>"
+    put(qtbot, dialog, role_combo(dialog, "z"), "label")
+    assert (dialog.choices.positive, combo.currentText()) == ("", "Guess: 1")
+    put(qtbot, dialog, role_combo(dialog, "outcome"), "label")
+    put(qtbot, dialog, "import_positive", "<b>no</b>")
+    table = open_it(qtbot, window, dialog)
+    assert (table.label, table.positive) == ("outcome", "<b>no</b>")
+    assert "positive" not in table.guessed
+    assert ImportChoices.of(table).positive == "<b>no</b>"
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zip"])
+def test_of_a_packed_file_the_beginning_is_unpacked(packing, tmp_path, monkeypatch):
+    rows = "x;w;y\n" + "".join(f"{k};{k % 1000},5;{k % 2}\n" for k in range(400_000))
+    path = tmp_path / "long.csv.packed"
+    if packing == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("a.csv", rows)
+            archive.writestr("b.csv", "p,q\n1,2\n3,4\n")
+    else:
+        path.write_bytes(gzip.compress(rows.encode(), compresslevel=1))
+    sizes = []
+
+    def write_as(form, given, here, target, *more):
+        written = reading.write_as(form, given, here, target, *more)
+        sizes.append(target.stat().st_size)
+        return written
+
+    monkeypatch.setattr(head, "write_as", write_as)
+    reader = HeadReader(path, tmp_path)
+    found = reader.read(ImportChoices())
+    assert sizes[0] <= 3 << 20 < len(rows)
+    assert (found.whole, found.table.rows, found.table.path) == (False, 2000, path)
+    assert found.table.dialect.decimal == ","
+    assert f"packed by {packing}" in found.table.notes
+    assert "delimiter" in found.settings
+    if packing == "zip":
+        assert found.table.sheets == ("a.csv", "b.csv")
+        other = reader.read(ImportChoices({"sheet": "b.csv"}))
+        assert (other.whole, [c.name for c in other.table.columns]) == (True, ["p", "q"])
+
+
+def test_a_packed_file_without_its_end_is_refused(tmp_path):
+    path = tmp_path / "cut.csv.gz"
+    rows = "".join(f"{k * 7919 % 10007},{k % 2}\n" for k in range(500)).encode()
+    path.write_bytes(gzip.compress(b"x,y\n" + rows)[:-30])
+    with pytest.raises(InputError, match="its end is missing"):
+        HeadReader(path, tmp_path).read(ImportChoices())
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
@@ -336,10 +401,10 @@ def test_rows_are_cut_whole_in_every_encoding(encoding, tmp_path):
     path = tmp_path / "long.csv"
     rows = "".join(f'{k},"ü\nö",{k % 2}\n' for k in range(5000))
     path.write_bytes(("x,t,y\n" + rows).encode(encoding))
-    head = HeadReader(path, tmp_path).read(ImportChoices())
-    assert not head.whole
-    assert head.table.rejected_rows == 0
-    assert set(head.table.column("t").values[:50]) == {"ü\nö"}
+    found = HeadReader(path, tmp_path).read(ImportChoices())
+    assert not found.whole
+    assert found.table.rejected_rows == 0
+    assert set(found.table.column("t").values[:50]) == {"ü\nö"}
 
 
 @pytest.mark.slow

@@ -17,8 +17,11 @@ from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.levels import MISSING
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text.dates import LAYOUTS
+from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
@@ -261,6 +264,68 @@ def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
     found = [float(row["score"]) for row in csv.DictReader(scores.read_text().splitlines())]
     expected = model.score(read_table(table, need_label=False))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def written(rows=60):
+    """Write money, dates, times, marks and per cents as people do, beside plain fractions."""
+    lines = ["Betrag;Tag;Zeit;Wert;Anteil;Zahl;y"]
+    for k in range(rows):
+        money = f"{(k * 7919) % 5000 + 1000:,}".replace(",", ".") + f",{k % 100:02d} €"
+        mark = ("", "*", "[3]", " H")[k % 12] if k % 12 < 4 else ""
+        day = f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.{2019 + k % 4}"
+        clock = f"{k % 12 + 1}:{k % 60:02d} {'ap'[k % 2]}m"
+        cells = [money, day, clock, f"{k * 37 % 101},5{mark}", f"{k * 13 % 97} %", f"{k % 9},25"]
+        lines.append(";".join([*cells, "uv"[k * k % 7 < 3]]))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_script_reads_numbers_and_dates_as_they_were_written(tmp_path):
+    table, script, scores = (tmp_path / name for name in ("t.csv", "model.py", "scores.csv"))
+    table.write_text(written(), encoding="utf-8")
+    study = read_table(table, label="y")
+    assert [column.role for column in study.columns[:-1]] == ["number"] * 6
+    plan = plan_experiment(DataReference.to_table(study), "rls", {}, Validation(test_size=0.5))
+    model = execute(plan, study).splits[0].model
+    expected = model.score(read_table(table, need_label=False, schema=model.schema))
+    export_model(model, "script", script)
+    done = run_script(script, table, "--decimal", ",", "-o", scores)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [float(row["score"]) for row in csv.DictReader(scores.read_text().splitlines())]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    table.write_text(written().replace("02.02.2020", "31.02.2020"), encoding="utf-8")
+    done = run_script(script, table, "--decimal", ",")
+    assert done.returncode == 2
+    assert "column Tag, row 2: '31.02.2020' is not written as this column was" in done.stderr
+
+
+SPELLED = [
+    "1.234,5", "1,234.5", "1'234", "-0.5", "(5)", "5-", "$5", "-5 $", "5 € [2]", "1.5D+03",
+    "1.5e3", "٣", "３．５", "1,23,456.5", "−2", "–2", "1 m²", "2020-01-31", "31.01.2020",
+    "1/31/2020 5:30 pm", "31JAN20:10:00:01.5", "2020-01-31T10:00:00+02:00", "20200131",
+    "Jan 31, 2020", "2020-02", "Jan-20", "Jan 2020", "13:30", "5 pm", "12:15:30 am", "5 %", "inf",
+    "5 months", "1 month", "1e999", "x",
+]  # fmt: skip
+
+
+def test_every_way_to_write_numbers_in_a_script(tmp_path):
+    forms = [
+        *(NumberFormat(mark, True, dressed, a) for mark in ".," for dressed in (False, True)
+          for a in ("", "€", "$", "%", "months", "m²")),
+        *(NumberFormat(layout=layout) for layout in LAYOUTS),
+    ]  # fmt: skip
+    met = set()
+    for one, other in zip(forms, [*forms[1:], forms[0]], strict=True):
+        columns = [ColumnSchema(n, kind="number", number=f) for n, f in (("x", one), ("y", other))]
+        model = model_with(SCORERS["linear"], schema=Schema(tuple(columns)))
+        read = load(model, tmp_path)["WRITTEN"]
+        for form, name in ((one, "x"), (other, "y")):
+            # A script may know digits of other scripts where the program does not look.
+            for cell in (c for c in SPELLED if form.dressed or form.layout or c.isascii()):
+                expected = form.read(cell) if form.matches(cell) else math.inf
+                found = read[name](cell)
+                assert found == (expected if math.isfinite(expected) else None), (form, cell)
+                met |= {cell} if found is not None else set()
+    assert {"inf", "1e999", "x", "5 pm"} == set(SPELLED) - met
 
 
 NASTY = '"""\nraise SystemExit("ran")\n\\'

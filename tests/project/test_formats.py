@@ -699,6 +699,18 @@ def write(path, text):
     return path
 
 
+def test_a_binary_workbook_of_excel():
+    """Written by pyxlsbwriter: two sheets, dates, truth values, letters, one gap."""
+    table = read_table(FIXTURES / "binary.xlsb", label="y", roles={"flag": "ignore"})
+    assert (table.rows, table.sheets, table.dialect.sheet) == (40, ("Notes", "Daten"), "Daten")
+    assert cells(table, "age")[:3] == [20, 21, 22]
+    assert cells(table, "bmi")[:6] == [20, 20.37, 20.74, 21.11, None, 21.85]
+    assert cells(table, "city")[:3] == ["Zürich", "Łódź", "x"]
+    assert table.column("visit").is_date
+    assert cells(table, "visit")[:2] == [18628, 18629]
+    assert cells(table, "flag")[:2] == ["TRUE", "FALSE"]
+
+
 def test_several_files_are_one_table(tmp_path):
     write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n3\n")
     write(tmp_path / "c2.csv", "y;x;n\na;1.5;7\nb;2.5;many\n")
@@ -716,6 +728,15 @@ def test_several_files_are_one_table(tmp_path):
     assert both.sha256 == table.sha256
     data = DataReference.to_table(both)
     assert cells(data.open(), "x") == cells(table, "x")
+
+
+def test_a_column_said_to_be_of_numbers_is_so_in_several_files(tmp_path):
+    write(tmp_path / "c1.csv", "x,n,y\n1,1,a\n2,2,b\n")
+    write(tmp_path / "c2.csv", "x,n,y\n1,many,a\n2,few,b\n3,4,a\n")
+    table = read_table(tmp_path / "c*.csv", label="y", roles={"n": "number"})
+    assert cells(table, "n") == [1, 2, None, None, 4]
+    assert (table.column("n").role, table.column("n").missing) == ("number", 2)
+    assert table.unreadable["n"].count == 2
 
 
 def test_the_file_that_differs_is_named(tmp_path):

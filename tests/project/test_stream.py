@@ -143,17 +143,22 @@ def test_parquet_that_cannot_be_read(tmp_path, reader):
             reader(path)
 
 
-def test_infinite_numbers_are_refused(tmp_path, opened):
+def test_infinite_numbers_are_missing_and_told(tmp_path, opened):
     path = tmp_path / "infinite.parquet"
     with duckdb.connect() as connection:
         connection.execute(
             "COPY (SELECT CASE WHEN i = 7 THEN 'inf'::DOUBLE ELSE i / 3 END AS a, i % 2 AS y "
             f"FROM range(30) t(i)) TO '{path}'"
         )
-    with pytest.raises(InputError, match="infinite value in column 'a'"):
-        read_table(path, label="y")
-    with pytest.raises(InputError, match="infinite value in column 'a'"):
-        learn_on_disk(opened(path, label="y"), np.arange(30))
+    table, stream = read_table(path, label="y"), opened(path, label="y")
+    for one in (table, stream):
+        assert one.missing() == {"a": 1, "y": 0}
+        assert one.column("a").missing == 1
+        assert one.unreadable["a"].count == 1
+        assert any("1 cell is no number and counts as missing: 'inf'" in note for note in one.notes)
+    window = stream.window(0, 30, ["a"]).column("a").values
+    np.testing.assert_array_equal(window, table.column("a").values)
+    assert np.isfinite(learn_on_disk(stream, np.arange(30)).means).all()
 
 
 # ------------------------------------------------------------------ what is learnt

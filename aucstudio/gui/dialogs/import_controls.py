@@ -24,6 +24,7 @@ from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, make_buddy,
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.head import Head
 from aucstudio.project.data.import_choices import ImportChoices, Part
+from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.dialect import Dialect
 
 _TYPING = 150  # milliseconds after the last key
@@ -67,6 +68,7 @@ class ImportControls(QWidget):
         super().__init__()
         self.setObjectName("import_controls")
         self._chosen: dict[str, Part] = {}
+        self._positive = ""
         self._fields: dict[str, QWidget] = {}
         self._blocks: dict[str, QWidget] = {}
         self.combos = {
@@ -79,6 +81,8 @@ class ImportControls(QWidget):
                 ("quote", "Quotation mark"),
             )
         }
+        self.classes = self._list("positive", "Positive class", "&Positive class")
+        self.classes.activated.connect(self._on_class)
         self.skip = named(QSpinBox(), "import_skip", "Lines to skip before the table")
         self.skip.lineEdit().setTextMargins(*FIELD_MARGINS)
         self.skip.setRange(_GUESS, _MOST_SKIPPED)
@@ -104,18 +108,24 @@ class ImportControls(QWidget):
         grid.setHorizontalSpacing(12)
         row = QHBoxLayout()
         row.setSpacing(12)
+        # What the label holds comes last, after all that may change it.
+        self._blocks["positive"] = self._blocks.pop("positive")
         for part, block in self._blocks.items():
             row.addWidget(block, stretch=0 if part in ("strict", "skip") else 1)
         grid.addLayout(row, 0, 0)
 
     def _combo(self, part: str, words: str) -> QComboBox:
+        mnemonics = {"sheet": "&Sheet", "delimiter": "&Delimiter", "encoding": "&Encoding"}
+        more = {"decimal": "De&cimal mark", "quote": "&Quotation mark"}
+        combo = self._list(part, words, (mnemonics | more)[part])
+        combo.activated.connect(partial(self._on_combo, part))
+        return combo
+
+    def _list(self, part: str, words: str, mnemonic: str) -> QComboBox:
         combo = named(ElidedCombo(), f"import_{part}", words)
         combo.setMinimumWidth(60)
         combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        combo.activated.connect(partial(self._on_combo, part))
-        mnemonics = {"sheet": "&Sheet", "delimiter": "&Delimiter", "encoding": "&Encoding"}
-        more = {"decimal": "De&cimal mark", "quote": "&Quotation mark"}
-        self._block(part, (mnemonics | more)[part], combo)
+        self._block(part, mnemonic, combo)
         return combo
 
     def _block(self, part: str, words: str, field: QWidget) -> None:
@@ -137,6 +147,11 @@ class ImportControls(QWidget):
         return dict(self._chosen)
 
     @property
+    def positive(self) -> str:
+        """The positive class; empty if it is left to be guessed."""
+        return self._positive
+
+    @property
     def busy(self) -> bool:
         """Whether something is typed that has not been taken over yet."""
         return self._typed.isActive()
@@ -148,7 +163,7 @@ class ImportControls(QWidget):
 
     def choose(self, choices: ImportChoices) -> None:
         """Take over what was chosen before."""
-        self._chosen = dict(choices.dialect)
+        self._chosen, self._positive = dict(choices.dialect), choices.positive
         self._show_fields()
         told = self._chosen.get("missing", ())
         self.missing.setText(", ".join(told) if isinstance(told, tuple) else "")
@@ -158,6 +173,7 @@ class ImportControls(QWidget):
         table = head.table
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
+        self._show_classes(table)
         for part, combo in self.combos.items():
             offered: Sequence[str] = table.sheets if part == "sheet" else _OFFERED[part]
             if part == "encoding" and head.other_encoding:
@@ -165,6 +181,17 @@ class ImportControls(QWidget):
             self._fill(part, combo, str(getattr(table.dialect, part)), offered, head)
         self._show_guesses(table.dialect)
         self._show_fields()
+
+    def _show_classes(self, table: Table) -> None:
+        self._blocks["positive"].setVisible(len(table.classes) > 1)
+        self.classes.clear()
+        is_chosen = self._positive in table.classes
+        guess = "" if is_chosen or table.positive is None else f": {table.positive}"
+        self.classes.addItem(f"Guess{guess}", "")
+        for name in table.classes:
+            self.classes.addItem(name, name)
+        self.classes.setCurrentIndex(self.classes.findData(self._positive) if is_chosen else 0)
+        self._mark(self.classes, not is_chosen)
 
     def _fill(
         self, part: str, combo: QComboBox, read_as: str, offered: Sequence[str], head: Head
@@ -204,6 +231,11 @@ class ImportControls(QWidget):
 
     def _on_combo(self, part: str, place: int) -> None:
         self._choose(part, self.combos[part].itemData(place))
+
+    def _on_class(self, place: int) -> None:
+        if (chosen := self.classes.itemData(place)) != self._positive:
+            self._positive = chosen
+            self.changed.emit()
 
     def _on_skip(self, lines: int) -> None:
         self._choose("skip", None if lines == _GUESS else lines)

@@ -183,7 +183,8 @@ class ImportPreview(QDialog):
     @property
     def choices(self) -> ImportChoices:
         """What is chosen at present."""
-        return dataclasses.replace(self._choices, dialect=self.controls.chosen)
+        chosen = self.controls.chosen
+        return dataclasses.replace(self._choices, dialect=chosen, positive=self.controls.positive)
 
     def _begin(self) -> None:
         self.controls.choose(self._choices)
@@ -264,7 +265,10 @@ class ImportPreview(QDialog):
             roles = {one: given for one, given in roles.items() if given != "label"}
         if role is not None:
             roles[name] = role
-        self._choices = dataclasses.replace(self._choices, roles=roles)
+        is_same_label = self._seen is not None and name != self._seen.head.table.label
+        positive = self.controls.positive if is_same_label and role != "label" else ""
+        self._choices = dataclasses.replace(self.choices, roles=roles, positive=positive)
+        self.controls.choose(self._choices)
         self._read()
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:

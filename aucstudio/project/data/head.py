@@ -14,8 +14,15 @@ from typing import Any
 
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.paths import for_duckdb
-from aucstudio.project.data.readers.format import PARQUET, TEXT
-from aucstudio.project.data.readers.reading import Plain, make_plain, naming, read_columns
+from aucstudio.project.data.readers.format import PARQUET, TEXT, Format, Wish, Written
+from aucstudio.project.data.readers.reading import (
+    PACKED,
+    Plain,
+    make_plain,
+    naming,
+    read_columns,
+    write_as,
+)
 from aucstudio.project.data.readers.registry import BY_KEY, recognise
 from aucstudio.project.data.readers.several import several
 from aucstudio.project.data.roles import guess_role
@@ -30,6 +37,7 @@ from aucstudio.project.data.table import (
     without_label,
 )
 from aucstudio.project.data.text.codepages import guess_encoding
+from aucstudio.project.data.text.delimited import ReadingProgress
 from aucstudio.project.data.text.numerals import literal
 from aucstudio.project.errors import InputError
 
@@ -101,11 +109,19 @@ class HeadReader:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         try:
             form, _ = recognise(files[0])
-            if form.key in _OF_LINES:
-                here, whole = _first_lines(files[0], folder / files[0].name)
+            if (lines := _lines(files[0], form, given, folder, tell)) is not None:
+                form = lines.form
+                here, whole = _first_lines(lines.path, folder / files[0].name)
                 with naming(Plain(here, files[0], TEXT, form.key, {})):
-                    plain = make_plain(here, given, folder, tell, None)
-                plain = dataclasses.replace(plain, shown=files[0])
+                    plain = make_plain(here, lines.given, folder, tell, None)
+                plain = dataclasses.replace(
+                    plain,
+                    shown=files[0],
+                    chosen=tuple(sorted(given)),
+                    notes=(*lines.notes, *plain.notes),
+                    part=lines.written.part,
+                    parts=lines.written.parts,
+                )
                 known = frozenset() if form.write is None else frozenset(SETTINGS)
             else:
                 plain, known = self._plain(files[0], given, form.encodings, tell)
@@ -138,6 +154,49 @@ class HeadReader:
         free = {part: value for part, value in given.items() if part != "sheet"}
         chosen = tuple(sorted(given)) if plain.kind == TEXT else plain.chosen
         return dataclasses.replace(plain, given={**free, **fixed}, chosen=chosen), known
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lines:
+    """A file of lines to be looked at: the one that was given, or what is packed in it.
+
+    Attributes
+    ----------
+    path : Path
+    form : Format
+    given : dict of part to value
+        What a person said of it.
+    written : Written
+        What was told of the packing, the member among it.
+    notes : tuple of str
+    """
+
+    path: Path
+    form: Format
+    given: Mapping[str, Any]
+    written: Written = Written()  # noqa: RUF009  (frozen)
+    notes: tuple[str, ...] = ()
+
+
+def _lines(
+    path: Path, form: Format, given: Mapping[str, Any], folder: Path, tell: ReadingProgress
+) -> _Lines | None:
+    """Give a file of lines, of a packed one the beginning; None if it is no such file."""
+    if form.key in _OF_LINES:
+        return _Lines(path, form, given)
+    if form.key not in PACKED:
+        return None
+    target = folder / "unpacked"
+    wish = Wish(part=str(given.get("sheet", "")), enough=_BYTES + 1)
+    try:
+        written = write_as(form, path, path, target, wish, tell)
+        inner, _ = recognise(target, written.name)
+    except InputError:
+        return None  # the reader of the whole says what is wrong
+    if inner.key not in _OF_LINES:
+        return None
+    left = {part: value for part, value in given.items() if part != "sheet" or not written.part}
+    return _Lines(target, inner, left, written, (f"packed by {form.key}", *written.notes))
 
 
 def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:

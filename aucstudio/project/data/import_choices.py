@@ -29,6 +29,8 @@ class ImportChoices:
         Columns whose levels that differ in spelling alone are one.
     merge : bool
         Whether spellings of one class are joined.
+    positive : str
+        The positive class, as far as the label has it; empty if it is guessed.
     """
 
     dialect: dict[str, Part] = dataclasses.field(default_factory=dict)
@@ -36,6 +38,7 @@ class ImportChoices:
     absent: dict[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     same: dict[str, bool] = dataclasses.field(default_factory=dict)
     merge: bool = False
+    positive: str = ""
 
     @classmethod
     def of(cls, table: TableInfo) -> Self:
@@ -44,7 +47,8 @@ class ImportChoices:
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
         absent = {column.name: column.absent for column in table.columns if column.absent}
         same = {column.name: True for column in table.columns if column.same}
-        return cls(dialect, roles, absent, same)
+        positive = "" if "positive" in table.guessed else table.positive or ""
+        return cls(dialect, roles, absent, same, positive=positive)
 
     def among(self, names: Iterable[str]) -> Self:
         """Give the choices without those about columns that there are not."""
@@ -78,6 +82,8 @@ class ImportChoices:
         role = self.roles.get(table.label or "", "label")
         if role != "label":  # it was guessed to be the label, and is said to be something else
             table = table.with_roles(label=False, roles={str(table.label): role})
+        if self.positive in table.classes:
+            table = table.with_roles(positive=self.positive)
         if self.absent or self.same:
             table = table.with_roles(absent=self.absent, same=self.same)
         return table

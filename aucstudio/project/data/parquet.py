@@ -6,10 +6,8 @@ import dataclasses
 import glob
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-
-import numpy as np
 
 from aucstudio.project import scratch
 from aucstudio.project.data.cells import Cells, CellStore, unreadable_kinds
@@ -19,6 +17,7 @@ from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.noticed import about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat, literal, number_sql, text_sql
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.errors import InputError
@@ -91,7 +90,7 @@ class ParquetReader(CellStore):
         schema: Schema | None = None,
     ) -> None:
         super().__init__(path, folder, tell, place="place", memory=memory)
-        file = literal(glob.escape(str(for_duckdb(path, folder))))
+        self._file = file = literal(glob.escape(str(for_duckdb(path, folder))))
         self._source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
         try:
             self._described = self._all(
@@ -102,7 +101,6 @@ class ParquetReader(CellStore):
             self.close()
             raise
         numbers, rows = self.shape.numbers, self.shape.rows
-        self.settled = frozenset(k for k in numbers if schema is not None and numbers[k])
         if (len(numbers) < 2 and schema is None) or not rows:
             self.close()
             what = "one column only" if rows else "no rows"
@@ -123,7 +121,8 @@ class ParquetReader(CellStore):
                 f"column {names[k]} holds whole numbers of more digits than can be computed with "
                 "(beyond 2^53) and is read as text"
             )
-        self._run(lambda: self._connection.execute(_view(self._source, self._described, forms)))
+        self._expressions = _expressions(self._described, forms)
+        self._make_view()
         numbers = {k: form is not None for k, form in forms.items()}
         return ParquetColumns(
             names, numbers, int(self._one("SELECT count(*) FROM cells")[0]), notes
@@ -153,19 +152,33 @@ class ParquetReader(CellStore):
         given = [name for name, _ in self._described]
         return names if len(names) == len(given) else given
 
-    def read(self) -> list[Cells]:
-        """Read all columns; in those that are settled, infinite values are no numbers.
+    def doubtful(self) -> frozenset[int]:
+        """Name the columns of numbers among which there may be infinite ones, or texts."""
+        places = {name: k for k, (name, _) in enumerate(self._described)}
+        unbounded = (
+            f"SELECT DISTINCT path_in_schema FROM parquet_metadata({self._file}) WHERE "
+            "coalesce(stats_min_value LIKE '%inf%' OR stats_max_value LIKE '%inf%', true)"
+        )
+        found = {places.get(str(name), -1) for (name,) in self._all(unbounded)}
+        numbers = (k for k, is_number in self.shape.numbers.items() if is_number)
+        return frozenset(k for k in numbers if k in found or not _is_number(self._described[k][1]))
 
-        Raises
-        ------
-        InputError
-            If a number is infinite in another column.
-        """
+    def set_aside(self, columns: Iterable[int]) -> None:
+        """Make infinite cells missing in columns of the view ``cells``."""
+        for k in columns:
+            sql = self._expressions[k]
+            self._expressions[k] = f"CASE WHEN isinf({sql}) THEN 'nan'::DOUBLE ELSE {sql} END"
+        self._make_view()
+
+    def _make_view(self) -> None:
+        selected = ", ".join(f"{sql} AS c{k}" for k, sql in enumerate(self._expressions))
+        view = f"SELECT file_row_number AS place, {selected} FROM {self._source}"
+        self._run(lambda: self._connection.execute(f"CREATE OR REPLACE VIEW cells AS {view}"))
+
+    def read(self) -> list[Cells]:
+        """Read all columns; what is no number in one of numbers is infinite."""
         columns = ", ".join(f"c{k}" for k in self.shape.numbers)
         cells = self._fetch(f"SELECT {columns} FROM cells", self.shape.numbers, self.shape.rows)
-        for k, is_number in self.shape.numbers.items():
-            if is_number and k not in self.settled and np.isinf(cells[k].values).any():
-                raise infinite(self.shown, self.shape.names[k])
         return [cells[k] for k in sorted(cells)]
 
     def first_unreadable(self, counts: Mapping[int, int]) -> dict[str, Unreadable]:
@@ -195,20 +208,19 @@ def _forms(
     return forms
 
 
-def _view(
-    source: str, described: list[tuple[str, str]], forms: Mapping[int, NumberFormat | None]
-) -> str:
+def _expressions(
+    described: list[tuple[str, str]], forms: Mapping[int, NumberFormat | None]
+) -> list[str]:
     columns = []
     for k, (name, kind) in enumerate(described):
         form = forms[k]
         if form is None:
-            columns.append(f"{text_sql(_text(name, kind))} AS c{k}")
+            columns.append(f"{text_sql(_text(name, kind))}")
         elif _is_number(kind):
-            columns.append(f"coalesce({_quoted(name)}::DOUBLE, 'nan'::DOUBLE) AS c{k}")
+            columns.append(f"coalesce({_quoted(name)}::DOUBLE, 'nan'::DOUBLE)")
         else:
-            columns.append(f"{number_sql(_text(name, kind), form)} AS c{k}")
-    selected = ", ".join(columns)
-    return f"CREATE VIEW cells AS SELECT file_row_number AS place, {selected} FROM {source}"
+            columns.append(number_sql(_text(name, kind), form))
+    return columns
 
 
 def _text(name: str, kind: str) -> str:
@@ -232,15 +244,6 @@ def _is_number(kind: str) -> bool:
     return bare.split("(")[0] in _NUMBERS
 
 
-def infinite(path: Path, column: str) -> InputError:
-    """Make the sentence for a column with an infinite value."""
-    return InputError(
-        f"infinite value in column {column!r} of {path}; make it missing or take the row out",
-        file=str(path),
-        column=column,
-    )
-
-
 def read_parquet(
     path: Path, tell: Callable[[float, str], None], schema: Schema | None = None
 ) -> Delimited:
@@ -261,11 +264,15 @@ def read_parquet(
         ) as reader,
     ):
         columns, notes = _columns(reader.shape, reader.read()), reader.shape.notes
-        unreadable = reader.first_unreadable(set_aside(columns, reader.settled))
+        unreadable = reader.first_unreadable(set_aside(columns))
+    findings = tuple(about_unreadable(unreadable))
     missing = sum(column.missing for column in columns)
     if missing:
         notes = [*notes, f"{missing} cell{'s' if missing > 1 else ''} without a value"]
-    return Delimited(Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable)
+    notes = [*notes, *(finding.sentence for finding in findings)]
+    return Delimited(
+        Dialect(), sha256, columns, [], 0, notes, unreadable=unreadable, findings=findings
+    )
 
 
 def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:

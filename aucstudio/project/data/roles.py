@@ -21,6 +21,8 @@ _LABEL_NAMES = {
     "result", "survived", "survival", "default", "churn", "fraud", "spam", "event", "death",
     "dead", "died", "disease", "is_fraud", "isfraud",
 }  # fmt: skip
+# What is called so is hardly ever anything else.
+_SURE_NAMES = {"label", "labels", "class", "target", "outcome", "y", "is_fraud", "isfraud"}
 _LABEL_ENDINGS = {"label", "class", "target", "outcome", "diagnosis"}
 _POSITIVE_WORDS = {
     "yes", "y", "true", "t", "1", "+", "+1", "pos", "positive", "case", "event", "malignant",
@@ -88,13 +90,14 @@ def _is_prose(column: Column) -> bool:
 def guess_label(columns: Sequence[Column]) -> str | None:
     """Name the column that is most likely the label; None if none is likely.
 
-    One that is called like a label; else the last column if it has two values, else the first
-    that has; else the last column if it has few values.
+    One that is called like a label, the surest name first; else the last column if it has two
+    values, else the first that has; else the last column if it has few values.
     """
     candidates = [column for column in columns if column.role != "ignore"]
     binary = [column for column in candidates if column.distinct == 2]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
+        *(column for column in binary if _is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
         *(column for column in candidates if _names_label(column.name) and _has_few(column)),
         *(column for column in last if column.distinct == 2),
@@ -102,6 +105,10 @@ def guess_label(columns: Sequence[Column]) -> str | None:
         *(column for column in last if _has_few(column)),
     ]
     return ranking[0].name if ranking else None
+
+
+def _is_sure(name: str) -> bool:
+    return name.strip().lower() in _SURE_NAMES
 
 
 def _is_named_label(name: str) -> bool:

@@ -135,6 +135,7 @@ def read_table(
     ignore: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
     merge: MergeChoice = None,
+    absent: Mapping[str, Sequence[float]] | None = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -158,6 +159,8 @@ def read_table(
     merge : bool or sequence of sequences of str, optional
         Values of the label that are one class, called as the first of them; with True those
         that differ in capitals and blanks alone.
+    absent : mapping of column name to numbers, optional
+        Numbers that stand for a missing value.
     need_label : bool
         False for rows to be scored: nothing is guessed about roles, and the label column may be
         absent or hold one class only.
@@ -186,7 +189,10 @@ def read_table(
     given = {**dict(roles or {}), **dict.fromkeys(ignore, "ignore")}
     if schema is None and need_label:
         label, given = with_said(plain.roles, label, given, bare.columns)
-    return settled(bare, bare.columns, label, positive, given, schema, merge, need_label=need_label)
+    table = settled(
+        bare, bare.columns, label, positive, given, schema, merge, need_label=need_label
+    )
+    return table.with_roles(absent=absent) if absent else table
 
 
 def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:
@@ -211,7 +217,7 @@ def _read(
 ) -> tuple[Plain, Delimited]:
     paths = several(path)
     if paths:
-        return read_together(paths, path.absolute(), given, folder, tell, schema)
+        return read_together(paths, path.absolute(), given, folder, tell, schema, numbers)
     plain = make_plain(path, given, folder, tell, schema)
     plain = dataclasses.replace(plain, numbers=numbers)
     return plain, read_columns(plain, tell, schema)

@@ -226,6 +226,7 @@ def plan_run(
     positive: PositiveChoice = None,
     merge: MergeChoice = None,
     roles: Mapping[str, str] | None = None,
+    absent: Mapping[str, Sequence[float]] | None = None,
     dialect: Mapping[str, Any] | None = None,
     validation: Validation,
     band: Band,
@@ -239,7 +240,7 @@ def plan_run(
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
-    positive, merge
+    positive, merge, absent
         As for :func:`~aucstudio.project.data.table.read_table`.
     roles : mapping of column to role, optional
     dialect : mapping of part to value, optional
@@ -254,7 +255,15 @@ def plan_run(
     InputError, InvalidSetting
     """
     settings = read_settings(method, dict(map(_assignment, assignments)), band)
-    table = read(data, label=label, positive=positive, merge=merge, roles=roles, dialect=dialect)
+    table = read(
+        data,
+        label=label,
+        positive=positive,
+        merge=merge,
+        roles=roles,
+        absent=absent,
+        dialect=dialect,
+    )
     if score_column is not None:
         table = scored_by(table, score_column)
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)

@@ -89,7 +89,7 @@ CASES = [
         "a table of Markdown",
         "| a | b | y |\n|---|---|---|\n| 1 | 2.5 | u |\n| 2 | 3.5 | v |\n"
         "| 3 | 4.5 | u |\n| 4 | 5.5 | v |\n",
-        {"row": [None] * 4, **ABC},
+        ABC,
     ),
     case("colon", "colons", "a:b:y\n1:2.5:u\n2:3.5:v\n3:4.5:u\n4:5.5:v\n", ABC),
     case(

@@ -21,7 +21,7 @@ from aucstudio.project.data.text.delimited import (
     open_delimited,
 )
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.noticed import about_cells
+from aucstudio.project.data.text.noticed import about_cells, about_unreadable
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.reader import Kept, Reader
 from aucstudio.project.data.text.rejects import Numbers, Rejected, Source, Unreadable
@@ -47,7 +47,6 @@ class Found:
     rejected_rows: int = 0
     notes: list[str] = dataclasses.field(default_factory=list)
     chosen: tuple[str, ...] = ()
-    settled: frozenset[int] = frozenset()
     unreadable: dict[str, Unreadable]
     row_numbers: Numbers | None = None
     sheets: tuple[str, ...] = ()
@@ -137,7 +136,6 @@ def _open_text(plain: Plain, folder: Path, tell: ReadingProgress, schema: Schema
         rejected_rows=kept.rejected_rows,
         notes=notes,
         chosen=opened.chosen,
-        settled=numbers_of,
         findings=tuple(noticed),
         unreadable=unreadable,
         row_numbers=kept.row_numbers,
@@ -168,10 +166,13 @@ def _open_parquet(
     sha256 = fingerprint(path, lambda part: tell(part, "looking at the file"))
     store = ParquetReader(path, folder, lambda _: None, memory=DUCK_BYTES, schema=schema)
     try:
-        unreadable = store.first_unreadable(_infinite(store, store.settled))
+        strange = _infinite(store, store.doubtful())
+        unreadable = store.first_unreadable(strange)
+        store.set_aside(strange)
     except BaseException:
         store.close()
         raise
+    findings = tuple(about_unreadable(unreadable))
     return Found(
         store=store,
         kind="parquet",
@@ -180,8 +181,8 @@ def _open_parquet(
         numbers=store.shape.numbers,
         forms=dict.fromkeys(store.shape.numbers),
         rows=store.shape.rows,
-        notes=store.shape.notes,
-        settled=store.settled,
+        notes=[*store.shape.notes, *(finding.sentence for finding in findings)],
+        findings=findings,
         unreadable=unreadable,
     )
 

@@ -23,7 +23,6 @@ from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
 from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice, Threshold
-from aucstudio.project.data.parquet import infinite
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
@@ -60,8 +59,6 @@ class DiskTable(AnyTable):
         Where the cells are.
     places : dict of str to int
         Which column of the store each column is; one that is not there is missing throughout.
-    settled : frozenset of int
-        Columns of the store whose infinite cells are no numbers, and missing.
     release : finalize
         Removes the temporary folder; at the latest when nobody has the table any more.
     block_bytes : int
@@ -74,7 +71,6 @@ class DiskTable(AnyTable):
 
     store: CellStore
     places: dict[str, int]
-    settled: frozenset[int]
     release: weakref.finalize[..., CellStore]
     block_bytes: int
     stamp: tuple[int, int]
@@ -149,7 +145,7 @@ class DiskTable(AnyTable):
         Raises
         ------
         InputError
-            If the file has changed since it was opened, or a number is infinite.
+            If the file has changed since it was opened.
         """
         return self._read(names, stop - start, lambda texts: self.store.window(texts, start, stop))
 
@@ -180,10 +176,6 @@ class DiskTable(AnyTable):
         return Table(**{**plain, "columns": tuple(columns)})
 
     def _filled(self, k: int, column: ColumnInfo, values: NDArray[Any]) -> Column:
-        if column.kind == "number" and (strange := np.isinf(values)).any():
-            if k not in self.settled:
-                raise infinite(self.path, column.name)
-            values = np.where(strange, np.nan, values)
         plain = {f.name: getattr(column, f.name) for f in dataclasses.fields(ColumnInfo)}
         filled = Column(**plain, values=values)
         return dataclasses.replace(filled, missing=int(np.count_nonzero(~filled.known())))
@@ -245,6 +237,7 @@ def open_stream(
     ignore: Sequence[str] = (),
     roles: Mapping[str, str] | None = None,
     merge: MergeChoice = None,
+    absent: Mapping[str, Sequence[float]] | None = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -258,7 +251,7 @@ def open_stream(
 
     Parameters
     ----------
-    path, label, positive, ignore, roles, merge, need_label, dialect, schema, progress
+    path, label, positive, ignore, roles, merge, absent, need_label, dialect, schema, progress
         As for :func:`~aucstudio.project.data.table.read_table`.
     block_bytes : int
         Bytes of a block of prepared rows; some three times that is in memory at a time.
@@ -291,6 +284,7 @@ def open_stream(
         if schema is None and need_label:
             label, given = with_said(found.roles, label, given, bare.columns)
         table = settled(bare, seen, label, positive, given, schema, merge, need_label=need_label)
+        table = table.with_roles(absent=absent) if absent else table
     except BaseException:
         found.store.close()
         release()
@@ -332,7 +326,6 @@ def _bare(
         sheets=found.sheets,
         store=found.store,
         places={name: k for k, name in enumerate(found.names)},
-        settled=found.settled,
         release=release,
         block_bytes=block_bytes,
         stamp=stamp,

@@ -26,6 +26,8 @@ _FEWEST = 2
 # The rest must be a measurement, not a code of a few values.
 _FEWEST_VALUES = 10
 _SAMPLE = 100_000
+# A number of no such form is one too if it comes again, so many times the range of the others off.
+_FAR = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +51,7 @@ def find_sentinels(column: Column) -> list[Sentinel]:
     if column.distinct < 3:
         return []
     low, high = np.fmin.reduce(cells), np.fmax.reduce(cells)
-    if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0)):
+    if not (_has_form(low) or _has_form(high) or low in (0.0, -1.0) or _is_far(cells, high)):
         return []
     rest = np.sort(cells)[: len(cells) - column.missing]
     found: list[Sentinel] = []
@@ -57,6 +59,13 @@ def find_sentinels(column: Column) -> list[Sentinel]:
         sentinel, rest = end
         found.append(sentinel)
     return found
+
+
+def _is_far(cells: Array, high: float) -> bool:
+    """Tell whether the greatest number comes again and may be far from all others."""
+    some = _spread(cells)
+    low, middle = np.nanquantile(some, (0.1, 0.5)) if not np.isnan(some).all() else (high, high)
+    return bool(high - middle > _FAR * (middle - low) and np.count_nonzero(cells == high) > 2)
 
 
 def _has_form(value: float) -> bool:
@@ -82,8 +91,10 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
     gap = float(inner[0] - value) if below else float(value - inner[-1])
     if _has_form(value):
         return gap > 0 and gap >= reach / 2 and (reach > 0 or count < len(inner))
-    if not below or not _are_many(inner):
+    if not _are_many(inner):
         return False
+    if not below:
+        return gap >= _FAR * reach and count > _FEWEST
     if value == 0:
         return gap >= float(np.subtract(*np.quantile(_spread(inner), (0.75, 0.25))))
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.

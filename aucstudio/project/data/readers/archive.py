@@ -51,7 +51,12 @@ def _write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
 
             size = max(info.file_size, 1)
             write_bounded(
-                path, pieces(), target, packed, lambda: tell(min(member.tell() / size, 1.0))
+                path,
+                pieces(),
+                target,
+                packed,
+                lambda: tell(min(member.tell() / size, 1.0)),
+                wish.enough,
             )
     chosen = name if len(infos) > 1 else ""
     return Written(

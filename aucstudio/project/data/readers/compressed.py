@@ -32,9 +32,14 @@ def check_swelling(path: Path, packed: int, unpacked: int) -> None:
 
 
 def write_bounded(
-    path: Path, pieces: Iterator[bytes], target: Path, packed: int, tell: Callable[[], object]
+    path: Path,
+    pieces: Iterator[bytes],
+    target: Path,
+    packed: int,
+    tell: Callable[[], object],
+    enough: int = 0,
 ) -> None:
-    """Write what is unpacked.
+    """Write what is unpacked, or the beginning of it if that is ``enough``.
 
     Raises
     ------
@@ -50,6 +55,8 @@ def write_bounded(
                 leave_room(target.parent)
                 tell()
             file.write(piece)
+            if 0 < enough <= done:
+                return
 
 
 def _gzip(file: BinaryIO) -> Iterator[bytes]:
@@ -91,11 +98,18 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _write(unpack: Unpack) -> Callable[[Path, Path, Wish, Advance], Written]:
-    def write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
+    def write(path: Path, target: Path, wish: Wish, tell: Advance) -> Written:
         size = max(path.stat().st_size, 1)
         with path.open("rb") as file:
             pieces = unpack(cast("BinaryIO", file))
-            write_bounded(path, pieces, target, size, lambda: tell(min(file.tell() / size, 1.0)))
+            write_bounded(
+                path,
+                pieces,
+                target,
+                size,
+                lambda: tell(min(file.tell() / size, 1.0)),
+                wish.enough,
+            )
         return Written(FILE, name=path.stem)
 
     return write

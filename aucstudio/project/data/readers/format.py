@@ -55,12 +55,15 @@ class Wish:
         That a person set; empty if none.
     kinds : dict of str to str
         What the columns of the training table hold, "number" or "text"; empty without one.
+    enough : int
+        Bytes of an unpacked file that are enough; 0 if all are wanted.
     """
 
     part: str = ""
     usual: str = ""
     encoding: str = ""
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
+    enough: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

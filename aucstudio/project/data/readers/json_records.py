@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 from aucstudio.project.data.readers.format import NAMED_ROWS, Advance, Format, Wish, Written
 from aucstudio.project.data.text.numerals import literal
@@ -20,6 +22,9 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
 
     with path.open("rb") as file:
         is_list = _LIST.match(file.read(1 << 16)) is not None
+    if not is_list and (rows := _rows_of_one(path)) is not None:
+        path, is_list = target.with_suffix(".rows.json"), True
+        path.write_text(json.dumps(rows), encoding="utf-8")
     options = {
         "format": "'array'" if is_list else "'newline_delimited'",
         "sample_size": "-1",
@@ -38,6 +43,29 @@ def _write(path: Path, target: Path, _wish: Wish, tell: Advance) -> Written:
             f"COPY (SELECT * FROM {source}) TO {literal(str(target))} (FORMAT csv, HEADER)"
         )
     return Written(known=dict(NAMED_ROWS))
+
+
+def _rows_of_one(path: Path) -> list[dict[str, Any]] | None:
+    """Give the rows of a file that is one object: a list of records in it, or columns."""
+    if path.stat().st_size > _LONGEST_RECORD:
+        return None
+    try:
+        whole = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError:
+        return None  # a record a line, which the reader judges
+    lists = [value for value in whole.values() if isinstance(value, list) and value]
+    records = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
+    if len(records) == 1:
+        return records[0]
+    columns = {
+        name: value if isinstance(value, dict) else dict(enumerate(value))
+        for name, value in whole.items()
+        if isinstance(value, (dict, list))
+    }
+    if len(columns) < len(whole) or len({tuple(column) for column in columns.values()}) != 1:
+        return None
+    keys = next(iter(columns.values()))
+    return [{name: column[key] for name, column in columns.items()} for key in keys]
 
 
 def _is_json(_path: Path, head: bytes) -> bool:

@@ -134,7 +134,7 @@ def make_plain(
         if len(wrappings) == _MOST_WRAPPINGS:
             raise InputError(f"{path} is packed too many times; unpack it first", file=str(path))
         target = folder / f"plain{len(wrappings)}"
-        written = _written(found, path, here, target, wish, tell)
+        written = write_as(found, path, here, target, wish, tell)
         notes += written.notes
         if written.part:
             part, parts = written.part, written.parts
@@ -190,14 +190,14 @@ def _kind(found: Format, written: Written) -> Kind:
     return PARQUET if found is PARQUET_FORMAT else TEXT
 
 
-def _written(
+def write_as(
     found: Format, path: Path, here: Path, target: Path, wish: Wish, tell: ReadingProgress
 ) -> Written:
     """Write a file as another one; whatever goes wrong is said of the file that was given."""
     assert found.write is not None
 
     def advance(share: float) -> None:
-        tell(0.1 + 0.4 * share, "unpacking" if found.key in _PACKED else f"reading {found.key}")
+        tell(0.1 + 0.4 * share, "unpacking" if found.key in PACKED else f"reading {found.key}")
 
     with _naming(here, path, str(path)):
         try:
@@ -219,7 +219,7 @@ def _written(
             raise damaged(here, found, str(error) or type(error).__name__) from error
 
 
-_PACKED = {"gzip", "bzip2", "xz", "zstd", "zip"}
+PACKED = {"gzip", "bzip2", "xz", "zstd", "zip"}
 
 
 def _known(written: Written) -> dict[str, Any]:

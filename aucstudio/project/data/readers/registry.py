@@ -65,6 +65,11 @@ _STRANGERS = (
     (b"Rar!", "a RAR archive"),
 )
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!doctype html|<html|<table|<\?xml)", re.I)
+_STATEMENT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|--[^\n]*\n|/\*.*?\*/;?)*"
+    rb"(?:(?:DROP|CREATE|ALTER|LOCK) TABLE|INSERT INTO|CREATE DATABASE|BEGIN TRANSACTION)\b",
+    re.I | re.S,
+)
 _TAR = slice(257, 262)
 
 
@@ -117,6 +122,8 @@ def _refuse_strangers(path: Path, head: bytes) -> None:
         what = "a tar archive"
     if _PAGE.match(head):
         what = "a web page or an XML document"
+    if _STATEMENT.match(head):
+        what = "a file of SQL statements"
     if what:
         raise unreadable(
             path, f"is {what}, which is not read as a table; save the table in it as CSV or Parquet"

@@ -60,15 +60,18 @@ def read_together(
     folder: Path,
     tell: ReadingProgress,
     schema: Schema | None,
+    numbers: frozenset[str] = frozenset(),
 ) -> tuple[Plain, Delimited]:
     """Read files one below the other; ``path`` is what stands for them.
+
+    Columns that are said to be of ``numbers`` are so in all of them.
 
     Raises
     ------
     InputError
         If one cannot be read, or has other columns than the first.
     """
-    read = [_one(paths, k, given, folder, tell, schema) for k in range(len(paths))]
+    read = [_one(paths, k, given, folder, tell, schema, numbers) for k in range(len(paths))]
     first, _ = read[0]
     if schema is None:
         _check_names(read)
@@ -126,6 +129,7 @@ def _one(
     folder: Path,
     tell: ReadingProgress,
     schema: Schema | None,
+    numbers: frozenset[str],
 ) -> tuple[Plain, Delimited]:
     def part(share: float, words: str) -> None:
         tell((k + share) / len(paths), f"{paths[k].name}: {words}")
@@ -133,6 +137,7 @@ def _one(
     own = folder / str(k)
     own.mkdir()
     plain = make_plain(paths[k], given, own, part, schema)
+    plain = dataclasses.replace(plain, numbers=numbers)
     return plain, read_columns(plain, part, schema)
 
 

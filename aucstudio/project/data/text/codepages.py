@@ -29,19 +29,26 @@ _SYMBOLS = set("°µ€£§²³½¼¾±×·–—“”‘’„…®©™«»º
 
 # The likelier ones first, as ties go to them.
 _CANDIDATES = (
-    "cp1252", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr", "koi8_r",
-    "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866", "iso8859_5",
-    "iso8859_2",
+    "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_jp", "big5", "euc_kr",
+    "koi8_r", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "mac_roman", "cp850", "cp866",
+    "iso8859_5", "iso8859_2",
 )  # fmt: skip
 _ALPHABETS = {
-    "cp1252": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"], "cp850": _LATIN["cp1252"],
+    "cp1252": _LATIN["cp1252"], "iso8859_15": _LATIN["cp1252"], "mac_roman": _LATIN["cp1252"],
+    "cp850": _LATIN["cp1252"],
     "cp1250": _LATIN["cp1250"], "iso8859_2": _LATIN["cp1250"], "cp1254": _LATIN["cp1254"],
     "cp1257": _LATIN["cp1257"], "cp1251": [_CYRILLIC], "koi8_r": [_CYRILLIC], "cp866": [_CYRILLIC],
     "iso8859_5": [_CYRILLIC], "cp1253": [_GREEK], "cp1255": [_HEBREW], "cp1256": [_ARABIC],
 }  # fmt: skip
 _OWN_SCRIPT = ("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256")
 _NEAR = 0.9
+_MOST_WORDS = 200
 _WORD = re.compile(r"[^\W\d_]+")
+# Currencies and blanks that group belong to numbers; single accented letters do not.
+_BESIDE_DIGITS = re.compile(
+    "(?<=[0-9])[\u00a0\u20ac\u00a3\u00a5\u00b0\u2019](?![^\\W\\d_])|(?<=[0-9][ \u00a0])\u20ac"
+)
+_AMONG_DIGITS = re.compile(r"(?<=[0-9])[ \u00a0]?[^\W\d_\x00-\x7f](?![^\W\d_])")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +94,25 @@ def guess_encoding(sample: bytes) -> Guess:
     return Guess(best[1])
 
 
+def encoded_twice(text: str) -> tuple[str, str]:
+    """Give a word that was UTF-8, read in another encoding and written again, and what it was.
+
+    Both are empty unless most words with other characters than ASCII's are such.
+    """
+    mended = {word: once for word in _words(text)[:_MOST_WORDS] if (once := _read_once(word))}
+    count = len(set(_words(text)[:_MOST_WORDS]))
+    return next(iter(mended.items())) if 2 * len(mended) > count else ("", "")
+
+
+def _read_once(word: str) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return word.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return ""
+
+
 def _words(text: str) -> list[str]:
     """List what stands between ASCII's marks and holds other characters."""
     return [w for w in re.findall(r"[^\x00-\x40\[-`{-\x7f]+", text) if not w.isascii()]
@@ -105,9 +131,13 @@ def _score(text: str, encoding: str) -> float:
     inside = len(re.findall(r"(?<=[^\W\d_])[^\w\s\x00-\x7f](?=[^\W\d_])", text))
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     alphabet = max(sum(c.lower() in known for c in letters) for known in _ALPHABETS[encoding])
-    if encoding == "cp1252":
+    if encoding in ("cp1252", "iso8859_15"):
         alphabet -= _not_western(text, letters)
-    share = (alphabet + (0.5 if letters else 0.9) * symbols) / len(strange)
+    beside = len(_BESIDE_DIGITS.findall(text))
+    worth = (0.5 if letters else 0.9) * (symbols - beside) + 0.9 * beside
+    if encoding not in _OWN_SCRIPT:
+        odd += len(_AMONG_DIGITS.findall(text))
+    share = (alphabet + worth) / len(strange)
     if words and all(len(word) == 1 for word in words):
         share *= 0.5
     if encoding in _OWN_SCRIPT:
@@ -140,6 +170,7 @@ def _own_script(words: list[str]) -> float:
     """Give the share of words that do not mix scripts."""
     if not words:
         return 0.0
+    words = [word for word in words if len(word) > 1] or words
     return sum(not any(c.isascii() for c in word) for word in words) / len(words)
 
 

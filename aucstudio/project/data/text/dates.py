@@ -33,7 +33,9 @@ _LAYOUTS = {
     "mon d y": (rf"{_DAYS}{_NAME} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}", "bdy"),
     "y-m": (rf"{_YEAR}[-/.m]{_MONTH}", "ym"),
     "m/y": (rf"{_MONTH}[-/.]{_YEAR}", "my"),
-    "mon y": (rf"{_NAME}[-/ ]{_SHORT_YEAR}", "by"),
+    "mon y": (rf"{_NAME}[-/]{_SHORT_YEAR}", "by"),
+    # After a blank two digits would be a day.
+    "mon year": (rf"{_NAME} {_YEAR}", "by"),
     "h:m": (_CLOCK, ""),
 }
 LAYOUTS = tuple(_LAYOUTS)
@@ -64,7 +66,7 @@ def _without_back_references(layout: str) -> str:
 
 
 @functools.cache
-def _taking(layout: str) -> tuple[str, str]:
+def taking(layout: str) -> tuple[str, str]:
     """Give the pattern that takes a matching cell apart, and the letters of its parts."""
     day, parts = _LAYOUTS[layout]
     day = day.replace("([-/.])", "[-/.]").replace(r"\2", "[-/.]")
@@ -76,8 +78,8 @@ def _taking(layout: str) -> tuple[str, str]:
 
 def read(cell: str, layout: str) -> float:
     """Read a cell that matches; infinite where there is no such day."""
-    taking, names = _taking(layout)
-    found = re.fullmatch(taking, cell.lower())
+    wanted, names = taking(layout)
+    found = re.fullmatch(wanted, cell.lower())
     if found is None:
         return float("inf")
     part = dict(zip(names, (text or "" for text in found.groups()), strict=True))
@@ -136,8 +138,8 @@ def _seconds(part: dict[str, str]) -> float:
 
 def sql(cell: str, layout: str) -> str:
     """Write the DuckDB expression that reads a stripped cell, in lower case, as :func:`read`."""
-    taking, names = _taking(layout)
-    quoted = "'" + taking.replace("'", "''") + "'"
+    wanted, names = taking(layout)
+    quoted = "'" + wanted.replace("'", "''") + "'"
     listed = ", ".join(f"'x{name}'" for name in names)
     # The names must differ in more than their case.
     listed = (

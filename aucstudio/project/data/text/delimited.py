@@ -46,6 +46,7 @@ from aucstudio.project.data.text.rows import (
 )
 from aucstudio.project.data.text.settle import forced_form, guess_form
 from aucstudio.project.data.text.short import is_short, read_short
+from aucstudio.project.data.text.wrapped import find_wrapping, unwrapped
 from aucstudio.project.errors import InputError
 
 # Told the fraction done and what is being done; may raise to stop.
@@ -234,6 +235,11 @@ def open_delimited(
             lambda part: tell(0.2 + 0.1 * part, f"decoding {decoding.encoding}"),
         )
     text, whole = head_of(plain)
+    wrapping = None if "delimiter" in given else find_wrapping(text)
+    if wrapping is not None:
+        plain = unwrapped(plain, wrapping[0], folder)
+        text, whole = head_of(plain)
+        decoding = dataclasses.replace(decoding, told=(*decoding.told, *filter(None, wrapping[1:])))
     if schema is not None and schema.dialect is not None:
         layout = _later_layout(text, schema, decoding.encoding, given)
     else:

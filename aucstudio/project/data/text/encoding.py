@@ -125,7 +125,7 @@ def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
             done += len(chunk)
             tell(min(done / size, 1.0))
             digested.result()
-    if nuls > max(_SLIPS, _FEW_NULS * size):
+    if nuls - _padding(path) > max(_SLIPS, _FEW_NULS * size):
         raise _binary(path, "holds NUL bytes")
     if encoding in (None, "utf-8") and not odd and _not_utf8(decoder, b"", final=True):
         odd = head
@@ -142,6 +142,14 @@ def _scan(path: Path, file: BinaryIO, tell: Advance, delimiter: str) -> Scan:
         damaged,
         nuls,
     )
+
+
+def _padding(path: Path) -> int:
+    """Count the NUL bytes that fill up the end of a file, as logs of instruments have."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _CHUNK))
+        tail = file.read()
+    return len(tail) - len(tail.rstrip(b"\0"))
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -233,10 +241,18 @@ def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
     for magic, what in _OTHER_FILES:
         if head.startswith(magic):
             raise _binary(path, f"is {what}")
-    unusual = bytes(set(_CONTROL) - set(delimiter.encode()))
+    head = head.rstrip(b"\0")
+    unusual = bytes(set(_CONTROL) - set(delimiter.encode()) - _separators(head))
     controls = len(head) - len(head.translate(None, unusual))
     if controls > max(_SLIPS, 0.01 * len(head)):
         raise _binary(path, "holds control characters")
+
+
+def _separators(head: bytes) -> set[int]:
+    """Give the control characters that every line has as often: databases write these."""
+    lines = head.split(b"\n")[:_SAMPLE_LINES][:-1]
+    counts = {mark: {line.count(mark) for line in lines} for mark in (b"\x01", b"\x1f")}
+    return {mark[0] for mark, found in counts.items() if len(found) == 1 and 0 not in found}
 
 
 def _binary(path: Path, what: str) -> InputError:

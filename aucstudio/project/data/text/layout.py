@@ -187,9 +187,10 @@ def joined_names(upper: Row, names: Row) -> Row:
 def _lower_notes(rows: Sequence[Record], names: Row) -> list[str]:
     notes = []
     for line, row in rows:
-        told = [f"{n} {unit}" for n, unit in zip(names, row, strict=False) if unit]
+        told = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
         shown = ", ".join(told[:5]) + (f" and {len(told) - 5} more" if len(told) > 5 else "")
-        notes.append(f"line {line} holds units or types and no row: {shown}")
+        what = "units or types" if _is_lower(row) else "words on the names"
+        notes.append(f"line {line} holds {what} and no row: {shown}")
     return notes
 
 
@@ -220,7 +221,8 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
         start = body - 1 if len(rows[body - 1][1]) == width else start
     upper = _upper(rows, start, body, width)
     names = start + upper
-    if header is None and names + 1 < body and not _all_lower(rows[names + 1 : body]):
+    lower = rows[names + 1 : body]
+    if header is None and not all(_is_lower(row) or _explains(rows, row, body) for _, row in lower):
         body = names + 1
     return _Place(names, body, upper, rows[start][0])
 
@@ -239,13 +241,16 @@ def _is_title(rows: Sequence[Record], place: int, width: int) -> bool:
     filled = [cell for cell in row if cell]
     if not filled:
         return True
+    below = rows[place + 1][1]
+    if len(row) > width == len(below) and _is_names(below):
+        return True  # what an instrument says of itself
     if len(row) == width and len(filled) == width:
         return False
     if len(filled) == 1 and width > 2:
         return not is_number(filled[0])
     if len(row) == width - 1 and all(row):
         # Names with one too few, if cells come next; a title of as many cells comes before names.
-        return len(rows[place + 1][1]) < width or _is_names(rows[place + 1][1])
+        return len(below) < width or _is_names(below)
     if len(row) < width - 1 or len(row) > width + 1:
         return width > 2 and not _fills(filled, width) and len(row) != width
     return False
@@ -350,8 +355,14 @@ def _is_header_like(row: Row) -> bool:
     return len(filled) > len(row) / 2 and not _is_lower(row)
 
 
-def _all_lower(rows: Sequence[Record]) -> bool:
-    return all(_is_lower(row) for _, row in rows)
+def _explains(rows: Sequence[Record], row: Row, body: int) -> bool:
+    """Tell whether a row below the names says what these are: words where several have values."""
+    valued = _valued(rows, body, len(row))
+    return (
+        len(valued) > 1
+        and not any(is_value(row[k]) for k in valued)
+        and any(not _says_nothing(row[k]) and len(row[k]) > 1 for k in valued)
+    )
 
 
 def _is_lower(row: Row) -> bool:

@@ -15,10 +15,11 @@ from aucstudio.project.data.text.records import Cutter
 Record = tuple[int, Row]
 
 # Whatever these lines are, they are cut in their own way.
-_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=-]*---[ \t|+:=-]*$", re.MULTILINE)
-_RULED = re.compile("[ \t|+:=-]*---[ \t|+:=-]*")
+_REMARKS = re.compile("^[ \t]*(#|%|//).*$|^[ \t|+:=,;-]*---[ \t|+:=,;-]*$", re.MULTILINE)
+_RULED = re.compile("[ \t|+:=,;-]*---[ \t|+:=,;-]*")
 # Marks that separate cells where nothing else does.
 _RARE = ":~^&\x01\x1f"
+_NAMES_COME = re.compile(r"(?:fields|columns|names|header):\s*", re.IGNORECASE)
 _COMMENTS = ("#", "%", "//", ";", "!")
 _VALUE = re.compile(
     r"[\W_]*[0-9][\W_0-9]*(?:[eEdD][+-]?[0-9]+)?[\W_]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?"
@@ -215,7 +216,8 @@ def _only(line: str, dialect: Dialect) -> Row:
 
 def uncommented(line: str, mark: str) -> str:
     """Give a line of remarks without what it begins with."""
-    return line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
+    bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
+    return _NAMES_COME.sub("", bare)
 
 
 def counts_up(cells: Row, below: Sequence[Row] = ()) -> bool:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.encoding import Decoding
+from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
 from aucstudio.project.data.text.reader import Contents, Kept
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, TOTALS
-from aucstudio.project.data.text.settle import holds_codes, is_ambiguous, is_per_cent
+from aucstudio.project.data.text.settle import (
+    beside_numbers,
+    holds_codes,
+    is_ambiguous,
+    is_per_cent,
+    units_among,
+)
 
 # A column is worth a word if it would be one of numbers but for a few cells.
 _NEARLY = 0.8
 _SHOWN = 5
 _ZEROS = re.compile("0[0-9]+")
+_POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
 _STAMPED = re.compile("time|date|stamp|epoch|_at$|^ts")
 _LAYOUT_WORDS = {
@@ -32,6 +40,7 @@ _LAYOUT_WORDS = {
     "y-m": "year, month",
     "m/y": "month, year",
     "mon y": "month, year",
+    "mon year": "month, year",
 }
 
 
@@ -40,6 +49,8 @@ def about_layout(
 ) -> Iterator[Finding]:
     """Say what was found above the rows: encoding and names."""
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
+    if is_utf8(decoding.encoding):
+        yield from _encoded_twice([layout.header, *layout.sample.body])
     yield from (Finding("header", sentence) for sentence in layout.notes)
     if (
         layout.dialect.header
@@ -53,6 +64,14 @@ def about_layout(
             (names[-1],),
         )
     yield from (Finding("header", sentence) for sentence in names_told)
+
+
+def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    text = " ".join(cell for row in rows for cell in row if not cell.isascii())
+    word, once = encoded_twice(text) if text else ("", "")
+    if word:
+        sentence = f"words such as {word!r} were encoded twice: {once!r} is meant"
+        yield Finding("encoding", sentence)
 
 
 def about_columns(
@@ -82,8 +101,8 @@ def about_cells(
     yield from _about_forms(forms, cells)
     yield from _about_dates(forms, cells)
     yield from _about_codes(forms, cells, dialect)
-    for name, found in unreadable.items():
-        yield Finding("kind", _unreadable(name, found), (name,), found.count)
+    yield from _powers(forms, cells)
+    yield from about_unreadable(unreadable)
     strays = {
         k: _stray(sample.column(k), dialect) for k, form in contents.forms.items() if form is None
     } | contents.strays
@@ -91,7 +110,19 @@ def about_cells(
         if cell:
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
+    for k, (name, form) in enumerate(forms.items()):
+        if form is None and not strays.get(k) and (why := _why_text(cells[name], dialect)):
+            yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
+
+
+def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
+    """Say why a column of text that has numbers in nearly all cells is none of numbers."""
+    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
+    if len(units := units_among(known)) > 1:
+        return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
+    other = beside_numbers(known)
+    return f"more than one unit stands behind its numbers, as in {other!r}" if other else ""
 
 
 def _about_forms(
@@ -111,11 +142,9 @@ def _about_forms(
     for name, form in known.items():
         if form.affix and not is_per_cent(form):
             yield Finding("kind", f"column {name} is in {form.affix}", (name,))
-    yield from _about(
-        [name for name, form in known.items() if form.dressed and not form.affix],
-        "has numbers in another notation: negative in brackets or by a minus behind, or D for E",
-        "have numbers in another notation: negative in brackets or by a minus behind, or D for E",
-    )
+    for name, form in known.items():
+        if form.dressed:
+            yield from _about_dress(name, form, cells[name])
     yield from _about(
         [
             name
@@ -125,6 +154,25 @@ def _about_forms(
         "holds codes with leading zeros, read as numbers",
         "hold codes with leading zeros, read as numbers",
     )
+
+
+def _about_dress(name: str, form: NumberFormat, cells: Sequence[str]) -> Iterator[Finding]:
+    noted = next((cell for cell in cells if form.matches(cell) and form.is_noted(cell)), "")
+    if noted:
+        read = spell_number(form.read(noted))
+        sentence = (
+            f"column {name} has marks behind numbers, which are left out: {noted!r} is {read}"
+        )
+        yield Finding("kind", sentence, (name,))
+    if form.affix:
+        return
+    plain = formats(form.decimal)
+    known = (cell for cell in cells if form.matches(cell) and not form.is_noted(cell))
+    other = next((cell for cell in known if not any(p.matches(cell) for p in plain)), "")
+    if other:
+        read = spell_number(form.read(other))
+        sentence = f"column {name} has numbers in another notation: {other!r} is {read}"
+        yield Finding("kind", sentence, (name,))
 
 
 def _about_dates(
@@ -140,6 +188,8 @@ def _about_dates(
             doubt = ""
             if is_ambiguous(form, cells[name]):
                 doubt = "; day and month could be the other way round"
+                if form.layout == "mon y":
+                    doubt = "; what is read as years could be days"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
             yield Finding("kind", sentence, (name,))
 
@@ -185,11 +235,17 @@ def _missing(columns: Sequence[Column], sample: TextSample, dialect: Dialect) ->
         yield Finding("missing", f"{total} cell{plural} without a value{also}", (), total)
 
 
+def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
+    """Say which cells of columns of numbers are none."""
+    for name, found in unreadable.items():
+        yield Finding("kind", _unreadable(name, found), (name,), found.count)
+
+
 def _unreadable(name: str, found: Unreadable) -> str:
     """Say which cells of a column of numbers are none."""
     shown = [f"{text!r} ({count})" if count > 1 else repr(text) for text, count in found.spellings]
     more = found.count - sum(count for _, count in found.spellings)
-    listed = ", ".join(shown[:_SHOWN])
+    listed = ", ".join(shown[:_SHOWN]) or repr(found.text)
     if len(shown) > _SHOWN or more:
         listed += " and others"
     plural = "s are no numbers and count" if found.count > 1 else " is no number and counts"
@@ -204,8 +260,31 @@ def _stray(cells: list[str], dialect: Dialect) -> str:
     return other[0] if other and len(other) <= (1 - _NEARLY) * len(known) else ""
 
 
+def _powers(
+    forms: Mapping[str, NumberFormat | None], cells: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    """Say where cells that may be codes are read as powers of ten."""
+    for name, form in forms.items():
+        known = [cell for cell in cells[name] if cell] if form and not form.layout else []
+        if form and known and all(map(_POWER.fullmatch, known)):
+            read = spell_number(form.read(known[0]))
+            sentence = (
+                f"column {name} is read as powers of ten: {known[0]!r} is {read}; make it one of "
+                "categories if these are codes"
+            )
+            yield Finding("kind", sentence, (name,))
+
+
 def _left_out(contents: Contents | Kept) -> Iterator[Finding]:
     """Say which rows were left out: those that are no rows, and those that cannot be read."""
+    astray, line = contents.astray
+    if astray:
+        plural = "s have" if astray > 1 else " has"
+        sentence = (
+            f"{astray} row{plural} quotation marks that are never closed or stand inside cells, "
+            f"the first in line {line}"
+        )
+        yield Finding("rejected", sentence, (), astray)
     others = [row for row in contents.rejected if row.reason not in (AGAIN, TOTALS)]
     for reason in (AGAIN, TOTALS):
         lines = [row.line for row in contents.rejected if row.reason == reason]

@@ -18,15 +18,30 @@ _GROUPS = {".": ",", ",": "."}
 _SPACES = " '\u00a0\u202f\u2019"
 # Beside these, what people write into cells that are dressed: see `NumberFormat.dressed`.
 _THIN_SPACES = "\u2009\u2007\u00b4`"
-_SIGNS = "+\u2212-"
+_SIGNS = "+\u2212\u2013-"
+# Digits and marks of other scripts, and what they are.
+_SCRIPTS = (0xFF10, 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50)
+FOREIGN_DIGITS = (
+    "".join(chr(zero + n) for zero in _SCRIPTS for n in range(10))
+    + "\uff0e\uff0c\uff0d\uff05\u066b\u066c"
+)
+OWN_DIGITS = "0123456789" * len(_SCRIPTS) + ".,-%.,"
+_TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
+# What may follow a number that is dressed: marks of footnotes, flags of laboratories and offices.
+NOTE = (
+    "(?:[ \u00a0]*(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
+    "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
+    r"\[[^\[\]]{1,6}\]|\([a-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
+)
 
 # In a text column "-", "." and "None" may well be values (the label of a credit table is "+" or
 # "-"); among numbers they cannot be.
 MISSING_TEXT = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
 MISSING_NUMBER = MISSING_TEXT | {"none", "-", "--", "."}
 
-# What may stand around a cell: ASCII's blanks, which DuckDB's numbers may have too, and Excel's.
-BLANKS = " \t\n\v\f\r\u00a0"
+# What may stand around a cell: ASCII's blanks, which DuckDB's numbers may have too, Excel's, and
+# what nobody sees.
+BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
 # More digits than a double holds are an account or a barcode, nothing to calculate with.
 _MOST_DIGITS = 15
 LONGEST_INTEGER = 10.0**_MOST_DIGITS
@@ -46,9 +61,10 @@ class NumberFormat:
         Whether thousands marks may occur.
     dressed : bool
         Whether a number may be negative by brackets or by a minus behind it, have a typographic
-        minus or thin spaces in it, Fortran's exponent, or stand beside ``affix``.
+        minus, thin spaces, digits of another script or groups as in India, Fortran's exponent, the
+        mark of a footnote behind it, or stand beside ``affix``.
     affix : str
-        The currency that may stand beside a number, or the sign of per cent that does.
+        The currency or the unit that may stand beside a number, or the sign of per cent that does.
     layout : str
         How dates are written, one of :data:`~aucstudio.project.data.text.dates.LAYOUTS`: what
         they are as numbers is said there. Empty for numbers.
@@ -83,11 +99,15 @@ class NumberFormat:
         exponent = "([eEdD][+\u2212-]?[0-9]{1,4})?"
         short = f"0*[0-9]{{1,{_MOST_DIGITS}}}"
         grouped = rf"[1-9][0-9]{{0,2}}({self._marks}[0-9]{{3}})+({d}[0-9]*)?"
+        if self.decimal == ".":
+            grouped += r"|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}(\.[0-9]*)?"
         number = f"(({short}|[0-9]+{d}[0-9]*|{d}[0-9]+){exponent}|{grouped})"
         if self.affix in PER_CENT:
-            return rf"{sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0"
-        unit = f"({re.escape(self.affix)}{blank})?" if self.affix else ""
-        behind = f"({blank}{re.escape(self.affix)})?" if self.affix else ""
+            return (
+                rf"({sign}?{number}{blank}{self.affix}|\({number}{blank}{self.affix}\)|0)({NOTE})?"
+            )
+        unit = f"({self.unit}{blank})?" if self.affix else ""
+        behind = f"({blank}{self.unit})?" if self.affix else ""
         forms = [
             f"{sign}?{unit}{number}{behind}",
             f"{number}{behind}{blank}[\u2212-]",
@@ -95,7 +115,14 @@ class NumberFormat:
             rf"{unit}\({number}\)",
             *([f"{unit}{sign}{number}"] if unit else []),
         ]
-        return "|".join(forms)
+        return f"({'|'.join(forms)})({NOTE})?"
+
+    @property
+    def unit(self) -> str:
+        """A regular expression of the affix; of one day there are no days."""
+        one = self.affix.removesuffix("s")
+        is_plural = self.affix.isalpha() and 2 < len(one) < len(self.affix)
+        return f"{re.escape(one)}s?" if is_plural else re.escape(self.affix)
 
     @functools.cached_property
     def _marks(self) -> str:
@@ -107,11 +134,18 @@ class NumberFormat:
 
     def matches(self, cell: str) -> bool:
         """Tell whether a stripped cell is a number in this format."""
-        return self._compiled.fullmatch(cell) is not None
+        return self._compiled.fullmatch(self._in_own_digits(cell)) is not None
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Tell whether all stripped cells are numbers in this format."""
-        return all(map(self._compiled.fullmatch, cells))
+        return all(map(self._compiled.fullmatch, map(self._in_own_digits, cells)))
+
+    def _in_own_digits(self, cell: str) -> str:
+        return cell.translate(_TO_OWN) if self.dressed and not cell.isascii() else cell
+
+    def _in_own_digits_sql(self, cell: str) -> str:
+        text = trimmed(cell)
+        return f"translate({text}, '{FOREIGN_DIGITS}', '{OWN_DIGITS}')" if self.dressed else text
 
     def read(self, cell: str) -> float:
         """Read a cell that matches."""
@@ -125,23 +159,34 @@ class NumberFormat:
 
     def _undressed(self, cell: str) -> float:
         """Read a dressed number, in the same steps as :meth:`_undressed_sql`."""
-        bare = re.sub(f"[^{self._kept}]", "", cell.replace(self.affix, "") if self.affix else cell)
-        bare = bare.replace(self.decimal, ".").replace("\u2212", "-")
+        cell = re.sub(f"{NOTE}$", "", self._without_unit(self._in_own_digits(cell)))
+        bare = re.sub(f"[^{self._kept}]", "", cell)
+        bare = bare.replace(self.decimal, ".").replace("\u2212", "-").replace("\u2013", "-")
         bare = bare.replace("d", "e").replace("D", "e")
-        is_negative = cell.endswith((")", "-", "\u2212"))
+        is_negative = cell.strip(" ").endswith((")", "-", "\u2212"))
         value = float(bare.rstrip("-"))
         return -value if is_negative else value
 
+    def _without_unit(self, cell: str) -> str:
+        return re.sub(self.unit, "", cell) if self.affix else cell
+
+    def is_noted(self, cell: str) -> bool:
+        """Tell whether the mark of a footnote or a flag follows the number in a cell."""
+        return self.dressed and re.search(f"{NOTE}$", self._without_unit(cell)) is not None
+
     @property
     def _kept(self) -> str:
-        return f"0-9eEdD{re.escape(self.decimal)}+\u2212-"
+        return f"0-9eEdD{re.escape(self.decimal)}+\u2212\u2013-"
 
     def _undressed_sql(self, cell: str) -> str:
-        text = trimmed(cell)
-        bare = f"replace({text}, {literal(self.affix)}, '')" if self.affix else text
-        bare = f"regexp_replace({bare}, {literal(f'[^{self._kept}]')}, '', 'g')"
+        text = self._in_own_digits_sql(cell)
+        if self.affix:
+            text = f"regexp_replace({text}, {literal(self.unit)}, '', 'g')"
+        text = f"trim(regexp_replace({text}, {literal(f'{NOTE}$')}, ''))"
+        bare = f"regexp_replace({text}, {literal(f'[^{self._kept}]')}, '', 'g')"
         bare = f"replace(replace({bare}, {literal(self.decimal)}, '.'), '\u2212', '-')"
-        bare = f"try_cast(rtrim(replace(replace({bare}, 'd', 'e'), 'D', 'e'), '-') AS DOUBLE)"
+        bare = f"replace(replace(replace({bare}, '\u2013', '-'), 'd', 'e'), 'D', 'e')"
+        bare = f"try_cast(rtrim({bare}, '-') AS DOUBLE)"
         return f"CASE WHEN right({text}, 1) IN (')', '-', '\u2212') THEN -{bare} ELSE {bare} END"
 
     def sql(self, cell: str) -> str:
@@ -185,7 +230,7 @@ class NumberFormat:
 
     def sql_matches(self, cell: str) -> str:
         """Write the DuckDB condition that the cell, stripped, matches :attr:`pattern`."""
-        return f"regexp_full_match({trimmed(cell)}, {literal(self.pattern)})"
+        return f"regexp_full_match({self._in_own_digits_sql(cell)}, {literal(self.pattern)})"
 
 
 @functools.cache

@@ -67,6 +67,10 @@ class Contents:
     row_numbers : ndarray of int64, shape (rows,), or None
         The place of each row among the data rows of the file, counted from 1, those that were left
         out included; None if there are none.
+    others : dict of int to pairs of text and int
+        How cells of columns of numbers are spelled that are none.
+    astray : pair of int
+        See :class:`~aucstudio.project.data.text.rejects.LeftOut`.
     """
 
     cells: list[Cells]
@@ -76,6 +80,7 @@ class Contents:
     rejected_rows: int
     row_numbers: Numbers | None
     others: Others = dataclasses.field(default_factory=dict)
+    astray: tuple[int, int] = (0, 0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,6 +94,7 @@ class Kept:
     rejected_rows: int
     row_numbers: Numbers | None
     others: Others = dataclasses.field(default_factory=dict)
+    astray: tuple[int, int] = (0, 0)
 
 
 class Reader(CellStore):
@@ -134,7 +140,8 @@ class Reader(CellStore):
             self._create(settled, frozenset(doubtful))
         others = self._others(settled, self._beyond(np.inf, [k for k in doubtful if settled[k]]))
         numbers = left_out.others(rows)
-        return Kept(rows, settled, strays, left_out.listed, left_out.total, numbers, others)
+        left = left_out.listed, left_out.total, numbers
+        return Kept(rows, settled, strays, *left, others, left_out.astray)
 
     def set_aside(self, columns: Iterable[int]) -> None:
         """Make infinite cells missing in columns of the table ``cells``."""
@@ -181,7 +188,8 @@ class Reader(CellStore):
         others = self._others(settled, strange)
         ordered = [cells[k] for k in sorted(cells)]
         numbers = left_out.others(len(ordered[0].values))
-        return Contents(ordered, settled, strays, left_out.listed, left_out.total, numbers, others)
+        left = left_out.listed, left_out.total, numbers
+        return Contents(ordered, settled, strays, *left, others, left_out.astray)
 
     def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], LeftOut]:
         cells: dict[int, Cells] = {}

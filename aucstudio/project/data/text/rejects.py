@@ -81,10 +81,14 @@ class LeftOut:
         The first hundred.
     rows : ndarray of int64
         Places of all of them among the data rows, counted from 1, in rising order.
+    astray : pair of int
+        Of all rows, how many have quotation marks that are not used as they should be, and the
+        line of the first.
     """
 
     listed: list[Rejected]
     rows: Numbers
+    astray: tuple[int, int] = (0, 0)
 
     @property
     def total(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import collections
 import csv
 import dataclasses
@@ -37,11 +38,15 @@ _TOLD_EVERY = 1 << 12
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A row below the names: the line it begins in, its cells, and why it is left out, if it is."""
+    """A row below the names: its first line, its cells, and why it is left out, if it is.
+
+    ``is_astray`` where quotation marks in it are not used as they should be.
+    """
 
     line: int
     cells: Row
     reason: str = ""
+    is_astray: bool = False
 
 
 def judged_rows(source: Source) -> Iterator[Judged]:
@@ -61,19 +66,28 @@ def _judged(source: Source, file: TextIO) -> Iterator[Judged]:
             is_remark = first.lstrip().startswith(dialect.comment)
             rest = rest if is_remark else itertools.chain([first], rest)
             skip, above = skip + is_remark, above - is_remark
-    rows = itertools.islice(Cutter(dialect, width).rows(rest, skip + 1), above, None)
-    judged = (_judge(source, line, cells) for line, cells in rows)
+    cutter = Cutter(dialect, width)
+    rows = itertools.islice(_counted(cutter, rest, skip + 1), above, None)
+    judged = (_judge(source, line, cells, astray) for line, cells, astray in rows)
     yield from _without_totals(judged) if dialect.totals else judged
 
 
-def _judge(source: Source, line: int, cells: Row) -> Judged:
+def _counted(cutter: Cutter, lines: Iterator[str], first: int) -> Iterator[tuple[int, Row, bool]]:
+    """Cut lines into rows, and tell in which quotation marks are astray."""
+    seen = 0
+    for line, cells in cutter.rows(lines, first):
+        yield line, cells, cutter.irregular > seen
+        seen = cutter.irregular
+
+
+def _judge(source: Source, line: int, cells: Row, astray: bool) -> Judged:
     width = len(source.names)
     if len(cells) == width + 1 and not cells[-1]:
         cells = cells[:-1]
     if source.header and cells[0].strip(BLANKS) == source.header[0] and _is_again(source, cells):
         return Judged(line, cells, AGAIN)
     reason = "" if len(cells) == width else cells_instead(len(cells), width)
-    return Judged(line, cells, reason)
+    return Judged(line, cells, reason, astray)
 
 
 def _is_again(source: Source, cells: Row) -> bool:
@@ -115,20 +129,23 @@ def is_astray_later(source: Source) -> bool:
     with source.path.open("rb") as file:
         for _ in range(source.dialect.skip):
             file.readline()
-        header = file.readline().rstrip(b"\r\n")
+        first = file.readline().rstrip(b"\r\n")
+        header = first.removeprefix(codecs.BOM_UTF8)
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
-        return _holds_line(file, header)
+        # Of files that were put together each has its own mark.
+        return _holds_line(file, {header, first})
 
 
-def _holds_line(file: BinaryIO, beginning: bytes) -> bool:
+def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
     """Tell whether a line below begins so; in pieces, as a map of the file would fill memory."""
-    wanted, last = b"\n" + beginning, b"\n"
+    wanted, last = [b"\n" + beginning for beginning in beginnings], b"\n"
+    longest = max(map(len, beginnings))
     while chunk := file.read(_CHUNK):
         piece = last + chunk
-        if wanted in piece:
+        if any(line in piece for line in wanted):
             return True
-        last = piece[-len(beginning) :]
+        last = piece[-longest:]
     return False
 
 
@@ -152,12 +169,15 @@ class Gathered:
 
     def __init__(self) -> None:
         self.total = 0
+        self._astray: list[int] = []
         self._listed: list[Rejected] = []
         self._places: list[int] = []
 
     def keeps(self, row: Judged) -> bool:
         """Count a row; tell whether it is kept."""
         self.total += 1
+        if row.is_astray:
+            self._astray.append(row.line)
         if not row.reason:
             return True
         self._places.append(self.total)
@@ -166,7 +186,8 @@ class Gathered:
         return False
 
     def left_out(self) -> LeftOut:
-        return LeftOut(self._listed, np.array(self._places, dtype=np.int64))
+        astray = (len(self._astray), self._astray[0]) if self._astray else (0, 0)
+        return LeftOut(self._listed, np.array(self._places, dtype=np.int64), astray)
 
 
 def tidied(source: Source, folder: Path, tell: Callable[[float], None]) -> Source:

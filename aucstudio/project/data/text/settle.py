@@ -29,7 +29,9 @@ _REMARKS = re.compile(
     r"(below|above|under|over) .*|overflow|"
     r"#(div/0|n/a|name|null|num|ref|value|calc|spill|getting_data|wert|nv|bezug|zahl)[!?]?|"
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
-    r"(<=?|>=?|\u2264|\u2265|~) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|nd|bql|blq|trace"
+    r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
+    r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
+    r"redacted|skipped|declined"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
@@ -37,30 +39,43 @@ _PLAIN_REMARKS = re.compile(
 )
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 _CURRENCIES = re.compile(
-    r"[$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20aa\u20ba\u20b4%\u2030]|(?:US|C|A)\$|z\u0142|K\u010d|"
-    r"(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|RUB|ZAR|Fr\.?|"
-    r"kr\.?|Rs\.?)(?![A-Za-z])"
+    r"[\u20a0-\u20c0$\u00a3\u00a5\uffe5\u00a2\u0e3f\u09f3\ufdfc%\u2030\u5143\u5186\uc6d0]|"
+    r"(?:US|CA?|AU?|NZ|HK|NT|MX|S|R)\$|z\u0142|K\u010d|(?:(?<=^)|(?<=[ (-]))\\(?=[0-9])|"
+    r"(?<![^\W\d_])(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SGD|HKD|SEK|NOK|DKK|PLN|CZK|HUF|RON|"
+    r"BRL|RUB|UAH|TRY|ILS|MXN|ZAR|KRW|Fr\.?|kr\.?|Rs\.?|TL|Ft|lei|kn|\u043b\u0432\.?|\u0440\.|"
+    r"\u0440\u0443\u0431\.?|\u0433\u0440\u043d\.?)(?![^\W\d_])"
 )
-# What a single capital measures is told from a code by the blank before it.
+# What a single capital measures is told from a code by the blank before it, and so are words.
 _MEASURED = re.compile(
     "[+-]?[0-9][0-9.,' ]*(?: ?(kg|g|mg|\u00b5g|lbs?|oz|km|m|cm|mm|in|ft|mi|l|ml|dl|s|ms|min|h|hrs?|"
     "days?|months?|yrs?|years?|\u00b0C|\u00b0F|\u00b0|Hz|kHz|MHz|mV|mA|kW|kWh|Pa|kPa|hPa|bar|mmHg|bpm|"
-    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|MB|GB|kB|px|dB|ppm)| ([AKVWtdy]))"
+    "mg/dl|mmol/l|g/l|km/h|m/s|m\u00b2|m\u00b3|[TGMKk]B|px|dB|ppm|[KMB]|[\u3040-\u9fff\uac00-\ud7af]{1,3})|"
+    r" ([AKVWtdy]|[^\W\d_]{2,12}))"
 )
-_DRESS = re.compile("[()\u2212\u2009\u2007\u00b4`]|[0-9] ?-$|[0-9.,][dD][+-]?[0-9]")
+_DRESS = re.compile(
+    r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|"
+    "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
+)
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
 _LEADING_ZERO = re.compile("0[0-9]{2,}")
 _WHOLE = re.compile("[0-9]+")
 
 # Of all cells, those that may be no numbers, and how many spellings they may have.
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
+# Of one word that comes again and again among measured numbers, more may be.
+_WORD_SHARE = 0.3
+# Of a text column, the share of numbers with something behind that is worth a word.
+_MOSTLY = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
 # Of a column of remarks, the share of numbers that makes it one of numbers.
 _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
-_DIGIT = re.compile("[0-9]")
+_DIGIT = re.compile(r"\d")
+# A number and something that is neither part of it nor all there is.
+_BESIDE = re.compile(r"[^\w]{0,2}[0-9][0-9.,' ]*\D{1,20}")
+_DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
 _PLAIN = NumberFormat()
 
 
@@ -102,6 +117,8 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     if len(strange) > _SPELLINGS:
         return False
     known = numbers + count
+    if len(strange) == 1 and levels > _FEW_LEVELS and not any(map(_DIGIT.search, strange)):
+        return count <= _WORD_SHARE * known
     is_code = any(_CODE.fullmatch(cell) for cell in strange)
     if is_code or (whole and levels <= _FEW_LEVELS):
         return count <= _CODE_SHARE * known
@@ -121,11 +138,11 @@ def tries(
     known = [cell for cell in cells if _DIGIT.search(cell)]
     if not known:
         return plain
-    marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
-    if not marks:
-        # Cells of a measured quantity all end in the same unit.
-        units = {_unit(cell) for cell in known}
-        marks = units if len(units) == 1 and units != {""} else marks
+    # Cells of a measured quantity all end in the same unit.
+    units = {_unit(cell) for cell in known}
+    marks = {unit for unit in units if f"{unit}s" not in units}
+    if len(marks) > 1 or "" in units:
+        marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
     dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
         affix = next(iter(marks), "")
@@ -203,6 +220,8 @@ def nearly(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> NumberF
     total = sum(counted[cell] for cell in numbers)
     if best.dressed and not best.affix and 2 * total < sum(counted.values()):
         return None
+    if 2 * sum(counted[cell] for cell in numbers if best.is_noted(cell)) > total:
+        return None  # what stands behind most numbers is a part of them
     return best if are_numbers(total, len(numbers), whole, others) else None
 
 
@@ -225,13 +244,35 @@ def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
     return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
 
 
+def beside_numbers(cells: Iterable[str]) -> str:
+    """Give a cell of a text column that has something behind its number, if most are numbers."""
+    known = list(cells)
+    found = [cell for cell in known if _BESIDE.fullmatch(cell)]
+    numbers = len(found) + sum(map(_PLAIN.matches, known))
+    return found[0] if found and numbers >= _MOSTLY * len(known) else ""
+
+
+def units_among(cells: Iterable[str]) -> list[str]:
+    """List the units or currencies that numbers stand beside, if all cells are such numbers."""
+    found: dict[str, None] = {}
+    for cell in cells:
+        marks = [*_CURRENCIES.findall(cell), _unit(cell)]
+        unit = next(filter(None, marks), "")
+        if not unit and not _PLAIN.matches(cell):
+            return []
+        found |= {unit: None}
+    return [unit for unit in found if unit]
+
+
 def is_per_cent(form: NumberFormat | None) -> bool:
     """Tell whether numbers are written with the sign of per cent."""
     return form is not None and form.affix in PER_CENT
 
 
 def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:
-    """Tell whether the days and months of a column could be the other way round."""
+    """Tell whether days and months could be the other way round, or years be days."""
+    if form is not None and form.layout == "mon y":
+        return all(_DAY_LIKE.search(cell) for cell in cells if form.matches(cell))
     other = {"d.m.y": "m/d/y", "m/d/y": "d.m.y"}.get(form.layout if form else "")
     if form is None or other is None:
         return False

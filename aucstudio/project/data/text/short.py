@@ -46,7 +46,13 @@ def read_short(source: Source, forms: Formats, fixed: frozenset[int] = frozenset
     left_out = gathered.left_out()
     check_rejected(source, left_out, len(rows))
     found = Contents(
-        [], dict(forms), {}, left_out.listed, left_out.total, left_out.others(len(rows))
+        [],
+        dict(forms),
+        {},
+        left_out.listed,
+        left_out.total,
+        left_out.others(len(rows)),
+        astray=left_out.astray,
     )
     columns = zip(*rows, strict=True) if rows else ((),) * len(forms)
     for k, column in enumerate(columns):

@@ -18,7 +18,9 @@ from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.levels import MISSING, RARE
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.numerals import FOREIGN_DIGITS, NOTE, OWN_DIGITS, NumberFormat
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
@@ -49,11 +51,12 @@ def write_script(model: Model) -> bytes:
     parts = [_described(head, model), *(sections[kind] for kind in _kinds(model.scorer))]
     if model.calibration is not None:
         parts += [sections[model.calibration.form], sections["calibration"]]
-    parts.append(sections["command"])
-    if "unpack(" in constants:
-        parts.append(sections["packed"])
-    else:
-        parts[0] = re.sub(r"^import (base64|io|zlib)\n", "", parts[0], flags=re.MULTILINE)
+    called = {"written": "read_written", "dates": "read_date", "packed": "unpack("}
+    needed = [name for name, call in called.items() if call in constants]
+    parts += [sections[name] for name in ("command", *needed)]
+    for modules, section in (("base64|io|zlib", "packed"), ("datetime", "dates")):
+        if section not in needed:
+            parts[0] = re.sub(rf"^import ({modules})\n", "", parts[0], flags=re.MULTILINE)
     return "".join([*parts, constants, "\n\n\n", sections["end"]]).encode()
 
 
@@ -113,6 +116,7 @@ def _constants(model: Model) -> Iterable[str]:
     yield _mapping("KNOTS", dict(zip(learnt.numbers, curves, strict=False)))
     yield "# Name: what each text counts as, in a column of texts that becomes a number."
     yield _mapping("SHARES", {name: dict(shares) for name, shares in learnt.shares.items()})
+    yield from _written(model)
     yield "# Columns with one more that tells their gaps."
     yield f"INDICATED = {learnt.indicated!r}"
     yield "# Columns in which every other text counts as RARE."
@@ -134,6 +138,35 @@ def _constants(model: Model) -> Iterable[str]:
     yield f"NUMBER_GAPS = {_set(dialect.number_words)}"
     yield f"rank = {_rank(model.scorer)}"
     yield from _calibration(model)
+
+
+def _written(model: Model) -> Iterable[str]:
+    """Write how numbers and dates of columns are read that are not plain numbers."""
+    known = model.schema.by_name
+    forms = {name: known[name].number for name in model.preparation.numbers if name in known}
+    odd = {name: form for name, form in forms.items() if form and _is_odd(form)}
+    lines = "".join(f"    {name!r}: {_reading(form)},\n" for name, form in odd.items())
+    yield "# Name: how its numbers or dates are written, where not as Python writes numbers."
+    yield f"WRITTEN = {{\n{lines}}}" if lines else "WRITTEN = {}"
+    if "read_written" in lines:
+        yield "# Digits of other scripts, and what may follow a number without being part of it."
+        yield f"DIGITS = str.maketrans(\n    {FOREIGN_DIGITS!r},\n    {OWN_DIGITS!r},\n)"
+        yield f"NOTE = {NOTE!r}"
+
+
+def _is_odd(form: NumberFormat) -> bool:
+    return form.grouped or form.dressed or bool(form.layout)
+
+
+def _reading(form: NumberFormat) -> str:
+    if form.layout:
+        given = dict(zip(("taking", "parts"), dates.taking(form.layout), strict=True))
+        function = "read_date"
+    else:
+        given, function = {"decimal": form.decimal, "unit": form.unit}, "read_written"
+    named = {"pattern": form.pattern, **given}
+    lines = "".join(f"        {name}={value!r},\n" for name, value in named.items())
+    return f"functools.partial(\n        {function},\n{lines}    )"
 
 
 def _kinds(scorer: Scorer) -> list[str]:

@@ -1,0 +1,81 @@
+"""Lines that other programs wrapped: in quotation marks or bars, or guarded against Excel.
+
+Such a file is written again line by line, so that lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.numerals import BLANKS
+
+Unwrap = Callable[[str], str]
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_RULE = re.compile(r"[ \t|+:=-]*---[ \t|+:=-]*")
+# ="00123" keeps Excel from reading a number; exports that quote all cells double the marks.
+_GUARDED = re.compile(r'(?:(?<=[,;\t])|^)(?:="([^"\n]*)"|"=""([^"\n]*)""")(?=[,;\t\r\n]|$)', re.M)
+_LOOKED_AT = 200
+
+
+def find_wrapping(text: str) -> tuple[Unwrap, str] | None:
+    """Find how the first lines of a file are wrapped: what undoes it, and a sentence about it."""
+    lines = [line.strip() for line in text.split("\n")[:_LOOKED_AT] if line.strip(BLANKS)]
+    if len(lines) > 1 and all(map(_QUOTED.fullmatch, lines)):
+        inner = [_without_quotes(line) for line in lines]
+        if any(all(mark in line for line in inner) for mark in DELIMITERS):
+            return _without_quotes, "each line stood in quotation marks as a whole"
+    barred = [line for line in lines if not _RULE.fullmatch(line)]
+    is_barred = [line[:1] == line[-1:] == "|" and line.count("|") > 2 for line in barred]
+    if len(barred) > 1 and sum(is_barred) >= max(2, len(barred) - 1):
+        return _without_bars, ""
+    if lines and (marks := _other_mark(lines)):
+        mark, other = marks
+        told = f"the names are separated by {mark!r}, the rows by {other!r}"
+        names = lines[0]
+        return lambda line: line.replace(mark, other) if line.strip() == names else line, told
+    if '="' in text and _GUARDED.search(text):
+        return lambda line: _GUARDED.sub(r'"\1\2"', line), 'cells were guarded as ="..."'
+    return None
+
+
+def unwrapped(path: Path, unwrap: Unwrap, folder: Path) -> Path:
+    """Write a UTF-8 file again without the wrapping of its lines."""
+    target = folder / "unwrapped.csv"
+    with (
+        path.open(encoding="utf-8-sig", newline="\n") as file,
+        target.open("w", encoding="utf-8", newline="\n") as copy,
+    ):
+        copy.writelines(unwrap(line) for line in file)
+    return target
+
+
+def _without_quotes(line: str) -> str:
+    bare = line.rstrip("\r\n")
+    if not _QUOTED.fullmatch(bare):
+        return line
+    return bare[1:-1].replace('""', '"') + line[len(bare) :]
+
+
+def _without_bars(line: str) -> str:
+    bare = line.strip()
+    is_row = bare[:1] == bare[-1:] == "|" and len(bare) > 1
+    return bare[1:-1] + "\n" if is_row else line
+
+
+def _other_mark(lines: list[str]) -> tuple[str, str] | None:
+    """Find the delimiter of the first line where it differs from that of all rows; and theirs."""
+    first, rows = lines[0], lines[1:]
+    for mark in DELIMITERS:
+        cells = first.count(mark)
+        for other in DELIMITERS.replace(mark, ""):
+            if cells and other not in first and _are_cut(rows, other, mark, cells):
+                return mark, other
+    return None
+
+
+def _are_cut(rows: list[str], mark: str, other: str, times: int) -> bool:
+    return bool(rows) and all(row.count(mark) == times and other not in row for row in rows)
