@@ -236,6 +236,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
+        kept: Any = None,
     ) -> Self:
         """Train on the rows of X.
 
@@ -252,6 +253,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         spread : callable, optional
             Does independent parts of the work, side by side if it can; see
             :data:`~aucstudio.engine.monitor.Spread`.
+        kept : object, optional
+            What other fits on these rows left for this one; see :class:`Context`.
 
         Returns
         -------
@@ -267,7 +270,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
-        return self._train(X, y, callback, groups=groups, spread=spread)
+        return self._train(X, y, callback, kept, groups, spread)
 
     def _train(
         self,

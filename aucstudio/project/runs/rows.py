@@ -6,7 +6,7 @@ The one place that knows of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,14 +105,19 @@ def fit(
     positive: Mask,
     callback: Callback,
     groups: Groups | None = None,
+    kept: Any = None,
 ) -> None:
-    """Train on prepared rows; those of a group stay together where a method holds rows out."""
+    """Train on prepared rows; those of a group stay together where a method holds rows out.
+
+    ``kept`` is what other fits on these rows left for this one.
+    """
     with without_convergence_warnings():  # the notes of the fit say the same
         if isinstance(rows, TableBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
             codes = None if groups is None else groups.codes
-            method.fit(rows, positive, callback=callback, groups=codes, spread=side_by_side)
+            together = {"groups": codes, "spread": side_by_side, "kept": kept}
+            method.fit(rows, positive, callback=callback, **together)
 
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:

@@ -15,6 +15,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
+from aucstudio.project.tournament.standings import OperatingPoint
 
 _NONE = "–"
 
@@ -22,15 +23,6 @@ _NONE = "–"
 def threshold_rule(board: Leaderboard) -> ThresholdRule:
     """Say where the best model begins to call rows positive: at the end of the range."""
     return ThresholdRule("fpr", fpr=board.band[1])
-
-
-@dataclasses.dataclass(frozen=True)
-class OperatingPoint:
-    """A threshold on the held-out rows, with its rates there."""
-
-    threshold: float
-    fpr: float
-    tpr: float
 
 
 def operating_point(board: Leaderboard) -> OperatingPoint:
