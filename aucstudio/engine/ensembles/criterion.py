@@ -50,7 +50,7 @@ class Criterion:
         low, high = map(float, fpr_range)
         m = np.count_nonzero(positive)
         deciding = min(float(m), (high - low) * (len(positive) - m))
-        return cls(low, high, deciding / (deciding + _ENOUGH_ROWS))
+        return cls(low, high, float(deciding / (deciding + _ENOUGH_ROWS)))
 
     def __call__(self, positive: Mask, scores: Array) -> float:
         """Compute it for scores of rows, both shape (N,), in O(N log N)."""

@@ -53,8 +53,11 @@ class SessionRunning(SessionEditing):
 
     @property
     def trains(self) -> bool:
-        """Whether a run is in flight or waits, of this study or of one that was left."""
-        return any(study.runner.busy for study in (self.study, *self.left))
+        """Whether a run is in flight or waits, of this study or of one that was left.
+
+        A tournament counts among them.
+        """
+        return any(study.busy for study in (self.study, *self.left))
 
     def study_of(self, live: LiveRun) -> Study:
         """Give the study that a run in flight belongs to."""
@@ -202,7 +205,7 @@ class SessionRunning(SessionEditing):
         return True
 
     def _on_runner(self, study: Study) -> None:
-        if study is not self.study and not study.runner.busy and study in self.left:
+        if study is not self.study and not study.busy and study in self.left:
             self.left.remove(study)
             study.deleteLater()
         self.live_changed.emit()

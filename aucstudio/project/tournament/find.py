@@ -196,7 +196,14 @@ class _Tournament:
 
     def _live(self, words: str) -> Standings:
         held = self.table.is_positive()[self._split.test]
-        start = Standings(self._created, self.range, budget=self.budget.limit, doing=words)
+        start = Standings(
+            self._created,
+            self.range,
+            budget=self.budget.limit,
+            validation=self.validation,
+            preparation=self.preparation,
+            doing=words,
+        )
         return live_standings(start, self._contest, held, self._combined, self._records)
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import TestResult, settled
@@ -86,8 +87,13 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its method and settings as the command line takes them."""
         return f"{self.method} ({self.settings})" if self.settings else self.method
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return METHODS[self.method].title + (f" ({self.settings})" if self.settings else "")
 
     @property
     def outer(self) -> float:

@@ -17,6 +17,8 @@ from aucstudio.engine import inference, roc
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.project import typed
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.split import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
 
 Band = tuple[float, float]
@@ -174,6 +176,9 @@ class Standings:
         Weight of the partial AUC of that range in what counts; the rest is the AUC's.
     budget : float or None
         Seconds; None without a limit.
+    validation : Validation
+        What is held out.
+    preparation : PreparationChoice
     train, held : Rows
     entries : tuple of Standing
         The best first.
@@ -200,6 +205,8 @@ class Standings:
     fpr_range: Band | None = None
     share: float = 0.0
     budget: float | None = None
+    validation: Validation = dataclasses.field(default_factory=Validation)
+    preparation: PreparationChoice = USUAL
     train: Rows = Rows(0, 0)
     held: Rows = Rows(0, 0)
     entries: tuple[Standing, ...] = ()

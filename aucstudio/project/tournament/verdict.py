@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.inference import settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
@@ -88,7 +89,7 @@ def sentences(board: Leaderboard) -> Iterator[str]:
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
     yield (
-        f"The best is {best.title}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
+        f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
         f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen."
     )
     point = operating_point(board)
@@ -99,6 +100,8 @@ def sentences(board: Leaderboard) -> Iterator[str]:
     if best.members:
         heavy = [m for m in best.members if m.weight >= 0.005]
         yield "It rests on " + ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy) + "."
+    if board.duels:
+        yield _runner_up(board.duels[0])
     yield _what_settles(board)
     if board.simplest is not None:
         yield _simpler(board.simplest)
@@ -108,9 +111,19 @@ def _figure(found: Summary) -> str:
     return f"{found.value:.4f} ({_interval(found.low, found.high)})"
 
 
+def _runner_up(duel: Duel) -> str:
+    test = duel.test
+    if not np.isfinite(test.low):
+        return f"The runner-up is {duel.other.name}; they cannot be told apart: {test.reason}."
+    return (
+        f"The runner-up is {duel.other.name}: difference {test.difference:+.4f} "
+        f"({test.low:+.3f} … {test.high:+.3f}), p = {duel.p:.2g}."
+    )
+
+
 def _what_settles(board: Leaderboard) -> str:
-    behind = [d.other.method for d in board.duels if settled(d.p) and d.test.difference > 0]
-    ahead = [d.other.method for d in board.duels if settled(d.p) and d.test.difference < 0]
+    behind = [METHODS[d.other.method].title for d in board.duels if settled(d.p) and d.test.difference > 0]
+    ahead = [METHODS[d.other.method].title for d in board.duels if settled(d.p) and d.test.difference < 0]
     what = "AUC" if board.fpr_range is None else "pAUC of the range"
     if not board.duels:
         return "No other method was judged beside it, so nothing settles that it is the best."
@@ -130,7 +143,7 @@ def _simpler(duel: Duel) -> str:
         )
     else:
         told = f"cannot be told apart from it: {test.reason}"
-    return f"{duel.other.title} is simpler and {told}: prefer it?"
+    return f"{duel.other.name} is simpler and {told}: prefer it?"
 
 
 def remarks(board: Leaderboard) -> Iterator[str]:
