@@ -163,12 +163,18 @@ class SessionRunning(SessionEditing):
     def stop_run(self, live: LiveRun | None = None) -> None:
         """Stop one run, or the first one in flight; its finished splits are kept.
 
+        Where there is none, a tournament is asked to end with what is ready.
+
         The others go on, and the next one in the queue begins.
         """
-        flying = [one for study in (self.study, *self.left) for one in study.runner.flights]
+        studies = self.study, *self.left
+        flying = [one for study in studies for one in study.runner.flights]
         wanted = live or next(iter(flying), None)
         if wanted is not None:
             self.study_of(wanted).runner.stop(wanted)
+        else:
+            for held in [study.tournament for study in studies if study.tournament.busy][:1]:
+                held.stop()
 
     def cancel(self, waiting: Waiting) -> None:
         """Take a run out of the queue."""

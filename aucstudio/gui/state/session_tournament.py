@@ -9,6 +9,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session_running import SessionRunning
 from aucstudio.gui.state.study import Study
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.choosing import Target
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.planning import check_band, plan_experiment
@@ -51,6 +52,8 @@ class SessionTournament(SessionRunning):
         if table.rows <= _QUICKLY_DRAWN:  # of more rows there are enough
             draw(table, validation)
         fpr_range = None if band == WHOLE else band
+        if fpr_range is not None:
+            self.set_band(*band)
         order = Order(table, validation, fpr_range, 60.0 * minutes, plan.preparation)
         self.study.tournament.begin(order)
 
@@ -67,15 +70,24 @@ class SessionTournament(SessionRunning):
         ended = [one for one in reversed(kept) if live is None or one.created != live.created]
         return ended if live is None else [live, *ended]
 
-    def take(self, run: str) -> None:
-        """Put a run of a tournament into the list, undoably, and choose it."""
+    def stop_tournament(self) -> None:
+        """Have the tournament of the open study end with what is ready; asked again, at once."""
+        self.study.tournament.stop()
+
+    def take(self, run: str, standings: Standings) -> None:
+        """Choose a run of a tournament with the threshold for its range; listed, undoably."""
         look = self.plan.looks.get(run)
         if run in self.records and (look is None or look.removed):
             looks = {**self.plan.looks, run: self._listed(self.study, self.records[run])}
             self.edit(dataclasses.replace(self.plan, looks=looks), "List a run")
         elif look is not None and not look.visible:
             self.set_look(run, "Check a run", visible=True)
+        self._choose(run, standings)
+
+    def _choose(self, run: str, standings: Standings) -> None:
         self.select(run)
+        if standings.fpr_range is not None:
+            self.point_at(target=Target("fpr", standings.fpr_range[1]))
 
     def run_entry(self, standings: Standings, entry: Standing) -> None:
         """Start, or queue, the run of an entry that was not judged.
@@ -123,7 +135,7 @@ class SessionTournament(SessionRunning):
                 hidden = RunLook(title, 0, visible=False, removed=True)
                 self._put_looks(study, {**study.plan.looks, run: hidden})
         if study is self.study and follows and standings.best in self.records:
-            self.select(standings.best)
+            self._choose(standings.best, standings)
         where = "" if study is self.study else f" of {study.name}"
         self.told.emit(f"The tournament{where} ended. {self.status}")
         unsaved = [study.home.unsaved[run] for run in judged if run in study.home.unsaved]

@@ -163,6 +163,35 @@ class OperatingPoint:
 
 
 @dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What a tournament came to, a sentence each; empty where there is nothing to say.
+
+    Attributes
+    ----------
+    best, threshold : str
+        The best model with its figures; where it begins to call rows positive.
+    rests : str
+        The members of a combination.
+    runner_up, settles : str
+        The second, and what tests tell.
+    simpler : str
+        The simplest that is not told apart from it.
+    """
+
+    best: str
+    threshold: str = ""
+    rests: str = ""
+    runner_up: str = ""
+    settles: str = ""
+    simpler: str = ""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Those that there are."""
+        return tuple(filter(None, dataclasses.astuple(self)))
+
+
+@dataclasses.dataclass(frozen=True)
 class Standings:
     """How a tournament stands, or how it ended.
 
@@ -197,8 +226,9 @@ class Standings:
         The threshold of the best model, at the end of the range.
     members : tuple of MemberShare
         Of the best model, if it is a combination.
-    says, remarks : tuple of str
-        The verdict in sentences; what was not done, and what the figures are worth.
+    verdict : Verdict or None
+    remarks : tuple of str
+        What was not done, and what the figures are worth.
     """
 
     created: str
@@ -220,7 +250,7 @@ class Standings:
     simpler: str = ""
     point: OperatingPoint | None = None
     members: tuple[MemberShare, ...] = ()
-    says: tuple[str, ...] = ()
+    verdict: Verdict | None = None
     remarks: tuple[str, ...] = ()
 
     @property

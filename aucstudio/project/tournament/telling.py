@@ -34,7 +34,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
 )
-from aucstudio.project.tournament.verdict import operating_point, remarks, sentences
+from aucstudio.project.tournament.verdict import operating_point, remarks, verdict
 
 
 def live_standings(
@@ -132,7 +132,7 @@ def final_standings(live: Standings, board: Leaderboard) -> Standings:
         spent=board.spent,
         fits=board.fits,
         doing="",
-        says=tuple(sentences(board)),
+        verdict=verdict(board),
         remarks=tuple(remarks(board)),
     )
     if best is None:

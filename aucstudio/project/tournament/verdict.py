@@ -16,7 +16,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
-from aucstudio.project.tournament.standings import OperatingPoint
+from aucstudio.project.tournament.standings import OperatingPoint, Verdict
 
 _NONE = "–"
 
@@ -78,33 +78,33 @@ def _interval(low: float, high: float) -> str:
     return f"{low:.3f} … {high:.3f}" if np.isfinite(low) else _NONE
 
 
-def sentences(board: Leaderboard) -> Iterator[str]:
+def sentences(board: Leaderboard) -> tuple[str, ...]:
     """Say which model is best, what it rests on, what settles that, and what would do as well."""
+    return verdict(board).sentences
+
+
+def verdict(board: Leaderboard) -> Verdict:
+    """Do the same, part by part."""
     best = board.best
     if best is None or best.record is None:
-        yield "No method was judged on the held-out rows."
-        return
+        return Verdict("No method was judged on the held-out rows.")
     (split,) = best.record.splits
     positives = int(np.count_nonzero(split.test_positive))
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
-    yield (
-        f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen."
-    )
     point = operating_point(board)
-    yield (
+    heavy = [m for m in best.members if m.weight >= 0.005]
+    weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
+    return Verdict(
+        f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
+        f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
-        f"{point.tpr:.3f}."
+        f"{point.tpr:.3f}.",
+        f"It rests on {weights}." if heavy else "",
+        _runner_up(board.duels[0]) if board.duels else "",
+        _what_settles(board),
+        "" if board.simplest is None else _simpler(board.simplest),
     )
-    if best.members:
-        heavy = [m for m in best.members if m.weight >= 0.005]
-        yield "It rests on " + ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy) + "."
-    if board.duels:
-        yield _runner_up(board.duels[0])
-    yield _what_settles(board)
-    if board.simplest is not None:
-        yield _simpler(board.simplest)
 
 
 def _figure(found: Summary) -> str:
@@ -122,8 +122,9 @@ def _runner_up(duel: Duel) -> str:
 
 
 def _what_settles(board: Leaderboard) -> str:
-    behind = [METHODS[d.other.method].title for d in board.duels if settled(d.p) and d.test.difference > 0]
-    ahead = [METHODS[d.other.method].title for d in board.duels if settled(d.p) and d.test.difference < 0]
+    told = [(METHODS[d.other.method].title, d.test.difference) for d in board.duels if settled(d.p)]
+    behind = [title for title, difference in told if difference > 0]
+    ahead = [title for title, difference in told if difference < 0]
     what = "AUC" if board.fpr_range is None else "pAUC of the range"
     if not board.duels:
         return "No other method was judged beside it, so nothing settles that it is the best."
