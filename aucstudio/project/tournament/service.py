@@ -8,7 +8,8 @@ import sys
 import threading
 from typing import IO
 
-from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.engine.methods.combination._library import Member
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.execute import failure_sentence
@@ -32,13 +33,16 @@ class Order:
     fpr_range : (float, float) or None
     seconds : float
     preparation : PreparationChoice
+    entrants : tuple of Member or None
+        Who takes part; None for those that suit the rows.
     """
 
     table: Table
     validation: Validation
     fpr_range: tuple[float, float] | None
     seconds: float
-    preparation: PreparationChoice
+    preparation: PreparationChoice = USUAL
+    entrants: tuple[Member, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +91,7 @@ def serve() -> None:
             order.validation,
             order.fpr_range,
             budget=Budget(order.seconds, stop.is_set),
+            entrants=order.entrants,
             store=_Sender(answers),
             preparation=order.preparation,
             watch=lambda standings: send(answers, standings),
