@@ -20,6 +20,7 @@ PAGES = (
     "Scores",
     "Calibration",
     "Model",
+    "Best",
     "Compare",
     "Data",
 )

@@ -17,7 +17,8 @@ from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.tournament import beside
 from aucstudio.project.tournament.beside import Wish, hold_beside
-from aucstudio.project.tournament.find import draw, find_best, held_out_once
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.hold_out import draw, held_out_once
 from aucstudio.project.tournament.service import Order
 from aucstudio.project.tournament.standings import (
     JUDGED,

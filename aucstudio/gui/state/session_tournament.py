@@ -37,7 +37,7 @@ class SessionTournament(SessionRunning):
         InputError
             If the rows do not allow for it, or one is under way.
         """
-        from aucstudio.project.tournament.find import draw, held_out_once
+        from aucstudio.project.tournament.hold_out import draw, held_out_once
         from aucstudio.project.tournament.service import Order
 
         table, plan = self.table, self.plan

@@ -10,16 +10,12 @@ import numpy as np
 
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
-from aucstudio.engine.methods.combination._board import draw_folds
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.split import (
     FILE,
-    HOLD_OUT,
-    Split,
     Validation,
-    draw_splits,
     few_rows_caution,
 )
 from aucstudio.project.data.table import Table
@@ -27,7 +23,6 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import DEFAULT_BAND, check_band, plan_on
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import prepared
@@ -35,6 +30,7 @@ from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
 from aucstudio.project.tournament.contest import Contest, Tell
+from aucstudio.project.tournament.hold_out import FOLDS, draw
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
     Candidate,
@@ -48,38 +44,7 @@ from aucstudio.project.tournament.telling import final_standings, live_standings
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
-FOLDS = 5
-"""Of the training rows."""
-
 _TELL_SECONDS = 0.3  # between two standings that differ in words only
-
-
-def held_out_once(validation: Validation) -> Validation:
-    """Give the hold-out of a tournament: that of a study, or one of its size and seed."""
-    if validation.scheme == HOLD_OUT and validation.splits == 1:
-        return validation
-    return Validation(test_size=validation.test_size, seed=validation.seed)
-
-
-def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
-    """Draw the rows that are held out.
-
-    Raises
-    ------
-    InputError
-        If the others cannot be parted into folds that have both classes.
-    """
-    check_groups(validation, table, None)
-    positive = table.is_positive()
-    (split,) = draw_splits(positive, validation, table.groups)
-    groups = None if table.groups is None else table.groups.part(split.train).codes
-    if len(draw_folds(positive[split.train], groups, folds, validation.seed)) < 2:
-        raise InputError(
-            "the training rows cannot be parted so that every part has both classes: a "
-            "tournament needs more rows, or groups, of the rarer class",
-            setting="folds",
-        )
-    return split
 
 
 def find_best(
