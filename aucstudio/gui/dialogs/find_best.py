@@ -83,6 +83,7 @@ class FindBestDialog(QDialog):
         layout.setSpacing(12)
         layout.addWidget(label(_ABOUT, "muted", wrap=True, name="best_about"))
         between = QHBoxLayout()
+        between.setSpacing(8)
         for part in (self.low, PlainLabel("…"), self.high):
             between.addWidget(part)
         between.addStretch(1)

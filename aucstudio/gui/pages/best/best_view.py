@@ -97,6 +97,8 @@ class BestView(View):
         self.controls.addWidget(self.picture)
 
     def _lay_out(self) -> None:
+        self.nothing = hint_label("best_course_hint")
+        self.nothing.setText("The picture begins with the first method that is ready")
         self.entry_words = label("", "muted", name="best_entry_words")
         self.entry_button = named(QPushButton(""), "best_entry_button", "Take the chosen entry")
         self.entry_button.clicked.connect(self._on_entry)
@@ -105,6 +107,7 @@ class BestView(View):
         row.addWidget(self.entry_button)
         below = QHBoxLayout()
         below.setSpacing(12)
+        below.addWidget(self.nothing, stretch=3)
         below.addWidget(self.course.plot, stretch=3)
         below.addWidget(self.curve.plot, stretch=3)
         below.addWidget(self.verdict, stretch=2)
@@ -150,8 +153,9 @@ class BestView(View):
         self.doing.setVisible(running)
         if held.live is not None:
             self.doing.setText(doing_words(held.live, stopping=held.stopping))
-        self.hint.setVisible(self.standings is None)
-        self.all.setVisible(self.standings is not None)
+        known = self.standings is not None and bool(self.standings.entries)
+        self.hint.setVisible(not known)
+        self.all.setVisible(known)
         for widget in (self._picture_words, self.picture):
             widget.setVisible(self.standings is not None and bool(self.standings.best))
         if self.standings is None:
@@ -202,14 +206,17 @@ class BestView(View):
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
         curve = self._shows_curve()
-        self.course.plot.setVisible(not curve)
+        self.nothing.setVisible(not standings.course)
+        self.course.plot.setVisible(not curve and bool(standings.course))
         self.curve.plot.setVisible(curve)
         if curve:
             self.curve.show(standings, self._runs(standings))
         else:
             self.course.show(standings)
         self._show_entry()
-        self.sentence.setText(statement(standings))
+        said = statement(standings)
+        self.sentence.setText(said)
+        self.hint.setText("Starting…" if standings.ended == RUNNING else said.headline)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:
         """List the best run and the simpler one, with the looks that they have or would have."""
@@ -277,3 +284,4 @@ class BestView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.board.fit_page(self.height())
+        self.mark_stale()  # there may be room for more

@@ -13,6 +13,7 @@ from aucstudio.project.tournament.standings import Standing, Standings
 
 _LINE, _SPARE = 24, 4
 _SETTINGS = 1
+_ROOM = 740  # pixels, from which on all intervals are written
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
@@ -50,8 +51,12 @@ class Leaderboard(QTableView):
 
     def show_standings(self, standings: Standings) -> None:
         """Show entries; the chosen method stays chosen, wherever it stands now."""
+        roomy = self.width() >= scaled(_ROOM)
         rows = [
-            Row(cells(one, standings), strong=bool(one.run) and one.run == standings.best)
+            Row(
+                cells(one, standings, roomy=roomy),
+                strong=bool(one.run) and one.run == standings.best,
+            )
             for one in standings.entries
         ]
         self._entries = standings.entries

@@ -95,13 +95,16 @@ def estimate_words(found: Estimate | None) -> str:
     return f"{figure_words(found.value)} ({found.low:.2f} … {found.high:.2f})"
 
 
-def cells(entry: Standing, standings: Standings) -> tuple[str, ...]:
-    """Write the line of an entry, as HEADS names its cells."""
+def cells(entry: Standing, standings: Standings, *, roomy: bool = True) -> tuple[str, ...]:
+    """Write the line of an entry, as HEADS names its cells; fewer intervals where it is narrow."""
+    inner = entry.inner
+    if inner is not None and not roomy:
+        inner = Estimate(inner.value)
     optimism = entry.optimism
     return (
         title(entry),
         settings(entry) or ("usual" if entry.inner is not None else "–"),
-        estimate_words(entry.inner),
+        estimate_words(inner),
         estimate_words(entry.held_out),
         "–" if optimism is None else figure_words(optimism, "+"),
         seconds_words(entry.seconds) if entry.seconds else "–",
@@ -117,7 +120,8 @@ def state(entry: Standing, standings: Standings) -> str:
         return "comes last" if entry.state == WAITS else "ready"
     if entry.state == READY and entry.tried > 1:
         return f"ready, {entry.tried} tried"
-    return {WAITS: "waits", TRAINS: "in training", LEFT: "not begun"}.get(entry.state, entry.state)
+    left = "not finished" if entry.tried else "not begun"
+    return {WAITS: "waits", TRAINS: "in training", LEFT: left}.get(entry.state, entry.state)
 
 
 def _against_best(entry: Standing, standings: Standings) -> str:
@@ -174,6 +178,12 @@ def _headline(standings: Standings) -> str:
     best, simpler = standings.of_run(standings.best), standings.of_run(standings.simpler)
     if best is None:
         return ""
+    first = standings.entries[0]
+    if first.run != best.run:
+        return (
+            f"{title(best)} is the best that was judged; {title(first)}, which led in the folds, "
+            "was not."
+        )
     if simpler is None:
         return f"{title(best)} is the best that was found."
     return (
