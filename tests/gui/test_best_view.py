@@ -155,6 +155,7 @@ def test_the_simpler_one_can_be_preferred(view, ended, qtbot):
     assert "is chosen" in view.verdict.prefer.text()
 
 
+@pytest.mark.slow
 def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
     session = view.session
     one = next(one for one in ended.standings.entries if one.method == "logistic")
@@ -186,6 +187,7 @@ def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
     assert not view.begin.isVisible()
 
 
+@pytest.mark.slow
 def test_it_is_stopped_with_the_best_so_far(view, qtbot):
     session = view.session
     begin(session, LONG)
@@ -251,6 +253,7 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
     window.open_data(table_file)
     begin(window.session, LONG)
@@ -263,6 +266,7 @@ def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp_path, qtbot):
     window.open_data(table_file)
     session, path = window.session, tmp_path / "p.aucproj"

@@ -142,6 +142,7 @@ def follow(table, act, entrants=LONG):
     return kept, hold_beside(order, kept, wish, tell)
 
 
+@pytest.mark.slow
 def test_a_stop_judges_what_is_ready(table):
     kept, end = follow(table, lambda wish: wish.stop.set())
     assert end.ended == "stopped"
@@ -150,6 +151,7 @@ def test_a_stop_judges_what_is_ready(table):
     assert not {entry.state for entry in end.entries} & {WAITS, TRAINS}
 
 
+@pytest.mark.slow
 def test_ended_at_once_it_stands_with_what_was_told(table):
     kept, end = follow(table, lambda wish: wish.now.set())
     assert end.ended == "stopped"
@@ -160,6 +162,7 @@ def test_ended_at_once_it_stands_with_what_was_told(table):
     assert not kept.runs
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_what_was_ready(table, monkeypatch):
     started, start = [], beside.start_service
     monkeypatch.setattr(
@@ -172,6 +175,7 @@ def test_a_killed_process_leaves_what_was_ready(table, monkeypatch):
     assert kept.standings[-1] == end
 
 
+@pytest.mark.slow
 def test_too_few_rows_fail_in_a_sentence(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
