@@ -14,7 +14,7 @@ from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.planning import check_band, plan_experiment
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.tournament.standings import Standing, Standings
+from aucstudio.project.tournament.standings import FAILED, RUNNING, Standing, Standings
 
 
 class SessionTournament(SessionRunning):
@@ -67,7 +67,11 @@ class SessionTournament(SessionRunning):
         """List how the tournaments of the study stand, the latest first."""
         live = self.study.tournament.live
         kept = sorted(self.study.home.standings.values(), key=lambda one: one.created)
-        ended = [one for one in reversed(kept) if live is None or one.created != live.created]
+        ended = [
+            one.broken_off(FAILED, "it broke off") if one.ended == RUNNING else one
+            for one in reversed(kept)
+            if live is None or one.created != live.created
+        ]
         return ended if live is None else [live, *ended]
 
     def stop_tournament(self) -> None:

@@ -102,6 +102,9 @@ class BestView(View):
         self.entry_words = label("", "muted", name="best_entry_words")
         self.entry_button = named(QPushButton(""), "best_entry_button", "Take the chosen entry")
         self.entry_button.clicked.connect(self._on_entry)
+        kept = self.entry_button.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
+        self.entry_button.setSizePolicy(kept)
         row = QHBoxLayout()
         row.addWidget(self.entry_words, stretch=1)
         row.addWidget(self.entry_button)

@@ -12,9 +12,12 @@ from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.best.words import estimate_words
-from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.tournament.standings import Milestone, Standings
 from aucstudio.project.words import figure_words, seconds_words
 
+_REACH = 1.03  # of the time, where the last mark would be cut
+_AIR = 0.12  # above the highest, for its name
+_APART = 0.2  # of the time that is drawn, between the names of two leaders
 _MINUTES = 180.0  # seconds, from which on the axis counts minutes
 
 
@@ -26,6 +29,8 @@ class CoursePlot:
     plot : Plot
     dots : ScatterPlotItem
     line : PlotCurveItem
+    names : list of TextItem
+        Who took the lead.
     honest : PlotDataItem
         The best model on the rows that no choice has seen, with its interval, at the end.
     """
@@ -37,6 +42,7 @@ class CoursePlot:
         self.honest = pg.ScatterPlotItem(size=12, symbol="d", hoverable=True, tip=_tip)
         for item in (self.line, self.whisker, self.dots, self.honest):
             self.plot.addItem(item, ignoreBounds=True)
+        self.names: list[pg.TextItem] = []
         self.legend = Legend(self.plot)
         self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
 
@@ -61,9 +67,35 @@ class CoursePlot:
         steps = np.repeat(x, 2)[1:], np.repeat(best, 2)[:-1]
         last = np.r_[steps[0], end / unit], np.r_[steps[1], best[-1:]]
         self.line.setData(*(last if len(y) else ([], [])), pen=pen(theme.accent, 2.2))
+        self._name_leaders(standings, unit, end)
         judged = self._show_honest(standings, end / unit)
         self._explain(drawn=bool(len(y)), judged=bool(judged))
-        self.plot.set_whole((0.0, max(end / unit, 1e-3)), finite_range(np.array([*y, *judged])))
+        heights = finite_range(np.array([*y, *judged]), _AIR)
+        self.plot.set_whole((0.0, max(_REACH * end / unit, 1e-3)), heights)
+
+    def _name_leaders(self, standings: Standings, unit: float, end: float) -> None:
+        """Write who took the lead, as far as there is room beside each other."""
+        for item in self.names:
+            self.plot.removeItem(item)
+        self.names, best, leaders = [], -np.inf, list[Milestone]()
+        for one in standings.course:
+            if one.value > best:
+                best = one.value
+                leaders.append(one)
+        right = np.inf
+        for one in reversed(leaders):
+            if one.seconds > right - _APART * end:
+                continue
+            right = one.seconds
+            at_end = one.seconds > (1.0 - _APART) * end
+            item = pg.TextItem(
+                METHODS[one.method].title,
+                color=current_theme().text,
+                anchor=(1.0 if at_end else 0.0, 1.0),
+            )
+            item.setPos(one.seconds / unit, one.value)
+            self.plot.addItem(item, ignoreBounds=True)
+            self.names.append(item)
 
     def _show_honest(self, standings: Standings, end: float) -> Sequence[float]:
         """Mark the held-out estimate of the best; gives the heights that it takes."""
