@@ -157,4 +157,4 @@ class SessionTournament(SessionRunning):
             self._keeper.write(study, study.home.file, study.document())
 
 
-_QUICKLY_DRAWN = 20_000  # rows that are parted within a frame
+_QUICKLY_DRAWN = 2_000  # rows, that are parted within a frame
