@@ -25,6 +25,7 @@ from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job
 
 _ALPHA = 44
+_RIM = 0.015  # beyond the rates, where lines and marks would be cut
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class CurvePlot:
             self.plot.addItem(item, ignoreBounds=True)
         self.legend = Legend(self.plot)
         self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
-        self.plot.set_whole((0.0, 1.0), (0.0, 1.0))
+        self.plot.set_whole((-_RIM, 1.0 + _RIM), (-_RIM, 1.0 + _RIM))
 
     @property
     def busy(self) -> bool:

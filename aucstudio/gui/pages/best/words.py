@@ -29,7 +29,7 @@ from aucstudio.project.tournament.standings import (
     Standings,
     Verdict,
 )
-from aucstudio.project.words import figure_words, p_words, range_words, seconds_words
+from aucstudio.project.words import counted, figure_words, p_words, range_words, seconds_words
 
 HEADS = ("Method", "Settings", "In the folds", "Held out", "Optimism", "Time", "State")
 TIPS = {
@@ -137,7 +137,7 @@ def _against_best(entry: Standing, standings: Standings) -> str:
 
 def rows_words(rows: Rows) -> str:
     """Count rows."""
-    return f"{rows.all:,} rows ({rows.positives:,} positives)"
+    return f"{counted(rows.all, 'row')} ({counted(rows.positives, 'positive')})"
 
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
