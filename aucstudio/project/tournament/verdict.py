@@ -98,8 +98,8 @@ def verdict(board: Leaderboard) -> Verdict:
     weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
     return Verdict(
         f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {split.n_test} rows ({counted(positives, 'positive')}) that no choice "
-        "has seen.",
+        f"{_figure(part)}, on {split.n_test} rows ({counted(positives, 'positive')}) that no "
+        "choice has seen.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
         f"{point.tpr:.3f}.",
         f"It rests on {weights}." if heavy else "",
