@@ -16,6 +16,7 @@ from aucstudio.gui.dialogs.cluster import ClusterDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.score_table import ScoreTableDialog
@@ -86,6 +87,7 @@ def dialog_scenes(window: MainWindow) -> Scenes:
         "dialog score table filled": partial(_scoring, window, _renamed(window), allow=True),
         "dialog export figure": lambda: ExportFigureDialog(session, window.views[0], window),
         "dialog methods": partial(_opened, window, "choose_methods_button", "method_chooser"),
+        "dialog find best": lambda: FindBestDialog(session, window),
         "dialog preferences": lambda: PreferencesDialog(preferences(), window),
         "dialog cluster": lambda: ClusterDialog(session, window),
         "dialog manual": lambda: HelpDialog(window, "manual"),

@@ -244,6 +244,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
+        kept: Any = None,
         **unknown: Any,
     ) -> Self:
         """Train on the rows of X.
@@ -261,6 +262,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         spread : callable, optional
             Does independent parts of the work, side by side if it can; see
             :data:`~aucstudio.engine.monitor.Spread`.
+        kept : object, optional
+            What other fits on these rows left for this one; see :class:`Context`.
 
         Returns
         -------
@@ -282,7 +285,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             raise self._refuse_weights()
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
-        return self._train(X, y, callback, groups=groups, spread=spread)
+        return self._train(X, y, callback, kept, groups, spread)
 
     def _refuse_weights(self) -> InvalidSetting:
         return InvalidSetting(

@@ -33,13 +33,14 @@ class WeighsRows(AUCClassifier):
         callback: Callback | None = None,
         groups: ArrayLike | None = None,
         spread: Spread = one_by_one,
+        kept: Any = None,
         **unknown: Any,
     ) -> Self:
         """Train on the rows of X; see :meth:`AUCClassifier.fit`.
 
         Parameters
         ----------
-        X, y, callback, groups, spread
+        X, y, callback, groups, spread, kept
             As there.
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs: finite, not negative, and some of each class greater than 0.
@@ -51,4 +52,4 @@ class WeighsRows(AUCClassifier):
         """
         if unknown:
             return super().fit(X, y, **unknown)
-        return self._train(X, y, callback, None, groups, spread, sample_weight)
+        return self._train(X, y, callback, kept, groups, spread, sample_weight)

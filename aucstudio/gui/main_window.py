@@ -23,6 +23,7 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.dialogs.cluster import ClusterDialog
+from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
 from aucstudio.gui.files import Files
 from aucstudio.gui.panels.message_bar import MessageBar
@@ -53,6 +54,9 @@ _OF_VALIDATION = (
     *("validation", "test_size", "folds", "repeats", "seed", "test_file"),
     *("time", "gap", "window"),
 )
+
+
+BEST = "best_view"
 
 
 class MainWindow(QMainWindow):
@@ -158,6 +162,7 @@ class MainWindow(QMainWindow):
         verbs.stop.triggered.connect(session.stop_one)
         verbs.stop_all.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
+        verbs.find_best.triggered.connect(self._on_find_best)
         verbs.add_scores.triggered.connect(self._on_add_scores)
         verbs.at_once_chosen.connect(session.run_at_once)
         for side in (verbs.show_setup, verbs.show_runs):
@@ -168,6 +173,7 @@ class MainWindow(QMainWindow):
         self.welcome.example_asked.connect(self.open_example)
         self.welcome.path_asked.connect(self.open_path)
         session.table_changed.connect(self._refresh_state)
+        session.tournament_changed.connect(self._on_live)
         session.runs_changed.connect(self._refresh_state)
         session.selection_changed.connect(self._refresh_state)
         session.live_changed.connect(self._on_live)
@@ -181,6 +187,8 @@ class MainWindow(QMainWindow):
         self.deck.obey(verbs)
         self.data_panel.open_asked.connect(verbs.open_data.trigger)
         self.data_panel.import_asked.connect(self.files.import_again)
+        self.session.best_asked.connect(verbs.find_best.trigger)
+        self.session.export_asked.connect(verbs.export_model.trigger)
         self.runs_panel.details.export.clicked.connect(verbs.export_model.trigger)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
@@ -192,7 +200,7 @@ class MainWindow(QMainWindow):
         shows_views = self.shows_study
         if not shows_views:
             self.welcome.refresh()
-        for start in (verbs.run, verbs.tune, verbs.add_scores):
+        for start in (verbs.run, verbs.tune, verbs.find_best, verbs.add_scores):
             start.setEnabled(self._can_run())
         for stop in (verbs.stop, verbs.stop_all):
             stop.setEnabled(session.busy)
@@ -334,6 +342,15 @@ class MainWindow(QMainWindow):
             self.data_panel.show_problem(str(error))
         else:
             self.method_panel.show_problem(cause, str(error))
+
+    def _on_find_best(self) -> None:
+        if self.session.study.tournament.busy:
+            self.deck.visit(BEST)
+            return
+        dialog = FindBestDialog(self.session, self)
+        dialog.accepted.connect(lambda: self.deck.visit(BEST))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def _on_add_scores(self) -> None:
         dialog = GivenScoresDialog(self.session, self)

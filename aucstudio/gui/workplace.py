@@ -34,6 +34,7 @@ PAGES = (
     ("scores_view", "Scores", "scores.scores_view", "ScoresView"),
     ("calibration_view", "Calibration", "calibration.calibration_view", "CalibrationView"),
     (MODEL, "Model", "model.model_view", "ModelView"),
+    ("best_view", "Best", "best.best_view", "BestView"),
     ("compare_view", "Compare", "compare.compare_view", "CompareView"),
     (DATA, "Data", "data.data_view", "DataView"),
 )
@@ -55,7 +56,7 @@ class Workplace:
     def __init__(self, window: QWidget, session: Session, verbs: Actions, middle: QWidget) -> None:
         self.data_panel = DataPanel(session)
         self.validation_panel = ValidationPanel(session)
-        self.method_panel = MethodPanel(session, verbs.run, verbs.tune)
+        self.method_panel = MethodPanel(session, verbs.run, verbs.tune, verbs.find_best)
         self.runs_panel = RunsPanel(session)
         self.deck = Deck([_stand_in(session, *page) for page in PAGES])
         session.rows_asked.connect(self._show_rows)

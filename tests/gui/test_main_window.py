@@ -84,6 +84,7 @@ def test_the_names_that_automation_relies_on(window):
         "scores_view",
         "calibration_view",
         "model_view",
+        "best_view",
         "compare_view",
         "data_view",
     ]

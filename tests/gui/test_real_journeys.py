@@ -20,6 +20,7 @@ PAGES = (
     "Scores",
     "Calibration",
     "Model",
+    "Best",
     "Compare",
     "Data",
 )
@@ -293,4 +294,47 @@ def test_a_day_by_pointer(files, size, rounds):
             hand.click("recent_file_0")
             hand.until("saved", True)
             assert what_is_seen(hand) == before
+    assert_files_agree(files)
+
+
+def find_the_best(hand):
+    """Begin with a few seconds to spend, look at its page, and wait for the end of it."""
+    hand.click("find_best_button")
+    in_front(hand, "find_best_dialog")
+    hand.click("best_high")
+    hand.fill("best_high", "0.2")
+    hand.press("Tab")
+    hand.fill("best_minutes", "0.2")
+    hand.press("Tab")
+    hand.click("find_best_ok_button")
+    in_front(hand, "main_window")
+    hand.until("page", "Best")
+    headline = "best_view_sentence_headline"
+    hand.wait("a leader", lambda said: said and "leads" in said["text"], "widget", headline)
+    hand.click("best_stop_button")
+    hand.wait("a run to be listed", lambda desk: desk["settled"] and bool(desk["runs"]), "desk")
+
+
+def test_the_best_model_by_pointer(files):
+    with real_desk.screen(1200, 800) as environment:
+        with real_desk.program(environment, files["folder"]) as hand:
+            open_table(hand, files)
+            find_the_best(hand)
+            assert hand.ask("desk")["band"] == [0.0, 0.2]
+            hand.click("best_export_button")
+            in_front(hand, "export_model_dialog")
+            hand.click("export_save_button")
+            hand.answer_with_file(files["model"])
+            in_front(hand, "main_window")
+            score_table(hand, files)
+            save(hand, files)
+            before = what_is_seen(hand)
+            hand.choose("File", "Quit")
+            assert hand.ended() == 0
+        with real_desk.program(environment, files["folder"]) as hand:
+            hand.click("recent_file_0")
+            hand.until("saved", True)
+            assert what_is_seen(hand) == before
+            hand.click_tab("Best")
+            hand.place("widget", "best_export_button")
     assert_files_agree(files)

@@ -29,6 +29,7 @@ _ICONS = {
     "copy_figure": "copy",
     "run": "run",
     "tune": "tune",
+    "find_best": "best",
     "stop": "stop",
     "tear_off": "tear-off",
     "show_beside": "tile",
@@ -86,7 +87,8 @@ class Actions(QObject):
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
-        self.add_scores, self.cluster = (
+        self.find_best, self.add_scores, self.cluster = (
+            self._make("find_best", "Find the &best…", "Ctrl+B"),
             self._make("add_scores", "Add scor&es…", ""),
             self._make("cluster", "&Cluster…", ""),
         )
@@ -161,7 +163,8 @@ class Actions(QObject):
             self.preferences,
         )
         runs = bar.addMenu("&Run")
-        _add(runs, self.run, self.tune, self.add_scores, self.stop, self.stop_all, None)
+        _add(runs, self.run, self.tune, self.find_best, self.add_scores, None)
+        _add(runs, self.stop, self.stop_all, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))
         _add(runs, self.cluster)
         self._fill_view_menu(bar.addMenu("&View"))

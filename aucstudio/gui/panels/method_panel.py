@@ -47,7 +47,9 @@ _SCROLL_BAR = 24  # pixels beside a list's texts
 class MethodPanel(Card):
     """Edits the plan's method and its settings."""
 
-    def __init__(self, session: Session, run_action: QAction, tune_action: QAction) -> None:
+    def __init__(
+        self, session: Session, run_action: QAction, tune_action: QAction, best_action: QAction
+    ) -> None:
         super().__init__("")
         self.session, self._run_action = session, run_action
         self.combo = _method_combo()
@@ -72,6 +74,12 @@ class MethodPanel(Card):
         plain_tooltip(self.tune, "Search the settings on the training rows, then run with the best")
         self.run = named(QPushButton("Run"), "run_button", "Run")
         self.run.setProperty("primary", True)
+        self.best = named(QPushButton("Find the best…"), "find_best_button", "Find the best model")
+        plain_tooltip(
+            self.best,
+            "Have methods, settings and their combination compete, in the range and the minutes "
+            "that you can afford",
+        )
         self._lay_out()
         self._shown_method = ""
         self.combo.currentIndexChanged.connect(self._on_method)
@@ -83,6 +91,8 @@ class MethodPanel(Card):
         run_action.enabledChanged.connect(self.run.setEnabled)
         self.tune.clicked.connect(tune_action.trigger)
         tune_action.enabledChanged.connect(self.tune.setEnabled)
+        self.best.clicked.connect(best_action.trigger)
+        best_action.enabledChanged.connect(self.best.setEnabled)
         self.tune_by.activated.connect(self._on_metric)
         session.plan_changed.connect(self.refresh)
         session.table_changed.connect(self.refresh)
@@ -104,6 +114,7 @@ class MethodPanel(Card):
         tuning.addWidget(words, 0, 0)
         tuning.addWidget(self.tune_by, 0, 1)
         self.rows.addLayout(top)
+        self.rows.addWidget(self.best)
         self.rows.addWidget(self.combo)
         self.rows.addWidget(self.summary)
         self.rows.addWidget(self.form)

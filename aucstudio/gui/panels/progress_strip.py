@@ -18,6 +18,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session
+from aucstudio.project.words import seconds_words
 
 _GAP = 24  # between menus and words
 
@@ -74,9 +75,21 @@ class ProgressStrip(QWidget):
         elif session.saver.busy:
             self._show(f"{session.saver.words}…", session.saver.fraction)
         elif live is None:
-            self._show("", None)
+            self._show_tournament()
         else:
             self._show(self._sentence(live), live.fraction, _time_words(live))
+
+    def _show_tournament(self) -> None:
+        """Show a tournament, where there is nothing else."""
+        for study in (self.session.study, *self.session.left):
+            held = study.tournament
+            if held.live is not None:
+                seconds = seconds_words(max(1.0, held.live.spent))
+                doing = "stopping, what is ready is kept" if held.stopping else f"{seconds} gone"
+                of = "" if study is self.session.study else f" of {study.name}"
+                self._show(f"Find the best{of} · {doing}", held.live.fraction)
+                return
+        self._show("", None)
 
     def _show(self, words: str, fraction: float | None, left: str = "") -> None:
         self._say(words)

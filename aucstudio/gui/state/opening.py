@@ -66,8 +66,8 @@ class Opened:
         """Make the study; its form is as in ``present`` where the file does not say."""
         if self.stored is not None:
             stored = self.stored
-            plan, verified = stored.plan(present), stored.verified
-            return Study(plan, stored.table, stored.file, stored.records, verified)
+            kept = stored.verified, stored.standings
+            return Study(stored.plan(present), stored.table, stored.file, stored.records, *kept)
         fresh = present.fresh()
         if self.experiments is None:
             return Study(fresh, self.table)

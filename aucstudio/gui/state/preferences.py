@@ -122,6 +122,8 @@ class Preferences(msgspec.Struct, frozen=True):
         Latest first.
     imports : tuple of KnownImport
         Latest first.
+    best_minutes : float
+        That Find the best was given last.
     """
 
     theme: Literal["system", "light", "dark"] = "system"
@@ -136,6 +138,7 @@ class Preferences(msgspec.Struct, frozen=True):
     figure: FigureRules = FigureRules()
     recent_methods: tuple[str, ...] = ()
     imports: tuple[KnownImport, ...] = ()
+    best_minutes: Annotated[float, msgspec.Meta(ge=0.1, le=10_080)] = 5.0
 
     def __post_init__(self) -> None:
         if not self.fpr_range[0] < self.fpr_range[1]:

@@ -12,10 +12,12 @@ from typing import Any
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.project_file import ProjectFile, free_id, write_project
 from aucstudio.project.store.workspace import new_unsaved_project
+from aucstudio.project.tournament.standings import Standings
 
 Listen = Callable[[float], object]
 
@@ -36,12 +38,16 @@ class ProjectHandle:
         What the file holds.
     verified : mapping of str to Verification
         What it holds of verifying them.
+    standings : mapping of str to Standings
+        What it holds of tournaments.
 
     Attributes
     ----------
     file : ProjectFile or None
     verified : dict of str to Verification
         By run, what verifying it found last.
+    standings : dict of str to Standings
+        How tournaments stand, by when they began.
     unsaved : dict
         By id, why a run could not be written into the file.
     """
@@ -51,9 +57,11 @@ class ProjectHandle:
         file: ProjectFile | None = None,
         records: Iterable[RunRecord] = (),
         verified: Mapping[str, Verification] | None = None,
+        standings: Mapping[str, Standings] | None = None,
     ) -> None:
         self.file = file
         self.verified = dict(verified or {})
+        self.standings = dict(standings or {})
         self.unsaved: dict[str, str] = {}
         self._ended = {record.id: record for record in records}
         self._flying: dict[str, Experiment] = {}
@@ -113,6 +121,24 @@ class ProjectHandle:
                 return str(error)
         return ""
 
+    def add_run_once(self, record: RunRecord) -> RunRecord:
+        """Keep a run, unless the study holds one with the same scores; gives the one it holds."""
+        with self._lock:
+            twin = find_twin(record.experiment, self._ended.values())
+        return self.add_run(record) if twin is None else twin
+
+    def keep_standings(self, standings: Standings) -> str:
+        """Keep how a tournament stands; gives why it could not be written, if so."""
+        with self._lock:
+            # Another dictionary: the window may be reading this one.
+            self.standings = {**self.standings, standings.created: standings}
+            try:
+                if self.file is not None:
+                    self.file.keep_standings(standings.created, standings.as_json())
+            except InputError as error:
+                return str(error)
+        return ""
+
     def leave_out(self, runs: Iterable[str]) -> None:
         """Let runs go that cannot be read, so that they keep nobody from saving the others."""
         with self._lock:
@@ -135,7 +161,8 @@ class ProjectHandle:
             old = self.file
             runs = _told(list(self._ended.values()), progress)
             verified = [one for run, one in self.verified.items() if run in self._ended]
-            self.file = write_project(path, runs, document, verified)
+            standings = {name: one.as_json() for name, one in self.standings.items()}
+            self.file = write_project(path, runs, document, verified, standings)
             self.unsaved = {}
             for experiment in self._flying.values():
                 with contextlib.suppress(InputError):

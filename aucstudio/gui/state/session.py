@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, Opened, Opener, read_file
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.saving import Save, Saver
-from aucstudio.gui.state.session_running import SessionRunning
+from aucstudio.gui.state.session_tournament import SessionTournament
 from aucstudio.gui.state.stored_study import RunReader
 from aucstudio.gui.state.study import ShownRun, Study
 from aucstudio.project.data.import_choices import ImportChoices
@@ -27,7 +27,7 @@ __all__ = ["Session", "ShownRun", "Study"]
 _MOST_TOLD = 5
 
 
-class Session(SessionRunning):
+class Session(SessionTournament):
     """State of one window; each signal says what has changed.
 
     Nothing that a person asks for holds up the window: files are opened and saved on threads.
@@ -78,7 +78,7 @@ class Session(SessionRunning):
         old, self.study = self.study, study
         if self._reader is not None:
             self._reader.stop()
-        if old.runner.busy:
+        if old.busy:
             self.left.append(old)
         else:
             old.deleteLater()
@@ -94,6 +94,7 @@ class Session(SessionRunning):
             self.selection_changed,
             self.focus_changed,
             self.live_changed,
+            self.tournament_changed,
         ):
             changed.emit()
 
@@ -246,11 +247,12 @@ class Session(SessionRunning):
     def close(self) -> None:
         """Stop and put everything down; takes about a second at most, but for a save."""
         self.opener.cancel()
-        SessionRunning.stop(self)
+        SessionTournament.stop(self)
         if self._reader is not None:
             self._reader.stop()
         for study in (self.study, *self.left):
             study.runner.finish()
+            study.tournament.finish()
         self.saver.finish()
         self.keep_plan()
         self._keeper.close()

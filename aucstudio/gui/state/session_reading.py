@@ -41,6 +41,9 @@ class SessionReading(QObject):
     focus_changed = Signal()  # another split, threshold, row or pair is pointed at
     stakes_changed = Signal()  # where scores will be used, or the threshold of every run, changed
     live_changed = Signal()  # a run in flight moved, began or ended; another one waits
+    tournament_changed = Signal()  # a tournament moved, began or ended
+    best_asked = Signal()  # the best model is to be looked for
+    export_asked = Signal()  # the chosen run's model is to be taken away
     rows_asked = Signal(object, str)  # rows of the table, or a part of it, are to be seen in Data
     row_asked = Signal()  # what moved the score of the row that is pointed at is to be seen
     back_asked = Signal()  # the page that was left for Data is to be seen again

@@ -53,8 +53,11 @@ class SessionRunning(SessionEditing):
 
     @property
     def trains(self) -> bool:
-        """Whether a run is in flight or waits, of this study or of one that was left."""
-        return any(study.runner.busy for study in (self.study, *self.left))
+        """Whether a run is in flight or waits, of this study or of one that was left.
+
+        A tournament counts among them.
+        """
+        return any(study.busy for study in (self.study, *self.left))
 
     def study_of(self, live: LiveRun) -> Study:
         """Give the study that a run in flight belongs to."""
@@ -160,12 +163,18 @@ class SessionRunning(SessionEditing):
     def stop_run(self, live: LiveRun | None = None) -> None:
         """Stop one run, or the first one in flight; its finished splits are kept.
 
+        Where there is none, a tournament is asked to end with what is ready.
+
         The others go on, and the next one in the queue begins.
         """
-        flying = [one for study in (self.study, *self.left) for one in study.runner.flights]
+        studies = self.study, *self.left
+        flying = [one for study in studies for one in study.runner.flights]
         wanted = live or next(iter(flying), None)
         if wanted is not None:
             self.study_of(wanted).runner.stop(wanted)
+        else:
+            for held in [study.tournament for study in studies if study.tournament.busy][:1]:
+                held.stop()
 
     def cancel(self, waiting: Waiting) -> None:
         """Take a run out of the queue."""
@@ -202,7 +211,7 @@ class SessionRunning(SessionEditing):
         return True
 
     def _on_runner(self, study: Study) -> None:
-        if study is not self.study and not study.runner.busy and study in self.left:
+        if study is not self.study and not study.busy and study in self.left:
             self.left.remove(study)
             study.deleteLater()
         self.live_changed.emit()

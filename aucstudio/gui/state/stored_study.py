@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,11 @@ from aucstudio.project.store.project.contents import read_through
 from aucstudio.project.store.project.owner import Owner
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.sealed import DamagedError
+from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
+from aucstudio.project.tournament.standings import RUNNING, Standings
 
 _READ_SECONDS = 0.4  # that opening a project may take to find damaged runs
+_NO_END = "it had not ended when the project was opened; its program may have been ended"
 _MOST_DRAWN = 30  # of runs that no window has seen
 
 
@@ -45,6 +48,8 @@ class StoredStudy:
         Those that there was no time to read through: some may prove to be damaged.
     verified : mapping of str to Verification
         By run, what verifying it found.
+    standings : mapping of str to Standings
+        How tournaments ended, by when they began.
     """
 
     file: ProjectFile
@@ -54,6 +59,7 @@ class StoredStudy:
     warnings: list[str]
     unread: list[RunRecord]
     verified: Mapping[str, Verification] = dataclasses.field(default_factory=dict)
+    standings: Mapping[str, Standings] = dataclasses.field(default_factory=dict)
 
     def plan(self, present: Plan) -> Plan:
         """Give the plan of the file; without one ``present``, set as the last run was made."""
@@ -77,6 +83,7 @@ def read_study(path: Path) -> StoredStudy:
         plan = read_plan(document["window"]) if "window" in document else None
     except ValueError as error:
         warnings.append(f"The plan is damaged ({error}): the default one takes its place.")
+    standings = dict(_standings(contents.standings, warnings))
     broken, unread = find_damaged(contents.records, _READ_SECONDS)
     records = [record for record in contents.records if record.id not in broken]
     warnings += broken.values()
@@ -89,7 +96,20 @@ def read_study(path: Path) -> StoredStudy:
     except InputError as error:
         table, told = None, [f"{error}. The finished runs are all here.", *told]
     told = [*warnings, *told]
-    return StoredStudy(file, plan, records, table, told, unread, contents.verifications)
+    found = contents.verifications, standings
+    return StoredStudy(file, plan, records, table, told, unread, *found)
+
+
+def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[str, Standings]]:
+    """Read how tournaments ended; one that has no end was broken off, or goes on elsewhere."""
+    for name, document in kept.items():
+        try:
+            found = Standings.from_json(document)
+        except ValueError as error:
+            warnings.append(f"How the tournament of {name} ended is damaged ({error}).")
+            continue
+        is_open = found.ended == RUNNING
+        yield name, found.broken_off(FAILED_TO_END, _NO_END) if is_open else found
 
 
 def find_damaged(

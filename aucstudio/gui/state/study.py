@@ -15,11 +15,13 @@ from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.plan_keeper import plan_document
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.gui.state.runner import Runner
+from aucstudio.gui.state.tournament_runner import TournamentRunner
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
+from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.words import runs_words
 
 
@@ -57,6 +59,7 @@ class Study(QObject):
     undo_stack : QUndoStack
     runner : Runner
         Its runs in flight, and its queue.
+    tournament : TournamentRunner
     """
 
     def __init__(
@@ -66,11 +69,12 @@ class Study(QObject):
         file: ProjectFile | None = None,
         records: Iterable[RunRecord] = (),
         verified: Mapping[str, Verification] | None = None,
+        standings: Mapping[str, Standings] | None = None,
     ) -> None:
         super().__init__()
         self.plan, self.table = plan, table
         self.records = {record.id: record for record in records}
-        self.home = ProjectHandle(file, self.records.values(), verified)
+        self.home = ProjectHandle(file, self.records.values(), verified, standings)
         self.is_saved = file is not None and not is_unsaved(file.path)
         self.selected: str | None = next(reversed(self.records), None)
         self.beside: str | None = None
@@ -80,6 +84,12 @@ class Study(QObject):
         self.focus = self.pointed(split=0)
         self.undo_stack = QUndoStack(self)
         self.runner = Runner(self)
+        self.tournament = TournamentRunner(self, self.home)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is in flight or waits, or a tournament is held."""
+        return self.runner.busy or self.tournament.busy
 
     @property
     def name(self) -> str:

@@ -14,12 +14,15 @@ def what_is_under_way(sessions: Sequence[Session]) -> str:
     sentences = []
     for session in sessions:
         for study in (session.study, *session.left):
-            if study.runner.busy:
+            if study.busy:
                 sentences.append(_study_words(study))
         for files in (session.opener, session.saver):
             if files.words:
                 sentences.append(f"{files.words[:1].upper()}{files.words[1:]}.")
-    return " ".join([*sentences, "Runs that are stopped keep the splits they have finished."])
+    sentences.append("Runs that are stopped keep the splits they have finished.")
+    if any(study.tournament.busy for one in sessions for study in (one.study, *one.left)):
+        sentences.append("Find the best keeps what it has ready.")
+    return " ".join(sentences)
 
 
 def _study_words(study: Study) -> str:
@@ -28,6 +31,8 @@ def _study_words(study: Study) -> str:
     parts = []
     if flying:
         parts.append(f"{', '.join(flying)} {'is' if len(flying) == 1 else 'are'} training")
+    if study.tournament.busy:
+        parts.append("the best model is being looked for")
     if waiting:
         parts.append(f"{runs_words(waiting)} {'waits' if waiting == 1 else 'wait'}")
     there = f"; {runs_words(kept)} finished and kept" if kept else ""

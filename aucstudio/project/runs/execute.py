@@ -81,16 +81,15 @@ def execute_split(
     k: int,
     searched: Search | None = None,
     listen: Listener | None = None,
-    method: AUCClassifier | None = None,
+    kept: Any = None,
 ) -> RunRecord:
     """Run the k-th split of an experiment to a record of it alone; failures are recorded.
 
     The split is the very one that :func:`execute` makes: it knows how many there are, and its
     numbers do not depend on the others. ``searched`` is its search where that was done before;
-    ``method`` is fitted in place of a new one of the same settings, where it knows parts of its
-    fit already.
+    ``kept`` is what other fits on its training rows left for this one.
     """
-    return _finish(_Run(experiment, listen, k, searched, method), table, test_table)
+    return _finish(_Run(experiment, listen, k, searched, kept), table, test_table)
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
@@ -140,10 +139,10 @@ class _Run:
         listen: Listener | None,
         only: int | None = None,
         searched: Search | None = None,
-        method: AUCClassifier | None = None,
+        kept: Any = None,
     ) -> None:
         self.experiment = experiment
-        self.method = method
+        self.kept = kept
         self.listen = listen
         self.only = only
         self.searched = searched
@@ -180,8 +179,9 @@ class _Run:
         train, weights = (part.train, part.train_positive), (part.train_weights, part.test_weights)
         held = None if in_sample else (part.test, part.test_positive)
         watch = Watch(self.tell, k, count, part.preparation, train, held, weights)
-        method = self.method or METHODS[self.experiment.method](**params)
-        fit(method, part.train, part.train_positive, watch, part.groups, part.train_weights)
+        method = METHODS[self.experiment.method](**params)
+        known = part.groups, part.train_weights, self.kept
+        fit(method, part.train, part.train_positive, watch, *known)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
         rows = f"{len(part.train_rows)} rows"

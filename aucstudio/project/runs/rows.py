@@ -6,7 +6,7 @@ The one place that knows of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,19 +106,22 @@ def fit(
     callback: Callback,
     groups: Groups | None = None,
     weights: Array | None = None,
+    kept: Any = None,
 ) -> None:
     """Train on prepared rows; those of a group stay together where a method holds rows out.
 
     Weights are taken relative to their mean over the rows that count, so that their scale does
     not matter, and a cost that is summed over the rows means what it means without them.
+    ``kept`` is what other fits on these rows left for this one.
     """
     with without_convergence_warnings():  # the notes of the fit say the same
         if isinstance(rows, TableBlocks):
             method.fit_blocks(rows, callback=callback)
         else:
             codes = None if groups is None else groups.codes
-            more = {} if weights is None else {"sample_weight": relative(weights)}
-            method.fit(rows, positive, callback=callback, groups=codes, spread=side_by_side, **more)
+            more: dict[str, Any] = {} if weights is None else {"sample_weight": relative(weights)}
+            together = {"groups": codes, "spread": side_by_side, "kept": kept}
+            method.fit(rows, positive, callback=callback, **together, **more)
 
 
 def relative(weights: Array) -> Array:

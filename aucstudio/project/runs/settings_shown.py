@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from aucstudio.engine import METHODS
@@ -79,6 +79,18 @@ def differing_settings(record: RunRecord) -> str:
     if experiment.tuning is not None:
         found = _chosen(record)
         told.insert(0, f"tuned: {found}" if found else "tuned")
+    return ", ".join(told)
+
+
+def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[str] = ()) -> str:
+    """Say in few words which settings of a method are not as usual."""
+    known = declared_params(METHODS[method])
+    told = [
+        f"{known[name].symbol or known[name].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+        f"{spelled(known[name], tuple(value) if isinstance(value, list) else value)}"
+        for name, value in params.items()
+        if name in known and name not in hidden and value != known[name].default
+    ]
     return ", ".join(told)
 
 

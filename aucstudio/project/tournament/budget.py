@@ -29,6 +29,11 @@ class Budget:
         self._began = self.clock()
 
     @property
+    def limit(self) -> float | None:
+        """Its seconds; None where there is no end to them."""
+        return self.seconds if math.isfinite(self.seconds) else None
+
+    @property
     def spent(self) -> float:
         """Seconds since it was made."""
         return self.clock() - self._began

@@ -17,17 +17,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import select_in_bags
+from aucstudio.engine.methods.combination._board import (
+    Board,
+    Outcome,
+    Task,
+    able,
+    counts,
+    draw_folds,
+)
 from aucstudio.engine.methods.combination._library import Member
-from aucstudio.engine.methods.combination.auc_ensemble import Board, Outcome, Task, draw_folds
 from aucstudio.engine.monitor import Check, Monitor
-from aucstudio.engine.params import InvalidSetting
-from aucstudio.project.errors import InputError
 from aucstudio.project.runs.side_by_side import side_by_side
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import of_method, settings_of
+from aucstudio.project.tournament.standings import Estimate
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -54,6 +59,10 @@ class Contest:
     budget : Budget
     tell : callable
         Hears in words what is done, and the share of the time that is gone.
+    entrants : list of Member
+        All openers, those among them that the rows are too many for.
+    course : list of (float, Member)
+        Who had been trained on all folds after how many seconds.
     """
 
     X: Array
@@ -68,34 +77,18 @@ class Contest:
 
     def __post_init__(self) -> None:
         self._folds = draw_folds(self.positive, self.groups, self.folds, self.seed)
-        if len(self._folds) < 2:
-            raise InputError(
-                "the training rows cannot be parted so that every part has both classes: a "
-                "tournament needs more rows, or groups, of the rarer class",
-                setting="folds",
-            )
         self.seconds: dict[Task, float] = {}
         self.outcomes: dict[Task, Outcome] = {}
         self.not_begun: list[Member] = []
-        self._too_large: dict[Member, str] = {}
+        self.course: list[tuple[float, Member]] = []
+        self._estimates: dict[Member, Estimate] = {}
         variants = {opener: settings_of(opener, self.seed) for opener in self.openers}
-        able = self._able([*self.openers, *(one for of in variants.values() for one in of)])
-        self._variants = {k: [one for one in of if one in able] for k, of in variants.items()}
-        self.openers = [opener for opener in self.openers if opener in able]
-        self.board = Board(self.X, self.positive, self._folds, able, self.criterion, Monitor())
-
-    def _able(self, members: Sequence[Member]) -> dict[Member, Any]:
-        """Make the methods of those that the rows are not too many for."""
-        m, N = int(np.count_nonzero(self.positive)), len(self.positive)
-        able = {}
-        for member in members:
-            estimator = METHODS[member.method](**dict(member.params))
-            try:
-                estimator.check_size(m, N - m, self.X.shape[1])
-                able[member] = estimator
-            except InvalidSetting as error:
-                self._too_large[member] = str(error)
-        return able
+        everyone = [*self.openers, *(one for of in variants.values() for one in of)]
+        made, self._too_large = able(everyone, *counts(self.positive), self.X.shape[1])
+        self.entrants = self.openers
+        self._variants = {k: [one for one in of if one in made] for k, of in variants.items()}
+        self.openers = [opener for opener in self.openers if opener in made]
+        self.board = Board(self.X, self.positive, self._folds, made, self.criterion, Monitor())
 
     @property
     def n_folds(self) -> int:
@@ -158,6 +151,8 @@ class Contest:
             self.board.enter(task, outcome)
             if task[0] not in self.board.failed:
                 self.outcomes[task] = outcome
+            if task[0] in self.board.ready:
+                self.course.append((self.budget.spent, task[0]))
             share = min(1.0, self.budget.spent / self.budget.seconds)
             self.tell(f"{len(self.outcomes)} fits, {task[0].text}", share or None)
         absent = [m for m in members if any((m, k) not in self.outcomes for k in numbers)]
@@ -181,14 +176,29 @@ class Contest:
 
     def measure(self, member: Member) -> float:
         """Give the criterion on the scores held out in the folds."""
-        return self.criterion(self.positive, self.board.scale_up(member))
+        return self.estimate(member).value
 
-    def measure_combination(self) -> float:
-        """Give the criterion of the combination, with weights chosen without the rows judged."""
+    def estimate(self, member: Member) -> Estimate:
+        """Give the same with its interval; computed once."""
+        if member not in self._estimates:
+            held = self.board.scale_up(member)
+            self._estimates[member] = Estimate.of(self.criterion, self.positive, held)
+        return self._estimates[member]
+
+    def spent_on(self, method: str) -> float:
+        """Add up the time of all fits of a method."""
+        return sum(s for (one, _), s in self.seconds.items() if one.method == method)
+
+    def tried(self, method: str) -> int:
+        """Count the settings of a method that were trained on any fold."""
+        return len({one for one, _ in self.outcomes if one.method == method})
+
+    def combine(self) -> Array:
+        """Give held-out scores of the combination, weights chosen without the rows judged."""
         scores = np.array([self.board.scale_up(member) for member in self.ready])
         total = np.empty(len(self.positive))
         for k, (train, held) in enumerate(self._folds):
             rng = np.random.default_rng((self.seed, k))
             part = scores[:, train], self.positive[train], self.criterion, rng
             total[held] = select_in_bags(*part, bags=_BAGS) @ scores[:, held]
-        return self.criterion(self.positive, total)
+        return total

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.methods.combination._library import Member, listed
-from aucstudio.engine.methods.combination.auc_ensemble import AUCEnsemble
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import learn_preparation
-from aucstudio.project.data.split import FILE, Validation, draw_splits, few_rows_caution
+from aucstudio.project.data.split import (
+    FILE,
+    Validation,
+    few_rows_caution,
+)
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.pair_tests import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split
-from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import DEFAULT_BAND, check_band, plan_on
 from aucstudio.project.runs.record import DONE, RunRecord
 from aucstudio.project.runs.rows import prepared
@@ -28,16 +30,21 @@ from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
 from aucstudio.project.tournament.contest import Contest, Tell
+from aucstudio.project.tournament.hold_out import FOLDS, draw
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
+    Candidate,
     Duel,
     Entry,
     Leaderboard,
     in_order,
 )
+from aucstudio.project.tournament.standings import Estimate, Standings
+from aucstudio.project.tournament.telling import final_standings, live_standings
 from aucstudio.project.work.submit import RunStore
 
 Range = tuple[float, float]
+_TELL_SECONDS = 0.3  # between two standings that differ in words only
 
 
 def find_best(
@@ -45,11 +52,13 @@ def find_best(
     validation: Validation,
     fpr_range: Range | None = None,
     *,
-    folds: int = 5,
+    folds: int = FOLDS,
     budget: Budget | None = None,
     entrants: Sequence[Member] | None = None,
     tell: Tell = lambda words, share: None,
     store: RunStore | None = None,
+    preparation: PreparationChoice = USUAL,
+    watch: Callable[[Standings], object] | None = None,
 ) -> Leaderboard:
     """Hold a tournament.
 
@@ -69,6 +78,10 @@ def find_best(
         Hears in words what is done, and which share of the time is gone.
     store : RunStore, optional
         Where each run is kept as it ends.
+    preparation : PreparationChoice, optional
+        What is done with columns before each fit.
+    watch : callable, optional
+        Hears how it stands, whenever that has changed, and of the end.
 
     Raises
     ------
@@ -79,44 +92,48 @@ def find_best(
         raise InputError("a tournament holds out one part of the rows", setting="validation")
     if fpr_range is not None:
         check_band(fpr_range)
-    return _Tournament(table, validation, fpr_range, folds, budget or Budget(), tell, store).hold(
-        entrants
-    )
+    budget = budget or Budget()
+    hall = _Tournament(table, validation, fpr_range, folds, budget, tell, store, preparation, watch)
+    return hall.hold(entrants)
 
 
+@dataclasses.dataclass(eq=False)
 class _Tournament:
     """One tournament and what it has come to."""
 
-    def __init__(
-        self,
-        table: Table,
-        validation: Validation,
-        fpr_range: Range | None,
-        folds: int,
-        budget: Budget,
-        tell: Tell,
-        store: RunStore | None,
-    ) -> None:
-        self._table, self._validation, self._range = table, validation, fpr_range
-        self._folds, self._budget, self._tell, self._store = folds, budget, tell, store
-        self._band = fpr_range or DEFAULT_BAND
+    table: Table
+    validation: Validation
+    range: Range | None
+    folds: int
+    budget: Budget
+    tell: Tell
+    store: RunStore | None
+    preparation: PreparationChoice
+    watch: Callable[[Standings], object] | None
+
+    def __post_init__(self) -> None:
+        self._band = self.range or DEFAULT_BAND
+        self._created = RunRecord.now()
         self._unsaved = ""
         self._not_judged: list[str] = []
         self._failed: list[str] = []
+        self._told: tuple[object, float] = None, 0.0
+        self._records: dict[Member, RunRecord] = {}
+        self._combined: Candidate | None = None
 
     def hold(self, entrants: Sequence[Member] | None) -> Leaderboard:
         contest = self._contest = self._make_contest(entrants)
         contest.play()
         entries = self._judge(self._plan())
         order = in_order(entries)
-        budget = self._budget
+        budget = self.budget
         # What time cut short is known before the last looks are taken.
         over = bool(contest.not_begun or self._not_judged)
-        return Leaderboard(
+        board = Leaderboard(
             order,
             self._duels(order),
             self._band,
-            self._range,
+            self.range,
             contest.criterion,
             "stopped" if budget.stopped() else "time" if over else "done",
             budget.spent,
@@ -127,9 +144,35 @@ class _Tournament:
             self._notes(),
             self._unsaved,
         )
+        if self.watch is not None:
+            self.watch(final_standings(self._live(""), board))
+        return board
+
+    def _say(self, words: str, share: float | None) -> None:
+        """Tell of the work; and how it stands, as soon as anyone's standing has changed."""
+        self.tell(words, share)
+        if self.watch is None:
+            return
+        known, when = self._told
+        now = (len(self._contest.course), len(self._records), self._combined is not None)
+        if now != known or self.budget.spent > when + _TELL_SECONDS:
+            self._told = now, self.budget.spent
+            self.watch(self._live(words))
+
+    def _live(self, words: str) -> Standings:
+        held = self.table.is_positive()[self._split.test]
+        start = Standings(
+            self._created,
+            self.range,
+            budget=self.budget.limit,
+            validation=self.validation,
+            preparation=self.preparation,
+            doing=words,
+        )
+        return live_standings(start, self._contest, held, self._combined, self._records)
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
-        table, validation = self._table, self._validation
+        table, validation = self.table, self.validation
         if table.weight is not None:
             raise InputError(
                 f"column {table.weight!r} weighs the rows, and a tournament counts each once so "
@@ -137,88 +180,100 @@ class _Tournament:
                 column=table.weight,
                 setting="weight",
             )
-        check_groups(validation, table, None)
-        (split,) = draw_splits(table.is_positive(), validation, table.groups)
+        split = self._split = draw(table, validation, self.folds)
         rows = np.flatnonzero(table.labelled())[split.train]
-        preparation = learn_preparation(table, rows)
+        preparation = learn_preparation(table, rows, self.preparation)
         X = prepared(preparation, table, rows)
         assert isinstance(X, np.ndarray)
         positive = table.is_positive()[split.train]
         groups = None if table.groups is None else table.groups.part(split.train).codes
         seed = validation.seed
-        members = openers(len(rows), seed, self._range) if entrants is None else entrants
-        criterion = Criterion.of_range(self._range, positive)
-        parts = X, positive, groups, criterion, list(members), self._folds, seed
-        return Contest(*parts, self._budget, self._tell)
+        members = openers(len(rows), seed, self.range) if entrants is None else entrants
+        criterion = Criterion.of_range(self.range, positive)
+        parts = X, positive, groups, criterion, list(members), self.folds, seed
+        return Contest(*parts, self.budget, self._say)
 
-    def _plan(self) -> list[_Candidate]:
+    def _plan(self) -> list[Candidate]:
         """List what is to be judged on the held-out rows, the simplest first."""
-        contest, stopped = self._contest, self._budget.stopped()
-        ready = contest.ready
-        found = []
-        for method in contest.methods():
-            member = contest.best_of(method)
-            spent = sum(s for (one, _), s in contest.seconds.items() if one.method == method)
-            found.append(
-                _Candidate(member, contest.measure(member), spent, contest.fit_seconds(member))
-            )
-        if ready and (len(ready) > 1 or stopped):
-            ensemble = AUCEnsemble(
-                fpr_range=self._range,
-                library=listed(ready),
-                n_folds=self._folds,
-                random_state=self._validation.seed,
-            )
-            ensemble.take(contest.outcomes)
-            inner = contest.measure_combination() if len(ready) > 1 else found[0].inner
-            spent = sum(contest.seconds[m, k] for m in ready for k in range(contest.n_folds))
-            member = Member.of(COMBINATION, **ensemble.get_params())
-            found.append(_Candidate(member, inner, spent, 0.0, ensemble))
+        contest = self._contest
+        found = [
+            Candidate(member, contest.estimate(member), contest.spent_on(method), member)
+            for method in contest.methods()
+            for member in [contest.best_of(method)]
+        ]
+        if contest.ready and (len(contest.ready) > 1 or self.budget.stopped()):
+            self._combined = self._combination(found[0].inner)
+            found.append(self._combined)
         return found
 
-    def _judge(self, found: list[_Candidate]) -> list[Entry]:
+    def _combination(self, alone: Estimate) -> Candidate:
+        contest, ready = self._contest, self._contest.ready
+        params = {
+            "fpr_range": self.range,
+            "library": listed(ready),
+            "n_folds": self.folds,
+            "random_state": self.validation.seed,
+        }
+        inner = alone
+        if len(ready) > 1:
+            self._say("choosing weights", None)
+            inner = Estimate.of(contest.criterion, contest.positive, contest.combine())
+        spent = sum(contest.seconds[m, k] for m in ready for k in range(contest.n_folds))
+        return Candidate(Member.of(COMBINATION, **params), inner, spent, None)
+
+    def _judge(self, found: list[Candidate]) -> list[Entry]:
         """Train each on all training rows and look at those held out: the best, then the cheapest.
 
         Once somebody stops, only what needs no training is judged: the combination.
         """
-        records: dict[int, RunRecord | None] = {}
-        order = sorted(range(len(found)), key=lambda k: -found[k].inner)
-        order = order[:1] + sorted(order[1:], key=lambda k: found[k].seconds_a_fit)
-        for k in order:
-            one, first = found[k], not any(records.values())
-            free = one.method is not None
-            if not free and (self._budget.stopped() or (not first and self._budget.is_over())):
+        order = sorted(found, key=lambda one: -one.inner.value)
+        order = order[:1] + sorted(order[1:], key=self._cost)
+        for one in order:
+            free = one.opened is None
+            is_over = self.budget.is_over() and bool(self._records)
+            if not free and (self.budget.stopped() or is_over):
                 self._not_judged.append(f"{one.member.method} on the held-out rows")
-            else:
-                records[k] = self._record(one)
+            elif (record := self._record(one)) is not None:
+                self._records[one.member] = record
+                self._say(f"judged {one.member.method}", None)
         criterion = self._contest.criterion
         return [
-            Entry(c.member.method, c.settings, c.inner, records.get(k), c.seconds, criterion, k)
-            for k, c in enumerate(found)
+            Entry(one, self._records.get(one.member), criterion, k) for k, one in enumerate(found)
         ]
 
-    def _record(self, one: _Candidate) -> RunRecord | None:
-        settings, stopped = dict(one.member.params), self._budget.stopped
+    def _cost(self, one: Candidate) -> float:
+        """Say what judging it takes: the combination consists of models that are there."""
+        return 0.0 if one.opened is None else self._contest.fit_seconds(one.opened)
+
+    def _record(self, one: Candidate) -> RunRecord | None:
+        stopped, trained = self.budget.stopped, one.opened is None
         # The combination is trained already, so that a stop does not keep it from being judged.
-        listen: Listener | None = None if one.method is not None else lambda _: stopped()
-        self._tell(f"held-out rows, {one.member.method}", None)
+        listen: Listener | None = None if trained else lambda _: stopped()
+        kept = self._contest.outcomes if trained else None
+        self._say(f"held-out rows, {one.member.method}", None)
+        member = one.member
         try:
             experiment = plan_on(
-                self._table, one.member.method, settings, self._validation, self._band
+                self.table,
+                member.method,
+                dict(member.params),
+                self.validation,
+                self._band,
+                preparation=self.preparation,
             )
         except ValueError as error:
-            self._failed.append(f"{one.member.text}: {error}")
+            self._failed.append(f"{member.text}: {error}")
             return None
-        record = execute_split(experiment, self._table, None, 0, None, listen, one.method)
+        record = execute_split(experiment, self.table, None, 0, None, listen, kept)
         if record.error:
-            self._failed.append(f"{one.member.text}: {record.error}")
+            self._failed.append(f"{member.text}: {record.error}")
         if record.status != DONE or not record.splits:
             return None
         return self._keep(record)
 
     def _keep(self, record: RunRecord) -> RunRecord:
         try:
-            return record if self._store is None else self._store.add_run(record)
+            return record if self.store is None else self.store.add_run(record)
         except InputError as error:
             self._unsaved = str(error)
             return record
@@ -228,34 +283,13 @@ class _Tournament:
         if len(judged) < 2:
             return ()
         records: list[Any] = [entry.record for entry in judged]
-        band = WHOLE if self._range is None else self._range
+        band = WHOLE if self.range is None else self.range
         tests = pair_tests([(records[0], other) for other in records[1:]], band)
         corrected = holm([test.p for test in tests]).tolist()
         return tuple(map(Duel, judged[1:], tests, corrected))
 
     def _notes(self) -> tuple[str, ...]:
-        positive = self._table.is_positive()
+        positive = self.table.is_positive()
         m = int(np.count_nonzero(positive))
-        caution = few_rows_caution(m, len(positive) - m, self._validation)
+        caution = few_rows_caution(m, len(positive) - m, self.validation)
         return (caution,) if caution else ()
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Candidate:
-    """What may be judged on the held-out rows.
-
-    ``method`` is an estimator that knows its parts already, where there is one.
-    """
-
-    member: Member
-    inner: float
-    seconds: float
-    seconds_a_fit: float = 0.0
-    method: AUCClassifier | None = None
-
-    @property
-    def settings(self) -> str:
-        """Tell the settings that are not as usual, as far as they set it apart from others."""
-        hidden = () if self.method is None else ("library", "n_folds")
-        hidden = (*hidden, "random_state", "fpr_range")
-        return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in hidden)

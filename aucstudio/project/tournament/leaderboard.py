@@ -6,12 +6,43 @@ import dataclasses
 
 import numpy as np
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.inference import TestResult, settled
+from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.tournament.standings import Estimate
 
 COMBINATION = "auc-ensemble"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Candidate:
+    """What may be judged on the held-out rows.
+
+    Attributes
+    ----------
+    member : Member
+    inner : Estimate
+        On rows of the training part, held out in folds.
+    seconds : float
+        What its fits took, all together.
+    opened : Member or None
+        Who was trained in the folds; None for the combination, which consists of their models.
+    """
+
+    member: Member
+    inner: Estimate
+    seconds: float
+    opened: Member | None
+
+    @property
+    def settings(self) -> str:
+        """Tell the settings that are not as usual, as far as they set it apart from others."""
+        hidden = ("library", "n_folds") if self.opened is None else ()
+        hidden = (*hidden, "random_state", "fpr_range")
+        return ", ".join(f"{n} = {v}" for n, v in self.member.params if n not in hidden)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -20,31 +51,49 @@ class Entry:
 
     Attributes
     ----------
-    method, settings : str
-    inner : float
-        The criterion on rows of the training part, held out in folds.
+    candidate : Candidate
     record : RunRecord or None
         Trained on the whole training part and judged on the held-out rows, which no choice has
         seen; None where there was no time for that.
-    seconds : float
-        What its fits took, all together.
     criterion : Criterion
     rank : int
         How simple it is; 0 is the simplest.
     """
 
-    method: str
-    settings: str
-    inner: float
+    candidate: Candidate
     record: RunRecord | None
-    seconds: float
     criterion: Criterion
     rank: int = 0
 
     @property
+    def method(self) -> str:
+        """The id of the method."""
+        return self.candidate.member.method
+
+    @property
+    def settings(self) -> str:
+        """Its settings that are not as usual."""
+        return self.candidate.settings
+
+    @property
+    def seconds(self) -> float:
+        """What its fits took, all together."""
+        return self.candidate.seconds
+
+    @property
+    def inner(self) -> float:
+        """The criterion on rows of the training part, held out in folds."""
+        return self.candidate.inner.value
+
+    @property
     def title(self) -> str:
-        """What people call it."""
+        """Its method and settings as the command line takes them."""
         return f"{self.method} ({self.settings})" if self.settings else self.method
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return METHODS[self.method].title + (f" ({self.settings})" if self.settings else "")
 
     @property
     def outer(self) -> float:

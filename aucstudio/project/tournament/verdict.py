@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.inference import settled
 from aucstudio.engine.roc import ThresholdRule
 from aucstudio.project.data.choices import listed
@@ -15,6 +16,8 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Summary, auc_summary, number, pauc_summary
 from aucstudio.project.tournament.leaderboard import COMBINATION, Duel, Entry, Leaderboard
+from aucstudio.project.tournament.standings import OperatingPoint, Verdict
+from aucstudio.project.words import counted
 
 _NONE = "–"
 
@@ -22,15 +25,6 @@ _NONE = "–"
 def threshold_rule(board: Leaderboard) -> ThresholdRule:
     """Say where the best model begins to call rows positive: at the end of the range."""
     return ThresholdRule("fpr", fpr=board.band[1])
-
-
-@dataclasses.dataclass(frozen=True)
-class OperatingPoint:
-    """A threshold on the held-out rows, with its rates there."""
-
-    threshold: float
-    fpr: float
-    tpr: float
 
 
 def operating_point(board: Leaderboard) -> OperatingPoint:
@@ -85,40 +79,54 @@ def _interval(low: float, high: float) -> str:
     return f"{low:.3f} … {high:.3f}" if np.isfinite(low) else _NONE
 
 
-def sentences(board: Leaderboard) -> Iterator[str]:
+def sentences(board: Leaderboard) -> tuple[str, ...]:
     """Say which model is best, what it rests on, what settles that, and what would do as well."""
+    return verdict(board).sentences
+
+
+def verdict(board: Leaderboard) -> Verdict:
+    """Do the same, part by part."""
     best = board.best
     if best is None or best.record is None:
-        yield "No method was judged on the held-out rows."
-        return
+        return Verdict("No method was judged on the held-out rows.")
     (split,) = best.record.splits
     positives = int(np.count_nonzero(split.test_positive))
     area, part = auc_summary(best.record), pauc_summary(best.record, board.band)
     low, high = board.band
-    yield (
-        f"The best is {best.title}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
-        f"{_figure(part)}, on {split.n_test} rows ({positives} positives) that no choice has seen."
-    )
     point = operating_point(board)
-    yield (
+    heavy = [m for m in best.members if m.weight >= 0.005]
+    weights = ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy)
+    return Verdict(
+        f"The best is {best.name}: AUC {_figure(area)}, pAUC in FPR {low:g} … {high:g}: "
+        f"{_figure(part)}, on {split.n_test} rows ({counted(positives, 'positive')}) that no "
+        "choice has seen.",
         f"At its threshold {point.threshold:.4g} the FPR there is {point.fpr:.3f} and the TPR "
-        f"{point.tpr:.3f}."
+        f"{point.tpr:.3f}.",
+        f"It rests on {weights}." if heavy else "",
+        _runner_up(board.duels[0]) if board.duels else "",
+        _what_settles(board),
+        "" if board.simplest is None else _simpler(board.simplest),
     )
-    if best.members:
-        heavy = [m for m in best.members if m.weight >= 0.005]
-        yield "It rests on " + ", ".join(f"{m.title} {100 * m.weight:.0f} %" for m in heavy) + "."
-    yield _what_settles(board)
-    if board.simplest is not None:
-        yield _simpler(board.simplest)
 
 
 def _figure(found: Summary) -> str:
     return f"{found.value:.4f} ({_interval(found.low, found.high)})"
 
 
+def _runner_up(duel: Duel) -> str:
+    test = duel.test
+    if not np.isfinite(test.low):
+        return f"The runner-up is {duel.other.name}; they cannot be told apart: {test.reason}."
+    return (
+        f"The runner-up is {duel.other.name}: difference {test.difference:+.4f} "
+        f"({test.low:+.3f} … {test.high:+.3f}), p = {duel.p:.2g}."
+    )
+
+
 def _what_settles(board: Leaderboard) -> str:
-    behind = [d.other.method for d in board.duels if settled(d.p) and d.test.difference > 0]
-    ahead = [d.other.method for d in board.duels if settled(d.p) and d.test.difference < 0]
+    told = [(METHODS[d.other.method].title, d.test.difference) for d in board.duels if settled(d.p)]
+    behind = [title for title, difference in told if difference > 0]
+    ahead = [title for title, difference in told if difference < 0]
     what = "AUC" if board.fpr_range is None else "pAUC of the range"
     if not board.duels:
         return "No other method was judged beside it, so nothing settles that it is the best."
@@ -138,7 +146,7 @@ def _simpler(duel: Duel) -> str:
         )
     else:
         told = f"cannot be told apart from it: {test.reason}"
-    return f"{duel.other.title} is simpler and {told}: prefer it?"
+    return f"{duel.other.name} is simpler and {told}: prefer it?"
 
 
 def remarks(board: Leaderboard) -> Iterator[str]:

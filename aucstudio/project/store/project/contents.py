@@ -22,6 +22,9 @@ from aucstudio.project.store.project.source import ProjectSource
 VERIFIED = "verification "
 """How the names of the documents begin that hold what verifying a run found."""
 
+STANDINGS = "standings "
+"""The same of those that hold how a tournament stands."""
+
 _MOST_TOLD = 10
 # Each is read with what belongs to it.
 _ONE_OF_EACH = ("train_rows", "test_rows", "support_pairs", "curve", "trajectory", "model")
@@ -83,6 +86,8 @@ class Listing:
         What else is damaged.
     verifications : dict of str to Verification
         By run; earlier programs leave them be.
+    standings : dict of str to dict
+        By name, how tournaments stand, as plain data; earlier programs leave them be.
     """
 
     plan: dict[str, Any]
@@ -91,6 +96,7 @@ class Listing:
     damaged: list[DamagedRun]
     notes: list[str]
     verifications: dict[str, Verification] = dataclasses.field(default_factory=dict)
+    standings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def warnings(self, path: Path) -> list[str]:
         """Say what is damaged, a sentence each."""
@@ -169,25 +175,52 @@ def read_contents(source: ProjectSource) -> Listing:
                 name = _name(row, plan)
                 damaged.append(DamagedRun(row.position, _shown(row.id), name, str(error)))
         verifications = dict(_verifications(database, number, notes))
-    return Listing(plan, version, records, damaged, notes, verifications)
+        standings = dict(_standings(database, number, notes))
+    return Listing(plan, version, records, damaged, notes, verifications, standings)
+
+
+def _documents(
+    database: sqlite3.Connection, number: int, kind: str
+) -> list[tuple[str, object, object]]:
+    """Give the documents whose names begin so: the rest of their names, unread."""
+    if number == 1:
+        return []
+    rows = database.execute(
+        "SELECT name, document, checksum FROM documents WHERE substr(name, 1, ?) = ?",
+        (len(kind), kind),
+    )
+    return [(str(name).removeprefix(kind), *rest) for name, *rest in rows.fetchall()]
+
+
+def _standings(
+    database: sqlite3.Connection, number: int, notes: list[str]
+) -> Iterator[tuple[str, Any]]:
+    """Read how tournaments stand; what is damaged is noted and left out."""
+    try:
+        rows = _documents(database, number, STANDINGS)
+    except FAILURES:
+        notes.append("How tournaments ended cannot be read; their runs are here.")
+        return
+    for name, document, found in rows:
+        try:
+            yield name, unseal(document, found, "standings", name)
+        except ValueError as error:
+            notes.append(
+                f"How the tournament of {_shown(name)} ended is damaged ({error}); its runs are "
+                "here."
+            )
 
 
 def _verifications(
     database: sqlite3.Connection, number: int, notes: list[str]
 ) -> Iterator[tuple[str, Verification]]:
     """Read what verifying runs found; what is damaged is noted and left out."""
-    if number == 1:
-        return
     try:
-        rows = database.execute(
-            "SELECT name, document, checksum FROM documents WHERE substr(name, 1, ?) = ?",
-            (len(VERIFIED), VERIFIED),
-        ).fetchall()
+        rows = _documents(database, number, VERIFIED)
     except FAILURES:
         notes.append("What verifying runs found cannot be read: verify them again.")
         return
-    for name, document, found in rows:
-        run = str(name).removeprefix(VERIFIED)
+    for run, document, found in rows:
         try:
             verification = Verification.from_json(unseal(document, found, "verification", run))
             if verification.run != run:

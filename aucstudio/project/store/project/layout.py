@@ -2,7 +2,8 @@
 
 Format 2: ``meta`` (the format number), ``documents`` (``plan``, what the window shows and people
 edit; ``contents``, how much there is, so that nothing can be missing without notice;
-``verification`` and a run, what verifying it found, which earlier programs leave be), ``records``
+``verification`` and a run, what verifying it found, and ``standings`` and a time, how a tournament
+stands, both of which earlier programs leave be), ``records``
 (one run each, in order, with the checksums of its arrays), ``blobs`` (arrays and models by their
 checksum), ``flights`` (runs under way). Documents are JSON with a checksum.
 

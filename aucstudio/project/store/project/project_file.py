@@ -19,6 +19,7 @@ import os
 import sqlite3
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.files import replacing
 from aucstudio.project.store.project.contents import (
+    STANDINGS,
     VERIFIED,
     Listing,
     read_amounts,
@@ -174,6 +176,11 @@ class ProjectFile:
         with self._writing() as database:
             _insert_verification(database, verification)
 
+    def keep_standings(self, name: str, document: Mapping[str, Any]) -> None:
+        """Keep how a tournament stands, in place of what was kept under that name before."""
+        with self._writing() as database:
+            _insert_standings(database, name, document)
+
     # ------------------------------------------------------------- runs under way
 
     def take_off(self, experiment: Experiment) -> None:
@@ -295,6 +302,7 @@ def write_project(
     records: Iterable[RunRecord],
     plan: Mapping[str, Any],
     verifications: Iterable[Verification] = (),
+    standings: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> ProjectFile:
     """Write a project of these runs and this plan; it takes the place of ``path`` once it is whole.
 
@@ -314,6 +322,8 @@ def write_project(
                     _insert_run(database, record.id, *run_document(record))
                 for verification in verifications:
                     _insert_verification(database, verification)
+                for name, document in standings.items():
+                    _insert_standings(database, name, document)
                 _count_anew(database)
             project.set_plan(plan)
     except DamagedError:
@@ -342,6 +352,11 @@ def _insert_verification(database: sqlite3.Connection, verification: Verificatio
     run = verification.run
     sealed = seal(verification.as_json(), "verification", run)
     row = (f"{VERIFIED}{run}", *sealed)
+    database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
+
+
+def _insert_standings(database: sqlite3.Connection, name: str, document: Mapping[str, Any]) -> None:
+    row = (f"{STANDINGS}{name}", *seal(dict(document), "standings", name))
     database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
 

@@ -13,7 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.arrays import array_from_bytes
-from aucstudio.project.store.project.contents import VERIFIED
+from aucstudio.project.store.project.contents import STANDINGS, VERIFIED
 from aucstudio.project.store.project.layout import empty_project, write_contents
 from aucstudio.project.store.project.pages import rows
 from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal, unseal
@@ -36,6 +36,8 @@ class Salvage:
     plan : dict
     verified : dict of str to dict
         By run, what verifying it found.
+    standings : dict of str to dict
+        How tournaments stand.
     """
 
     runs: dict[int, tuple[str, Run]]
@@ -43,6 +45,7 @@ class Salvage:
     blobs: dict[bytes, bytes]
     plan: dict[str, Any]
     verified: dict[str, dict[str, Any]]
+    standings: dict[str, dict[str, Any]]
 
 
 def salvage(path: Path) -> Salvage:
@@ -93,6 +96,11 @@ def write_salvage(found: Salvage, path: Path) -> None:
             database.execute(
                 "INSERT INTO documents VALUES (?, ?, ?)", (f"{VERIFIED}{run}", *sealed)
             )
+        for name, document in sorted(found.standings.items()):
+            sealed = seal(document, "standings", name)
+            database.execute(
+                "INSERT INTO documents VALUES (?, ?, ?)", (f"{STANDINGS}{name}", *sealed)
+            )
         plan = seal({"version": 1, "plan": found.plan}, "plan")
         database.execute("INSERT INTO documents VALUES ('plan', ?, ?)", plan)
         write_contents(database, runs=len(found.runs), plan=1)
@@ -110,6 +118,7 @@ class _Finds:
         self.plans: list[tuple[int, dict[str, Any]]] = []
         self.arrays: dict[tuple[str, int, str], bytes] = {}
         self.verified: dict[str, dict[str, Any]] = {}
+        self.standings: dict[str, dict[str, Any]] = {}
 
     def take(self, number: int, row: tuple[Any, ...]) -> None:
         """Take in a row if it is one of ours, whole."""
@@ -123,6 +132,9 @@ class _Finds:
                 case (str(name), bytes(data), bytes(found)) if name.startswith(VERIFIED):
                     run = name.removeprefix(VERIFIED)
                     self.verified[run] = unseal(data, found, "verification", run)
+                case (str(name), bytes(data), bytes(found)) if name.startswith(STANDINGS):
+                    name = name.removeprefix(STANDINGS)
+                    self.standings[name] = unseal(data, found, "standings", name)
                 case (bytes(found), bytes(data)) if len(found) == SIZE and checksum(data) == found:
                     self.blobs[found] = data
                 # Format 1 has no checksums: what can be parsed is taken.
@@ -150,7 +162,8 @@ class _Finds:
             except (KeyError, TypeError, AttributeError):
                 lost.append(f"run {position} ({run}) is not laid out as a run")
         plans = [plan for _, plan in sorted(self.plans, key=lambda one: one[0])]
-        return Salvage(kept, lost, self.blobs, plans[-1] if plans else {}, self.verified)
+        plan = plans[-1] if plans else {}
+        return Salvage(kept, lost, self.blobs, plan, self.verified, self.standings)
 
     def _whole_splits(
         self, run: str, document: Run, title: str, lost: list[str]

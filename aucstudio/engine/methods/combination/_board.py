@@ -1,0 +1,278 @@
+"""The members of a combination trained in folds: held-out scores, their scales, the weighted sum.
+
+Symbols: z_k scores of member k, held out in folds and put on a common scale; w_k its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from aucstudio.engine import roc
+from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, combine
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.scales import Scale
+from aucstudio.engine.ensembles.selection import select
+from aucstudio.engine.kernels import KernelSettings
+from aucstudio.engine.methods.baselines._forest import ForestClassifier
+from aucstudio.engine.methods.combination._library import Member, titles
+from aucstudio.engine.monitor import Check, Monitor, Stopped
+from aucstudio.engine.params import InvalidSetting
+from aucstudio.engine.quiet import without_convergence_warnings
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Index, Mask
+
+_NONE_HELD_OUT = (
+    "No rows could be held out so that both classes were left to train on: all members weigh the "
+    "same, and their areas are those of training rows."
+)
+
+Folds = list[tuple[Index, Index]]
+Task = tuple[Member, int]
+Outcome = tuple[Scorer, Array] | ValueError | MemoryError
+
+
+class Board:
+    """What the members have come to so far; ``train`` alone is called on other threads.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    criterion : Criterion
+    holds_out : bool
+        Whether there are rows to hold out.
+    ready : dict of Member to list of Scale
+        Those that are trained on all folds.
+    failed : dict of Member to str
+        Why others never will be.
+    weights : ndarray or None
+        Of the rows: members that do not take them take no part.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        positive: Mask,
+        folds: Folds,
+        estimators: dict[Member, AUCClassifier],
+        criterion: Criterion,
+        monitor: Monitor,
+        weights: Array | None = None,
+    ) -> None:
+        self.positive, self.criterion, self.weights = positive, criterion, weights
+        self._X, self._folds, self._monitor = X, folds, monitor
+        self.holds_out = len(folds) > 1
+        self._estimators = {m: _with_one_width(e, X, weights) for m, e in estimators.items()}
+        self._titles = titles(list(estimators))
+        self._held = {member: np.empty(len(X)) for member in estimators}
+        self._scorers: dict[Member, dict[int, Scorer]] = {member: {} for member in estimators}
+        self.failed: dict[Member, str] = {}
+        if weights is not None:
+            unable = (m for m, one in estimators.items() if not one.takes_weights)
+            self.failed = dict.fromkeys(unable, "it takes no row weights")
+        self._done, self._total = 0, max(1, len(self.taking_part) * len(folds))
+        self._counted = _class_shares(positive, folds, weights)
+        self.ready: dict[Member, list[Scale]] = {}
+
+    @property
+    def taking_part(self) -> list[Member]:
+        """List the members that are not known to fail."""
+        return [member for member in self._estimators if member not in self.failed]
+
+    def reached(self, scores: Array) -> float:
+        """Give the criterion of scores of the rows."""
+        return self.criterion(self.positive, scores, self.weights)
+
+    def train(self, task: Task, check: Check) -> Outcome:
+        """Train a member on all folds but one; gives its scorer and its scores of that one."""
+        member, k = task
+        train, held = self._folds[k]
+        estimator = clone(self._estimators[member])
+        try:
+            with without_convergence_warnings():
+                given = {} if self.weights is None else {"sample_weight": self.weights[train]}
+                rows = self._X[train], self.positive[train]
+                estimator.fit(*rows, callback=lambda _: check(), **given)
+            return estimator.scorer_, estimator.scorer_(self._X[held])
+        except (ValueError, MemoryError) as error:
+            return error
+
+    def look(self) -> bool:
+        """Say how far things are; answers whether to stop."""
+        self._monitor.stage("training members", self._done / self._total)
+        return self._monitor.stopped
+
+    def enter(self, task: Task, outcome: Outcome) -> bool:
+        """Take in what a task gave; answers whether to stop."""
+        member, k = task
+        self._done += 1
+        if isinstance(outcome, Exception):
+            self.failed[member] = str(outcome) or "there is not enough memory"
+        elif not np.isfinite(outcome[1]).all():
+            self.failed[member] = "its scores are not finite"
+        else:
+            self._scorers[member][k], self._held[member][self._folds[k][1]] = outcome
+        if len(self._scorers[member]) < len(self._folds):
+            return False
+        self.ready[member] = self._scales(member)
+        return self._monitor.is_heard and self._tell()
+
+    def _scales(self, member: Member) -> list[Scale]:
+        """Learn the scale of each fold's model from the rows that it did not see.
+
+        Scores of a ranking mean something beside each other only: models of two folds may differ
+        by any constant. Shares mean the same in all folds.
+        """
+        scores, smoothing = self._held[member], _smoothing(self._estimators[member])
+        if smoothing:
+            return [Scale.learn(scores, smoothing, self.weights)] * len(self._folds)
+        return [Scale.learn(scores[held], weights=self._counted[held]) for _, held in self._folds]
+
+    def _tell(self) -> bool:
+        scores = self.scores()
+        weights = select(scores, self.positive, self.criterion, row_weights=self.weights)
+        return self._monitor.step(
+            len(scores),
+            1.0 - self.reached(weights @ scores),
+            total=len(self._estimators),
+            scorer=lambda: self.combined(weights),
+        )
+
+    def tell_selection(self, fraction: float) -> None:
+        """Say how far the last step is."""
+        self._monitor.pulse("choosing weights", fraction)
+
+    def scores(self) -> Array:
+        """Give the held-out scores of the members that are ready on their common scale."""
+        mapped = [self.scale_up(member) for member in self._in_order()]
+        return np.array(mapped).reshape(len(mapped), len(self.positive))
+
+    def _in_order(self) -> list[Member]:
+        """List the members that are ready, in the order of the library, whoever was first."""
+        return [member for member in self._estimators if member in self.ready]
+
+    def combined(self, weights: Array) -> CombinationScorer:
+        """Make the scorer of the members that are ready."""
+        scores, trained = self.scores(), self._scorers
+        shares = sorted(self._shares(scores, weights), key=lambda share: -share.weight)
+        members = [
+            ([trained[member][k] for k in sorted(trained[member])], self.ready[member], weight)
+            for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
+        ]
+        return combine(members, shares)
+
+    def _shares(self, scores: Array, weights: Array) -> Iterator[MemberShare]:
+        total = weights @ scores
+        reached = self.reached(total)
+        described = zip(self._in_order(), scores, weights.tolist(), strict=True)
+        for member, of_member, weight in described:
+            without = self.reached(total - weight * of_member)
+            area = roc.auc(self.positive, of_member, weights=self.weights)
+            yield MemberShare(self._titles[member], weight, area, reached - without)
+
+    def held(self, member: Member, k: int) -> Array:
+        """Give the scores of a fold by a member that was trained without it."""
+        return self._held[member][self._folds[k][1]]
+
+    def scale_up(self, member: Member) -> Array:
+        """Give the held-out scores of all rows by a member that is ready, on the common scale."""
+        mapped = np.empty(len(self.positive))
+        for (_, held), scale in zip(self._folds, self.ready[member], strict=True):
+            mapped[held] = scale(self._held[member][held])
+        return mapped
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which members are not there, and why."""
+        absent = [member for member in self._estimators if member not in self.ready]
+        reasons = {member: self.failed.get(member, "training was stopped") for member in absent}
+        notes = [
+            f"{self._titles[member]} takes no part: {reason}" for member, reason in reasons.items()
+        ]
+        return (*notes, *([] if self.holds_out else [_NONE_HELD_OUT]))
+
+    def why_none(self) -> Exception:
+        """Give what to raise where no member is ready."""
+        if self.failed and not self._monitor.stopped:
+            return ValueError(f"no member could be trained: {next(iter(self.failed.values()))}")
+        return Stopped("training members")
+
+
+def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: int) -> Folds:
+    """Deal the rows into folds, each class evenly, groups whole; fewer where a class is small.
+
+    Where no row can be held out so that both classes are left, the one fold trains on all rows.
+    """
+    units = [len(np.unique(part)) for part in _by_class(positive, groups)]
+    count = min(count, *units)
+    everything = np.arange(len(positive))
+    if count < 2:
+        return [(everything, everything)]
+    draw = StratifiedKFold if groups is None else StratifiedGroupKFold
+    drawn = draw(count, shuffle=True, random_state=seed).split(positive, positive, groups)
+    folds = [fold for fold in drawn if all(counts(positive[fold[0]]))]
+    whole = sum(len(held) for _, held in folds) == len(positive)
+    return folds if whole else [(everything, everything)]
+
+
+def _class_shares(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
+    """Weigh rows so that in every fold the classes count as they do among all rows."""
+    own = np.ones(len(positive)) if each is None else each
+    weights = np.empty(len(positive))
+    for _, held in folds:
+        for of_class in (positive, ~positive):
+            here = held[of_class[held]]
+            if len(here):
+                weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
+    return weights
+
+
+def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
+    units = np.arange(len(positive)) if groups is None else groups
+    yield units[positive]
+    yield units[~positive]
+
+
+def counts(positive: Mask) -> tuple[int, int]:
+    """Count positives and negatives."""
+    m = int(np.count_nonzero(positive))
+    return m, len(positive) - m
+
+
+def able(
+    members: Iterable[Member], positives: int, negatives: int, features: int
+) -> tuple[dict[Member, AUCClassifier], dict[Member, str]]:
+    """Make the methods of the members that so many rows are not too many for.
+
+    Beside them, why the others can take no part.
+    """
+    from aucstudio.engine import METHODS
+
+    made, too_large = {}, {}
+    for member in members:
+        estimator = METHODS[member.method](**dict(member.params))
+        try:
+            estimator.check_size(positives, negatives, features)
+            made[member] = estimator
+        except InvalidSetting as error:
+            too_large[member] = str(error)
+    return made, too_large
+
+
+def _with_one_width(estimator: AUCClassifier, X: Array, weights: Array | None) -> AUCClassifier:
+    """Settle a kernel's width on all rows, so that the models of all folds share one kernel."""
+    if estimator.get_params().get("gamma") != "scale":
+        return estimator
+    width = KernelSettings(kernel="rbf", gamma="scale").settle_kernel(X, weights=weights).gamma
+    settled: AUCClassifier = clone(estimator).set_params(gamma=width)
+    return settled
+
+
+def _smoothing(estimator: AUCClassifier) -> float:
+    return 1.0 / estimator.n_trees if isinstance(estimator, ForestClassifier) else 0.0

@@ -1,0 +1,118 @@
+"""The tournament of a study: held in a process of its own, watched, and stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from aucstudio.gui.state.project_handle import ProjectHandle
+from aucstudio.gui.state.timers import ticking
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.work.job import Job, describe_failure
+
+if TYPE_CHECKING:
+    from aucstudio.project.tournament.beside import Wish
+    from aucstudio.project.tournament.service import Order
+
+POLL_MILLISECONDS = 100
+_PATIENCE_SECONDS = 1.5
+
+
+class TournamentRunner(QObject):
+    """One tournament at a time.
+
+    Attributes
+    ----------
+    changed : Signal
+        It began, moved or ended.
+    judged : Signal(RunRecord)
+        A run of it was kept.
+    ended : Signal(Standings)
+    failed : Signal(str, str)
+        It could not begin: a sentence and a traceback.
+    live : Standings or None
+        How it stands; None while there is none.
+    stopping : bool
+    """
+
+    changed = Signal()
+    judged = Signal(object)
+    ended = Signal(object)
+    failed = Signal(str, str)
+
+    def __init__(self, parent: QObject, home: ProjectHandle) -> None:
+        super().__init__(parent)
+        self._home = home
+        self.live: Standings | None = None
+        self.stopping = False
+        self._job: Job[Standings | RunRecord, Standings] | None = None
+        self._wish: Wish | None = None
+        self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
+
+    @property
+    def busy(self) -> bool:
+        """Whether one is held."""
+        return self._job is not None
+
+    def begin(self, order: Order) -> None:
+        """Begin one, unless there is one already."""
+        # It brings the methods with it, which a window that only starts does without.
+        from aucstudio.project.tournament.beside import Wish, hold_beside
+
+        if self.busy:
+            return
+        wish, home = Wish(), self._home
+
+        def work(post: Callable[[Standings | RunRecord], bool]) -> Standings:
+            home.make_file(order.table.path)
+            return hold_beside(order, home, wish, post)
+
+        self.stopping, self._wish, self._job = False, wish, Job(work)
+        self.live = Standings(RunRecord.now(), order.fpr_range, budget=order.seconds)
+        self._job.start()
+        self._poll.start()
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Have it end with what is ready; asked again, at once."""
+        if self._wish is None:
+            return
+        (self._wish.now if self.stopping else self._wish.stop).set()
+        self.stopping = True
+        self.changed.emit()
+
+    def finish(self) -> None:
+        """Wait a little for one that was stopped, and take in what it has."""
+        if self._job is None or self._wish is None:
+            return
+        until = time.monotonic() + _PATIENCE_SECONDS
+        self._job.wait(_PATIENCE_SECONDS)
+        self._wish.now.set()
+        self._job.wait(max(_PATIENCE_SECONDS, until - time.monotonic()))
+        self._on_poll()
+
+    def _on_poll(self) -> None:
+        job = self._job
+        if job is None:
+            return
+        ended = job.ended  # asked first: what it says last is then still heard
+        news = job.drain()
+        for message in news:
+            if isinstance(message, RunRecord):
+                self.judged.emit(message)
+            else:
+                self.live = message
+        if ended:
+            self._poll.stop()
+            self._job = self._wish = self.live = None
+            self.stopping = False
+            if job.result is not None:
+                self.ended.emit(job.result)
+            elif job.error is not None:
+                self.failed.emit(*describe_failure(job.error))
+        if news or ended:
+            self.changed.emit()

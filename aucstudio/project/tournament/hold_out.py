@@ -1,0 +1,40 @@
+"""Which rows a tournament lays aside, and whether the others allow for one."""
+
+from __future__ import annotations
+
+from aucstudio.engine.methods.combination._board import draw_folds
+from aucstudio.project.data.split import HOLD_OUT, Split, Validation, draw_splits
+from aucstudio.project.data.table import Table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.grouping import check_groups
+
+FOLDS = 5
+"""Of the training rows."""
+
+
+def held_out_once(validation: Validation) -> Validation:
+    """Give the hold-out of a tournament: that of a study, or one of its size and seed."""
+    if validation.scheme == HOLD_OUT and validation.splits == 1:
+        return validation
+    return Validation(test_size=validation.test_size, seed=validation.seed)
+
+
+def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
+    """Draw the rows that are held out.
+
+    Raises
+    ------
+    InputError
+        If the others cannot be parted into folds that have both classes.
+    """
+    check_groups(validation, table, None)
+    positive = table.is_positive()
+    (split,) = draw_splits(positive, validation, table.groups)
+    groups = None if table.groups is None else table.groups.part(split.train).codes
+    if len(draw_folds(positive[split.train], groups, folds, validation.seed)) < 2:
+        raise InputError(
+            "the training rows cannot be parted so that every part has both classes: a "
+            "tournament needs more rows, or groups, of the rarer class",
+            setting="folds",
+        )
+    return split

@@ -1,0 +1,109 @@
+"""What runs in a process that holds a tournament: told of as it goes, ended with its owner."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import threading
+from typing import IO
+
+from aucstudio.engine.methods.combination._library import Member
+from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.execute import failure_sentence
+from aucstudio.project.runs.experiment import Experiment
+from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.tournament.budget import Budget
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.standings import Standings
+from aucstudio.project.work.parcels import receive, send
+from aucstudio.project.work.threads import limit_threads
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Order:
+    """A tournament that is to be held.
+
+    Attributes
+    ----------
+    table : Table
+    validation : Validation
+    fpr_range : (float, float) or None
+    seconds : float
+    preparation : PreparationChoice
+    entrants : tuple of Member or None
+        Who takes part; None for those that suit the rows.
+    """
+
+    table: Table
+    validation: Validation
+    fpr_range: tuple[float, float] | None
+    seconds: float
+    preparation: PreparationChoice = USUAL
+    entrants: tuple[Member, ...] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class End:
+    """A tournament is over.
+
+    Attributes
+    ----------
+    error : str
+        Why it failed; empty where it did not.
+    """
+
+    error: str = ""
+
+
+Answer = Standings | RunRecord | End
+
+
+class _Sender:
+    """Keeps runs by sending them."""
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        self._answers = answers
+
+    def take_off(self, experiment: Experiment) -> None:
+        """Whoever receives the run hears of it when it has ended."""
+
+    def add_run(self, record: RunRecord) -> RunRecord:
+        """Send a run; it gets its id where it is kept."""
+        send(self._answers, record)
+        return record
+
+
+def serve() -> None:
+    """Hold the tournament that is ordered: send standings and runs, then the end of it."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    order: Order = receive(sys.stdin.buffer)
+    stop = threading.Event()
+    threading.Thread(target=_hear, args=(sys.stdin.buffer, stop), daemon=True).start()
+    limit_threads(max(1, (os.cpu_count() or 1) - 1))
+    error = ""
+    try:
+        find_best(
+            order.table,
+            order.validation,
+            order.fpr_range,
+            budget=Budget(order.seconds, stop.is_set),
+            entrants=order.entrants,
+            store=_Sender(answers),
+            preparation=order.preparation,
+            watch=lambda standings: send(answers, standings),
+        )
+    except Exception as trouble:  # noqa: BLE001  (whatever it was, the window must hear of it)
+        error = failure_sentence(trouble)
+    send(answers, End(error))
+
+
+def _hear(orders: IO[bytes], stop: threading.Event) -> None:
+    """Stop when that is wished, and end where nobody waits any more."""
+    if orders.read(1):
+        stop.set()
+        orders.read(1)
+    os._exit(0)

@@ -1,0 +1,320 @@
+"""The page Best: from a CSV over Find the best… to a model that is taken away."""
+
+import dataclasses
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QPushButton
+
+from aucstudio.engine.methods.combination._library import Member
+from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.dialogs.find_best import FindBestDialog
+from aucstudio.gui.pages.best.best_view import BestView
+from aucstudio.gui.pages.best.words import cells, typeset
+from aucstudio.gui.state.under_way import what_is_under_way
+from aucstudio.project.data.split import Validation
+from aucstudio.project.store.model_file import load_model
+from aucstudio.project.tournament.find import find_best
+from aucstudio.project.tournament.service import Order
+from aucstudio.project.tournament.standings import (
+    READY,
+    TRAINS,
+    WAITS,
+    Estimate,
+    Milestone,
+    Standing,
+    Standings,
+)
+from tests.gui.conftest import PATIENCE, shown
+from tests.project.test_best import write_table
+
+QUICK = (Member.of("logistic"), Member.of("auc-rls"))
+LONG = (Member.of("logistic"), Member.of("rankboost", n_rounds=100_000))
+LEFT = Qt.MouseButton.LeftButton
+
+RUNNING = Standings(
+    "2026-01-01T00:00:00+00:00",
+    (0.0, 0.1),
+    0.4,
+    60.0,
+    entries=(
+        Standing("rankboost", READY, tried=3, inner=Estimate(0.7, 0.6, 0.8), seconds=1.0),
+        Standing("logistic", TRAINS, tried=1),
+        Standing("auc-ensemble", WAITS),
+    ),
+    course=(Milestone(1.0, 0.7, "rankboost"),),
+)
+
+
+class Ended:
+    """A tournament that has ended: its runs, and how it stands."""
+
+    def __init__(self, table):
+        self.runs, told = [], []
+        find_best(
+            table,
+            Validation(),
+            (0.0, 0.3),
+            folds=3,
+            entrants=QUICK,
+            store=self,
+            watch=told.append,
+        )
+        self.standings = told[-1]
+
+    def take_off(self, experiment):
+        pass
+
+    def add_run(self, record):
+        self.runs.append(record)
+        return record
+
+    def enter(self, session, **changes):
+        """Have it end in the study that is open."""
+        standings = dataclasses.replace(self.standings, **changes)
+        session.study.home.standings = {standings.created: standings}
+        for record in self.runs:
+            session.study.tournament.judged.emit(record)
+        session.study.tournament.ended.emit(standings)
+        session.tournament_changed.emit()
+        return standings
+
+
+@pytest.fixture(scope="module")
+def ended(table_once):
+    return Ended(table_once)
+
+
+@pytest.fixture
+def view(table_session, open_view):
+    return open_view(BestView, table_session)
+
+
+def begin(session, entrants, seconds=600.0):
+    session.study.tournament.begin(
+        Order(session.table, Validation(), None, seconds, entrants=entrants)
+    )
+
+
+def press(qtbot, button):
+    qtbot.mouseClick(button, LEFT)
+
+
+def listed(session):
+    return {run.record.id: run.look.name for run in session.shown_runs()}
+
+
+def test_the_page_says_what_there_is_to_do(view, qtbot):
+    assert "press Find the best" in shown(view, qtbot)
+    assert view.hint.isVisible()
+    assert not view.all.isVisible()
+    with qtbot.waitSignal(view.session.best_asked):
+        press(qtbot, view.begin)
+
+
+def test_the_end_lists_the_best_and_the_simplest_and_hides_the_others(view, ended, qtbot):
+    session = view.session
+    end = ended.enter(session)
+    assert "best that was found" in shown(view, qtbot)
+    wanted = {run for run in (end.best, end.simpler) if run}
+    assert set(listed(session)) == wanted
+    assert session.selected == end.best
+    assert session.focus.target.rule == "fpr"
+    assert session.focus.target.value == 0.3
+    assert {run.id for run in ended.runs} <= set(session.records)
+    assert view.verdict.isVisible()
+    assert view.curve.plot.isVisible()
+    assert [row.cells[-1] for row in view.board.sheet.rows].count("best") == 1
+    assert view.figure_data()["run"]
+
+
+def test_any_entry_can_be_added_to_the_list_and_undone(view, ended, qtbot):
+    session = view.session
+    ended.enter(session, simpler="")
+    shown(view, qtbot)
+    (other,) = [one for one in ended.standings.entries if one.method == "auc-rls"]
+    if other.run == ended.standings.best:
+        (other,) = [one for one in ended.standings.entries if one.method == "logistic"]
+    view.board.choose(other.method)
+    assert view.entry_button.text() == "Add to run list"
+    press(qtbot, view.entry_button)
+    assert other.run in listed(session)
+    assert session.selected == other.run
+    session.undo_stack.undo()
+    assert other.run not in listed(session)
+    assert ended.standings.best in listed(session)
+
+
+def test_the_simpler_one_can_be_preferred(view, ended, qtbot):
+    session = view.session
+    simpler = next(one.run for one in ended.standings.entries if one.run != ended.standings.best)
+    ended.enter(session, simpler=simpler)
+    shown(view, qtbot)
+    press(qtbot, view.verdict.prefer)
+    assert session.selected == simpler
+    shown(view, qtbot)
+    assert not view.verdict.prefer.isEnabled()
+    assert "is chosen" in view.verdict.prefer.text()
+
+
+@pytest.mark.slow
+def test_an_entry_that_was_not_judged_can_be_run(view, ended, qtbot):
+    session = view.session
+    one = next(one for one in ended.standings.entries if one.method == "logistic")
+    left = dataclasses.replace(one, run="", held_out=None, state=READY)
+    others = tuple(other for other in ended.standings.entries if other is not one)
+    ended.enter(session, entries=(*others, left))
+    shown(view, qtbot)
+    view.board.choose("logistic")
+    assert view.entry_button.text() == "Run it"
+    press(qtbot, view.entry_button)
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    record = session.shown_runs()[-1].record
+    assert record.experiment.method == "logistic"
+    assert record.experiment.validation == ended.standings.validation
+
+
+def test_while_it_runs_the_course_is_drawn_and_the_last_row_waits(view, qtbot):
+    view.session.study.tournament.live = RUNNING
+    view.session.tournament_changed.emit()
+    assert "RankBoost leads with 0.700" in shown(view, qtbot)
+    assert [row.cells[-1] for row in view.board.sheet.rows] == [
+        "ready, 3 tried",
+        "in training",
+        "comes last",
+    ]
+    assert view.course.plot.isVisible()
+    assert not view.verdict.isVisible()
+    assert view.stop.isVisible()
+    assert not view.begin.isVisible()
+
+
+@pytest.mark.slow
+def test_it_is_stopped_with_the_best_so_far(view, qtbot):
+    session = view.session
+    begin(session, LONG)
+    qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
+    assert "Find the best" in what_is_under_way([session])
+    press(qtbot, view.stop)
+    assert session.study.tournament.stopping
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    (standings,) = session.tournaments()
+    assert standings.ended == "stopped"
+    assert session.selected == standings.best
+    assert "best that was found" in shown(view, qtbot)
+
+
+def test_a_project_that_is_opened_again_shows_the_leaderboard(
+    window, table_file, ended, tmp_path, qtbot
+):
+    window.open_data(table_file)
+    session, path = window.session, tmp_path / "p.aucproj"
+    session.study.home.make_file(session.table.path)
+    for record in ended.runs:
+        session.study.home.add_run_once(record)
+    end = ended.enter(session)
+    session.save_as(path)
+    window.open_data(table_file)
+    assert session.tournaments() == []
+    window.open_project(path)
+    (again,) = session.tournaments()
+    assert again.verdict == end.verdict
+    assert set(listed(session)) == {run for run in (end.best, end.simpler) if run}
+    page, _ = window.deck.visit("best_view")
+    assert "best that was found" in shown(page, qtbot)
+    rows = [(row.cells[0], *row.cells[3:]) for row in page.board.sheet.rows]
+    told = [cells(one, end) for one in end.entries]
+    assert rows == [(one[0], *one[3:]) for one in told]  # intervals as there is room
+
+
+def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, qtbot):
+    window.open_data(table_file)
+    session, path = window.session, tmp_path / "p.aucproj"
+    session.save_as(path)
+    session.study.home.keep_standings(RUNNING)
+    window.open_project(path)
+    (again,) = session.tournaments()
+    assert again.ended == "failed"
+    page, _ = window.deck.visit("best_view")
+    assert "had not ended" in shown(page, qtbot)
+
+
+def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
+    path = tmp_path / "few.csv"
+    path.write_text("a,label\n" + "\n".join(f"{k},{'yes' if k < 2 else 'no'}" for k in range(12)))
+    window.open_data(path)
+    window.actions_.find_best.trigger()
+    dialog = window.findChild(FindBestDialog)
+    assert "Only 2 positives" in dialog.caution.text()
+    press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
+    assert "one class only" in dialog.problem.text()
+    assert dialog.isVisible()
+    assert not window.session.busy
+    dialog.low.setValue(0.5)
+    press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
+    assert "range" in dialog.problem.text()
+    dialog.reject()
+
+
+@pytest.mark.slow
+def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
+    window.open_data(table_file)
+    begin(window.session, LONG)
+    answers.choice = None
+    window.close()
+    assert len(answers.asked) == 1
+    assert "the best model is being looked for" in answers.asked[0][1]
+    window.session.stop()
+    window.session.stop()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+
+
+@pytest.mark.slow
+def test_it_ends_in_its_own_study_when_another_is_opened(window, table_file, tmp_path, qtbot):
+    window.open_data(table_file)
+    session, path = window.session, tmp_path / "p.aucproj"
+    session.save_as(path)
+    begin(session, QUICK, 4.0)
+    other = write_table(tmp_path / "other.csv")
+    window.open_data(other)
+    assert session.left
+    qtbot.waitUntil(lambda: not session.left, timeout=PATIENCE)
+    assert session.tournaments() == []
+    session.save_plan()
+    window.open_project(path)
+    (again,) = session.tournaments()
+    assert again.best in listed(session)
+
+
+def test_minus_signs_are_such_and_names_keep_their_hyphens():
+    assert typeset("SVM-pAUC: -0.5 (-0.6 … +0.1)") == "SVM-pAUC: −0.5 (−0.6\u00a0…\u00a0+0.1)"
+
+
+@pytest.mark.slow
+def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, qtbot):
+    """By its buttons, in six seconds of time, with all methods that suit the rows."""
+    window.open_data(write_table(tmp_path / "t.csv"))
+    session = window.session
+    press(qtbot, window.findChild(QPushButton, "find_best_button"))
+    dialog = window.findChild(FindBestDialog)
+    dialog.high.setValue(0.3)
+    dialog.minutes.setValue(0.1)
+    press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
+    page = window.deck.active()
+    assert page.objectName() == "best_view"
+    assert session.plan.band == (0.0, 0.3)
+    qtbot.waitUntil(lambda: not session.busy, timeout=4 * PATIENCE)
+    (standings,) = session.tournaments()
+    assert standings.best in listed(session)
+    shown(page, qtbot)
+    press(qtbot, page.verdict.export)
+    export = window.findChild(ExportModelDialog)
+    qtbot.waitUntil(export.isVisible)
+    answers.save_path = str(tmp_path / "best.aucmodel")
+    press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
+    qtbot.waitUntil((tmp_path / "best.aucmodel").exists, timeout=PATIENCE)
+    model = load_model(tmp_path / "best.aucmodel")
+    (split,) = session.records[standings.best].splits
+    called = model.score(session.table)[split.test_rows] > 0
+    assert called[~split.test_positive].mean() == pytest.approx(standings.point.fpr)
+    assert called[split.test_positive].mean() == pytest.approx(standings.point.tpr)
