@@ -87,9 +87,10 @@ class Actions(QObject):
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
-        self.find_best, self.add_scores, self.cluster = (
+        self.find_best, self.add_scores, self.combine, self.cluster = (
             self._make("find_best", "Find the &best…", "Ctrl+B"),
             self._make("add_scores", "Add scor&es…", ""),
+            self._make("combine", "Co&mbine checked runs", ""),
             self._make("cluster", "&Cluster…", ""),
         )
         self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
@@ -163,7 +164,8 @@ class Actions(QObject):
             self.preferences,
         )
         runs = bar.addMenu("&Run")
-        _add(runs, self.run, self.tune, self.find_best, self.add_scores, None)
+        runs.setToolTipsVisible(True)
+        _add(runs, self.run, self.tune, self.find_best, self.add_scores, self.combine, None)
         _add(runs, self.stop, self.stop_all, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))
         _add(runs, self.cluster)

@@ -15,20 +15,26 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session_editing import SessionEditing
 from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.project.data.score_file import Joined
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiment import DataReference, Experiment
-from aucstudio.project.runs.given_scores import MARKER, scored_by
+from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import PlannedRun, plan_experiment
-from aucstudio.project.runs.record import FAILED
+from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.place import Place
 from aucstudio.project.work.processes import Here
 from aucstudio.project.work.submit import Outcome, RunTask, submit
+
+
+def _named(runs: Sequence[ShownRun]) -> list[tuple[str, RunRecord]]:
+    return [(run.look.name, run.record) for run in runs]
 
 
 class SessionRunning(SessionEditing):
@@ -137,18 +143,56 @@ class SessionRunning(SessionEditing):
         check_groups(plan.validation, self.table)
         self._queue([dataclasses.replace(planned, name=column)])
 
+    def run_joined_scores(self, joined: Joined, direction: str) -> None:
+        """Start, or queue, the run of scores that a file gave, on the splits of the plan.
+
+        Raises
+        ------
+        InputError
+            If the plan tests on another file, or the rows cannot be split so.
+        """
+        plan, name = self.plan, joined.scores.name
+        table = joinable(joined.table, plan.validation)
+        data = DataReference.to_table(scored_by(table, name))
+        settings = {"direction": direction}
+        planned = plan_experiment(data, MARKER, settings, plan.validation, plan.band)
+        check_groups(plan.validation, table)
+        planned = dataclasses.replace(planned, name=name)
+        self._queue([with_score_file(planned, joined.scores)], table)
+
+    def why_not_combined(self) -> str:
+        """Say why the checked runs cannot be combined; nothing if they can."""
+        if self.table is None:
+            return "the table of these runs is not open"
+        from aucstudio.project.combination.sharing import why_not
+
+        return why_not(_named(self.checked_runs()))
+
+    def combine_checked(self) -> None:
+        """Start, or queue, the combination of the checked runs; what is wrong with them is told."""
+        from aucstudio.project.combination.planning import plan_combination
+
+        plan = self.plan
+        try:
+            experiment = plan_combination(_named(self.checked_runs()), plan.band, plan.band)
+        except InputError as error:
+            self.failed.emit(f"No combination: {error}", "")
+            return
+        self._queue([experiment])
+
     def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
         """Give the run of the list that was made as the form says, if there is one."""
         experiment = self.planned(tuned=tuned)
         same = find_twin(experiment, (run.record for run in self.shown_runs()))
         return None if same is None else self.run(same.id)
 
-    def _queue(self, experiments: Sequence[Experiment]) -> None:
-        assert self.table is not None
+    def _queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
+        table = table or self.table
+        assert table is not None
         runner = self.study.runner
         for experiment in experiments:
             look = self.plan.free_look(experiment.title, runner.taken_looks())
-            runner.add(Waiting(experiment, look, self.table))
+            runner.add(Waiting(experiment, look, table))
         runner.start_next()
 
     def run_at_once(self, count: int) -> None:
@@ -195,13 +239,21 @@ class SessionRunning(SessionEditing):
     def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
         if study is self.study:
             self._flush.start()  # its project may just have been made
+        return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
+
+    def _place_of(self, study: Study, experiment: Experiment) -> Place:
+        """Give the place that a run is made in."""
+        if experiment.members:
+            from aucstudio.project.combination.place import Combining
+
+            looks, made = study.plan.looks, study.records.items()
+            return Combining([(looks[run].name, one) for run, one in made if run in looks])
         workers = self.cluster.workers
-        place = self._place if workers is None else Spread(workers)
-        return submit(plan, place, live.home, work_out)
+        return self._place if workers is None else Spread(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
         """Tell whether a run fits in memory beside others."""
-        if self.cluster.workers is not None:
+        if self.cluster.workers is not None or waiting.experiment.members:
             return True
         together = [waiting.experiment, *beside]
         try:

@@ -287,8 +287,16 @@ def write_study(
     Raises
     ------
     InputError
-        If the experiments differ in table, validation or range.
+        If the experiments differ in table, validation or range, or one combines finished runs.
     """
+    for experiment in experiments:
+        experiment.require_training()
+        for given in experiment.data.scores:
+            raise InputError(
+                f"{experiment.title} takes its scores from {given.path}, which an "
+                "experiment file cannot say: repeat it by its command",
+                setting="score-file",
+            )
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
         raise InputError(

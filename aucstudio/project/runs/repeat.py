@@ -20,6 +20,12 @@ _FILE = "experiment.toml"
 
 def command_line(experiment: Experiment) -> str:
     """Write what repeats an experiment in a shell, its number for number the same."""
+    if experiment.members:
+        told = ["aucstudio", "combine", "PROJECT", *experiment.members]
+        return (
+            "# Combines finished runs, named here by their ids, of the project that holds them.\n"
+            f"{shlex.join([*told, *_band_words(experiment)])}"
+        )
     if _fits_a_command(experiment):
         return shlex.join(_words(experiment))
     study = write_study([experiment], None)
@@ -57,11 +63,12 @@ def _settings_are_read_back(experiment: Experiment) -> bool:
 def _words(experiment: Experiment) -> list[str]:
     known = declared_params(METHODS[experiment.method])
     data = experiment.data
-    words = ["aucstudio", "train", data.path, "--method", experiment.method]
+    words = ["aucstudio", "train", data.path]
+    words += _score_words(experiment) or ["--method", experiment.method]
     for name, value in experiment.params.items():
         # A range is that of the whole run unless it is given.
         usual = experiment.band if name == "fpr_range" else known[name].default
-        if value != usual:
+        if value != usual and not data.scores:
             words += ["--set", f"{name}={known[name].spell(value)}"]
     words += _option("label", data.label)
     for name in data.rule.together or (data.positive,):
@@ -71,7 +78,21 @@ def _words(experiment: Experiment) -> list[str]:
     words += _preparation_words(experiment)
     if experiment.tuning is not None:
         words += ["--tune", experiment.tuning.metric]
-    return [*words, "--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
+    return [*words, *_band_words(experiment)]
+
+
+def _band_words(experiment: Experiment) -> list[str]:
+    return ["--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
+
+
+def _score_words(experiment: Experiment) -> list[str]:
+    words = []
+    for scores in experiment.data.scores:
+        words += _option("score-file", scores.path) + _option("score-id", scores.key)
+        words += _option("score-column", scores.column)
+        direction = experiment.params["direction"]
+        words += [] if direction == "found" else [f"--{direction}-is-positive"]
+    return words
 
 
 def _preparation_words(experiment: Experiment) -> list[str]:
@@ -86,6 +107,8 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
     """Say the roles that a person gave, and how the file is to be read where a person said so."""
     known = data.schema.is_complete
     for column in data.schema.columns:
+        if any(column.name == given.name for given in data.scores):
+            continue
         told = not column.guessed or column.role == "ignore" or not known
         if column.role != "label" and told:
             yield _option(column.role, column.name)
