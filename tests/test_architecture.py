@@ -73,6 +73,7 @@ ROOMS = [
     "store",
     "work",
     "results",
+    "combination",
     "tournament",
     "survey",
     "geometry",

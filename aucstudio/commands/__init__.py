@@ -16,6 +16,7 @@ NAMES = (
     "best",
     "run",
     "compare",
+    "combine",
     "verify",
     "score",
     "explain",

@@ -10,7 +10,6 @@ from aucstudio.boundary import BAD_INPUT, DONE, RUN_FAILED
 from aucstudio.commands.values import add_json, positive_int
 from aucstudio.console import complain, progress, say, say_json
 from aucstudio.project.errors import InputError
-from aucstudio.project.words import suggestion
 
 if TYPE_CHECKING:
     from aucstudio.project.data.table import Table
@@ -70,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Named]:
     """Find the runs that are meant, by id or by name."""
-    from aucstudio.project.results.verified import titled
+    from aucstudio.project.results.documents import find_run
 
     if not listed:
         raise InputError(
@@ -79,23 +78,8 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
             file=options.project,
         )
     if options.run is None:
-        return listed
-    wanted = options.run
-    chosen = [one for one in listed if wanted == one[1].id]
-    chosen = chosen or [one for one in listed if wanted == one[0]]
-    chosen = chosen or [one for one in listed if wanted == one[1].experiment.title]
-    if len(chosen) == 1:
-        return chosen
-    known = [text for _, record in listed for text in (record.experiment.title, record.id)]
-    if chosen:
-        ids = ", ".join(record.id for _, record in chosen)
-        raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
-    raise InputError(
-        f"{options.project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
-        + ", ".join(titled(name, record.id) for name, record in listed)
-        + ")",
-        file=options.project,
-    )
+        return [(name, record) for name, record in listed if not record.experiment.members]
+    return [find_run(listed, options.run, options.project)]
 
 
 def _print(found: Sequence[tuple[str, Verification]], options: argparse.Namespace) -> None:

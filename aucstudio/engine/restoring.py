@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part, members_of, of_part
+from aucstudio.engine.ensembles.viewed import View, ViewedScorer, of_inner
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (
@@ -33,6 +34,7 @@ _KINDS: dict[str, type[Scorer]] = {
         EnsembleScorer,
         AdditiveScorer,
         CombinationScorer,
+        ViewedScorer,
     )
 }
 _TYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64), "bool": np.dtype(np.bool_)}
@@ -67,6 +69,8 @@ def check_layout(
         raise ValueError(f"unknown kind of scorer {kind!r}")
     if known is CombinationScorer:
         found = _check_parts(settings, found, n_features)
+    if known is ViewedScorer:
+        found = _check_behind(settings, found)
     may_lack = {
         field.name
         for field in dataclasses.fields(known)  # type: ignore[arg-type]
@@ -103,6 +107,19 @@ def _check_parts(settings: Mapping[str, Any], found: Sizes, n_features: int | No
     return own
 
 
+def _check_behind(settings: Mapping[str, Any], found: Sizes) -> Sizes:
+    """Check the arrays of the scorer behind a view; gives those of the view."""
+    inner, behind = of_inner(settings), of_inner(found)
+    own = {name: size for name, size in found.items() if name in ViewedScorer.layout}
+    if inner.get("scorer") in (None, ViewedScorer.kind, CombinationScorer.kind):
+        raise ValueError("there is no scorer behind a view")
+    if len(own) + len(behind) < len(found):
+        raise ValueError("a view has arrays that belong to no scorer")
+    width = own["columns"][1] if "columns" in own else ()
+    check_layout(inner["scorer"], inner, behind, width[0] if len(width) == 1 else None)
+    return own
+
+
 def _count_parts(settings: Mapping[str, Any]) -> int:
     numbers = {name.partition(".")[0] for name in settings if name.endswith(".scorer")}
     if not numbers or numbers != {str(k) for k in range(len(numbers))}:
@@ -127,6 +144,8 @@ def restore(
     check_layout(kind, settings, sizes, n_features)
     if kind == CombinationScorer.kind:
         return _combination(settings, arrays, n_features)
+    if kind == ViewedScorer.kind:
+        return _viewed(settings, arrays, n_features)
     for name, array in arrays.items():
         _require_numbers(kind, name, array)
     if set(settings) != set(_SETTINGS.get(kind, ())):
@@ -156,6 +175,21 @@ def _combination(
     if len(settings) > 1 + known:
         raise ValueError("the combination has settings that belong to none of its parts")
     return CombinationScorer(tuple(parts), float(settings["base"]), members_of(settings))
+
+
+def _viewed(settings: Mapping[str, Any], arrays: Arrays, n_features: int | None) -> ViewedScorer:
+    columns, fills = arrays["columns"], arrays["fills"]
+    for name in ("factors", "shifts"):
+        _require_numbers(ViewedScorer.kind, name, arrays[name])
+    if np.isinf(fills).any() or (arrays["factors"] <= 0).any():
+        raise ValueError("a view shows numbers that are not finite, or turned round")
+    if (columns < 0).any() or (n_features is not None and (columns >= n_features).any()):
+        raise ValueError("a view shows columns that are not there")
+    inner = of_inner(settings)
+    if len(inner) < len(settings):
+        raise ValueError("a view has settings that belong to no scorer")
+    scorer = restore(inner.pop("scorer"), inner, of_inner(arrays), len(columns))
+    return ViewedScorer(scorer, View(*(arrays[name] for name in ViewedScorer.layout)))
 
 
 def _require_numbers(kind: str, name: str, array: NDArray[Any]) -> None:

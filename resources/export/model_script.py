@@ -306,6 +306,22 @@ def combination(X: np.ndarray, parts: list[tuple[Any, float, float]], base: floa
     return scores
 
 
+# section viewed
+def viewed(
+    X: np.ndarray,
+    columns: np.ndarray,
+    factors: np.ndarray,
+    shifts: np.ndarray,
+    fills: np.ndarray,
+    inner: Any,
+) -> np.ndarray:
+    """Score some of the columns, on other scales, with other values where they are missing."""
+    seen = X[:, columns]
+    if (factors != 1.0).any() or (shifts != 0.0).any():
+        seen = seen * factors + shifts
+    return inner(np.where(np.isnan(seen), fills, seen))
+
+
 # section sigmoid
 def sigmoid(
     u: np.ndarray, slope: float, offset: float, low: float, high: float, shift: float

@@ -171,8 +171,19 @@ def combine(
             (mean,) = _merged([Part(scorer, 1.0 / len(scorers)) for scorer in scorers])
             parts.append(Part(_scaled(mean), weight / scales[0].spread, scales[0].smoothing))
         else:
-            parts += [Part(*pair) for pair in zip(scorers, factors, strict=True)]
+            for part in map(Part, scorers, factors):
+                if isinstance(part.scorer, CombinationScorer):
+                    base += part.factor * part.scorer.base
+                parts += _opened(part)
     return CombinationScorer(tuple(_merged(parts)), base, tuple(shares))
+
+
+def _opened(part: Part) -> list[Part]:
+    """Give the parts of a part that is a combination itself."""
+    scorer = part.scorer
+    if not isinstance(scorer, CombinationScorer):
+        return [part]
+    return [dataclasses.replace(p, factor=part.factor * p.factor) for p in scorer.parts]
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:

@@ -78,7 +78,8 @@ class ModelChoice(QObject):
         for k, text in enumerate(self._choices()):
             self.kinds.addButton(named(QRadioButton(text), f"model_choice_{k}", text), k)
         self.kinds.button(VALIDATED).setChecked(True)
-        self.kinds.button(ANEW).setEnabled(self._table is not None)
+        is_trained = not run.record.experiment.members
+        self.kinds.button(ANEW).setEnabled(self._table is not None and is_trained)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # at once: what is shown without one is a window
         self.chooser.target_chosen.connect(self.ask)

@@ -276,7 +276,7 @@ def compare_runs(
     """
     band = (0.0, 1.0) if measure == AUC else band
     pairs = list(itertools.combinations(runs, 2))
-    refusals = [_refusal(a, b) for (_, a), (_, b) in pairs]
+    refusals = [why_not_comparable(a, b) for (_, a), (_, b) in pairs]
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
     tests = iter(pair_tests(sound, band, progress, workers))
     found = [
@@ -308,7 +308,8 @@ def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[P
     ]
 
 
-def _refusal(a: RunRecord, b: RunRecord) -> str:
+def why_not_comparable(a: RunRecord, b: RunRecord) -> str:
+    """Say why two runs were not scored on the same rows; nothing if they were."""
     if same_rows(a, b):
         return ""
     if a.experiment.data.sha256 != b.experiment.data.sha256:
@@ -331,7 +332,7 @@ def _refusal(a: RunRecord, b: RunRecord) -> str:
             return f"{differ} ({first} against {second})"
     if len(a.splits) != len(b.splits):
         return f"different splits finished ({len(a.splits)} against {len(b.splits)})"
-    if is_given(a) or is_given(b):
+    if any(is_given(one) or one.experiment.members for one in (a, b)):
         return "" if comparable(a, b) else "too few rows have both scores"
     try:
         for one, other in zip(a.splits, b.splits, strict=True):

@@ -11,12 +11,15 @@ import numpy as np
 
 from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs, run_figures
 from aucstudio.project.results.summary import auc_summary, pauc_summary, run_as_json
+from aucstudio.project.results.verified import titled
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.planning import check_band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.words import suggestion
 from aucstudio.project.work.workers import Workers
 
 
@@ -114,6 +117,33 @@ def named_runs(
     if window.band is not None:
         return named, window.band
     return named, named[-1][1].experiment.band if named else (0.0, 0.1)
+
+
+def find_run(
+    named: Sequence[tuple[str, RunRecord]], wanted: str, project: str | Path
+) -> tuple[str, RunRecord]:
+    """Find the run that is meant, by its id or its name.
+
+    Raises
+    ------
+    InputError
+        If there is none, or there are several of that name.
+    """
+    chosen = [one for one in named if wanted == one[1].id]
+    chosen = chosen or [one for one in named if wanted == one[0]]
+    chosen = chosen or [one for one in named if wanted == one[1].experiment.title]
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        ids = ", ".join(record.id for _, record in chosen)
+        raise InputError(f"several runs are called {wanted!r}: name one by its id ({ids})")
+    known = [text for _, record in named for text in (record.experiment.title, record.id)]
+    raise InputError(
+        f"{project} has no finished run {wanted!r}{suggestion(wanted, known)} (there are "
+        + ", ".join(titled(name, record.id) for name, record in named)
+        + ")",
+        file=str(project),
+    )
 
 
 class _Look(msgspec.Struct):

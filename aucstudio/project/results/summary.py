@@ -239,6 +239,8 @@ def run_as_json(record: RunRecord, band: Band, model: str | None = None) -> dict
             "chosen": [dict(search.chosen) for search in record.searches],
             "searches": [search.as_json() for search in record.searches],
         }
+    if record.experiment.members:
+        document["members"] = list(record.experiment.members)
     if record.notes:
         document["notes"] = list(record.notes)
     if record.warnings:

@@ -155,6 +155,7 @@ class _Run:
         self.began = time.perf_counter()
 
     def go(self, table: AnyTable, test_table: AnyTable | None) -> None:
+        self.experiment.require_training()
         validation = self.experiment.validation
         check_groups(validation, table, test_table)
         splits = splits_of(table, validation)
@@ -399,6 +400,7 @@ def refit(experiment: Experiment, table: AnyTable, listen: Listener | None = Non
     Stopped
         If ``listen`` asked to stop: half a model is not taken away.
     """
+    experiment.require_training()
     table = experiment.data.seen(table)
     rows = np.flatnonzero(table.labelled())
     preparation = learn(METHODS[experiment.method], table, rows, experiment.preparation)

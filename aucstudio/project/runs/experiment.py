@@ -170,6 +170,8 @@ class Experiment:
         and in records of earlier programs.
     preparation : PreparationChoice
         What is done with missing values, scales and levels before the fit.
+    members : tuple of str
+        Of a combination of finished runs, what these were; nothing is trained then.
     """
 
     data: DataReference
@@ -181,6 +183,7 @@ class Experiment:
     name: str = dataclasses.field(default="", compare=False)
     test: DataReference | None = None
     preparation: PreparationChoice = USUAL
+    members: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -228,6 +231,20 @@ class Experiment:
         )
         seen.require_two_classes()
         return seen
+
+    def require_training(self) -> None:
+        """Refuse to train what is a combination of finished runs.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.members:
+            raise InputError(
+                f"{self.title} combines {len(self.members)} finished runs and trains nothing: "
+                "combine them again where they are, or train an AUC ensemble",
+                setting="members",
+            )
 
     def rows_of(self) -> tuple[object, ...]:
         """Give what decides which rows are held out, of which files, and what their classes are."""
@@ -292,6 +309,8 @@ class Experiment:
             document["test"] = self.test.as_json()
         if self.preparation != USUAL:
             document["preparation"] = self.preparation.given()
+        if self.members:
+            document["members"] = list(self.members)
         return document
 
     @classmethod
@@ -312,4 +331,5 @@ class Experiment:
             document.get("name", ""),
             None if test is None else DataReference.from_json(test),
             PreparationChoice.of(document.get("preparation", {})),
+            tuple(document.get("members", ())),
         )

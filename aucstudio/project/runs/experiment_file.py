@@ -287,8 +287,10 @@ def write_study(
     Raises
     ------
     InputError
-        If the experiments differ in table, validation or range.
+        If the experiments differ in table, validation or range, or one combines finished runs.
     """
+    for experiment in experiments:
+        experiment.require_training()
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
         raise InputError(

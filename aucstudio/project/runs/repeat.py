@@ -20,6 +20,12 @@ _FILE = "experiment.toml"
 
 def command_line(experiment: Experiment) -> str:
     """Write what repeats an experiment in a shell, its number for number the same."""
+    if experiment.members:
+        told = ["aucstudio", "combine", "PROJECT", *experiment.members]
+        return (
+            "# Combines finished runs, named here by their ids, of the project that holds them.\n"
+            f"{shlex.join([*told, *_band_words(experiment)])}"
+        )
     if _fits_a_command(experiment):
         return shlex.join(_words(experiment))
     study = write_study([experiment], None)
@@ -71,7 +77,11 @@ def _words(experiment: Experiment) -> list[str]:
     words += _preparation_words(experiment)
     if experiment.tuning is not None:
         words += ["--tune", experiment.tuning.metric]
-    return [*words, "--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
+    return [*words, *_band_words(experiment)]
+
+
+def _band_words(experiment: Experiment) -> list[str]:
+    return ["--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
 
 
 def _preparation_words(experiment: Experiment) -> list[str]:

@@ -37,6 +37,7 @@ def same_scores(a: Experiment, b: Experiment) -> bool:
     return (
         a.method == b.method
         and a.tuning == b.tuning
+        and a.members == b.members
         and a.preparation == b.preparation
         and a.validation.identity() == b.validation.identity()
         and _meant(a) == _meant(b)

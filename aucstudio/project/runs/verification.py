@@ -107,6 +107,12 @@ def verify_run(
             f"and split {split + 1} is none of them",
             setting="split",
         )
+    if record.experiment.members:
+        raise InputError(
+            f"{record.experiment.title} ({record.id}) solved no problem of its own: verify the "
+            "runs that it combines",
+            setting="run",
+        )
     tell("reading the table", 0.0)
     table = open_table(record, table)
     result = record.splits[split]

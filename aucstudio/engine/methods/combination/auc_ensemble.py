@@ -19,10 +19,11 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from aucstudio.engine import roc
 from aucstudio.engine.base import AUCClassifier, Context, Fit
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare, combine
+from aucstudio.engine.ensembles.combined import CombinationScorer, combine
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.scales import Scale
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, select, select_in_bags
+from aucstudio.engine.ensembles.shares import member_shares
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.methods.baselines._forest import ForestClassifier
 from aucstudio.engine.methods.combination._library import Member, is_listed, library, titles
@@ -308,21 +309,15 @@ class Board:
     def combined(self, weights: Array) -> CombinationScorer:
         """Make the scorer of the members that are ready."""
         scores, trained = self.scores(), self._scorers
-        shares = sorted(self._shares(scores, weights), key=lambda share: -share.weight)
+        names = [self._titles[member] for member in self._in_order()]
+        shares = member_shares(
+            names, self.positive, scores, weights, self.criterion, self.weights
+        )
         members = [
             ([trained[member][k] for k in sorted(trained[member])], self.ready[member], weight)
             for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
         ]
         return combine(members, shares)
-
-    def _shares(self, scores: Array, weights: Array) -> Iterator[MemberShare]:
-        total = weights @ scores
-        reached = self.reached(total)
-        described = zip(self._in_order(), scores, weights.tolist(), strict=True)
-        for member, of_member, weight in described:
-            without = self.reached(total - weight * of_member)
-            area = roc.auc(self.positive, of_member, weights=self.weights)
-            yield MemberShare(self._titles[member], weight, area, reached - without)
 
     def held(self, member: Member, k: int) -> Array:
         """Give the scores of a fold by a member that was trained without it."""

@@ -264,7 +264,8 @@ def _settings_lines(shown: ShownRun) -> list[Line]:
     record, facts = shown.record, facts_of(shown.record)
     experiment = record.experiment
     method = METHODS[experiment.method]
-    lines = [Line("Method", method.title, tip=method.summary)]
+    title = "Combination of finished runs" if experiment.members else method.title
+    lines = [Line("Method", title, tip=method.summary)]
     if experiment.tuning is not None:
         names = symbols(experiment.method)
         found = [search_result(one, names) for one in record.searches[:_SEARCHES]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.levels import MISSING, RARE
 from aucstudio.project.data.prepare import Preparation
@@ -79,6 +81,10 @@ _SCORING = {
         "smoothings[k]",
         "the kinds of the parts are in parts[k].kind, with the formulas below",
     ),
+    "viewed": (
+        "score = that of inner, of the row z in place of x, with z[k] = factors[k] * x[columns[k]] "
+        "+ shifts[k], and z[k] = fills[k] where x[columns[k]] is a gap",
+    ),
 }
 
 _CALIBRATING = (
@@ -135,19 +141,30 @@ def _document(model: Model) -> dict[str, Any]:
 
 def _formulas(scorer: Scorer) -> list[str]:
     words = list(_SCORING[scorer.kind])
-    if isinstance(scorer, CombinationScorer):
-        for kind in dict.fromkeys(part.scorer.kind for part in scorer.parts):
-            words += [f"{kind}: {line}" for line in _SCORING[kind]]
+    for kind in dict.fromkeys(_kinds_within(scorer)):
+        words += [f"{kind}: {line}" for line in _SCORING[kind]]
     return words
 
 
+def _kinds_within(scorer: Scorer) -> Iterator[str]:
+    """Name the kinds of scorers that a scorer consists of."""
+    within = [part.scorer for part in scorer.parts] if isinstance(scorer, CombinationScorer) else []
+    within += [scorer.scorer] if isinstance(scorer, ViewedScorer) else []
+    for inner in within:
+        yield inner.kind
+        yield from _kinds_within(inner)
+
+
 def _scorer(scorer: Scorer) -> dict[str, Any]:
+    own = {name: array for name, array in scorer.arrays().items() if name in scorer.layout}
+    if isinstance(scorer, ViewedScorer):
+        return {"kind": scorer.kind, **own, "inner": _scorer(scorer.scorer)}
     if not isinstance(scorer, CombinationScorer):
-        return {"kind": scorer.kind, **_flat(scorer.settings()), **scorer.arrays()}
+        return {"kind": scorer.kind, **_flat(scorer.settings()), **own}
     return {
         "kind": scorer.kind,
         "base": scorer.base,
-        **{name: array for name, array in scorer.arrays().items() if name in scorer.layout},
+        **own,
         "parts": [_scorer(part.scorer) for part in scorer.parts],
         "members": [dataclasses.asdict(member) for member in scorer.members],
     }

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aucstudio import __version__
 from aucstudio.engine.ensembles.combined import of_part
+from aucstudio.engine.ensembles.viewed import of_inner
 from aucstudio.project.data.levels import MISSING
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.model import Model
@@ -284,6 +285,19 @@ def _combination(graph: Graph, X: str, given: dict[str, Any]) -> str:
     return total
 
 
+def _viewed(graph: Graph, X: str, given: dict[str, Any]) -> str:
+    """Take some of the columns, on other scales, with other values where they are missing."""
+    seen = graph.add("Gather", X, graph.constant(given["columns"].astype(np.int64)), axis=1)
+    if (given["factors"] != 1.0).any() or (given["shifts"] != 0.0).any():
+        scaled = graph.add("Mul", seen, graph.constant(given["factors"]))
+        seen = graph.add("Add", scaled, graph.constant(given["shifts"]))
+    if not np.isnan(given["fills"]).all():
+        missing = graph.add("IsNaN", seen)
+        seen = graph.add("Where", missing, graph.constant(given["fills"]), seen)
+    inner = of_inner(given)
+    return _SCORERS[inner.pop("scorer")](graph, seen, inner)
+
+
 _SCORERS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
     "linear": _linear,
     "kernel": _kernel,
@@ -291,6 +305,7 @@ _SCORERS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
     "trees": _trees,
     "additive": _additive,
     "combination": _combination,
+    "viewed": _viewed,
 }
 
 

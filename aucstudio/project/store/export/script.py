@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
 from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.levels import MISSING, RARE
 from aucstudio.project.data.text import dates
@@ -26,7 +27,7 @@ from aucstudio.project.runs.model import Model
 from aucstudio.project.store.arrays import array_to_bytes
 from aucstudio.project.store.export.refusal import require_kind
 
-KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination")
+KINDS = ("linear", "kernel", "fourier", "trees", "additive", "combination", "viewed")
 
 _MARK = re.compile(r"^# section (\w+)\n", re.MULTILINE)
 _MOST_READABLE = 200
@@ -171,9 +172,12 @@ def _reading(form: NumberFormat) -> str:
 
 def _kinds(scorer: Scorer) -> list[str]:
     """Name the functions that a scorer needs, each once."""
+    if isinstance(scorer, ViewedScorer):
+        return [*_kinds(scorer.scorer), scorer.kind]
     if not isinstance(scorer, CombinationScorer):
         return [scorer.kind]
-    return [*dict.fromkeys(part.scorer.kind for part in scorer.parts), scorer.kind]
+    inner = (kind for part in scorer.parts for kind in _kinds(part.scorer))
+    return [*dict.fromkeys(inner), scorer.kind]
 
 
 def _rank(scorer: Scorer) -> str:
@@ -183,6 +187,9 @@ def _rank(scorer: Scorer) -> str:
             f"({_rank(part.scorer)}, {part.factor!r}, {part.smoothing!r})," for part in scorer.parts
         ]
         given = {"parts": "[\n" + "\n".join(rows) + "\n]", "base": repr(scorer.base)}
+    elif isinstance(scorer, ViewedScorer):
+        given = {name: _array(getattr(scorer.view, name)) for name in scorer.layout}
+        given["inner"] = _rank(scorer.scorer)
     else:
         given = {name: repr(value) for name, value in scorer.settings().items()}
         given |= {name: _array(value) for name, value in scorer.arrays().items()}

@@ -77,6 +77,7 @@ class StoredExperiment(msgspec.Struct):
     preparation: dict[str, Any] = {}
     name: Text = ""
     test: DataDocument | None = None
+    members: list[Text] = []
 
 
 class RunDocument(msgspec.Struct):

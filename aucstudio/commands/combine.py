@@ -1,0 +1,113 @@
+"""``aucstudio combine``: finished runs of a project as one run, without training again."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from aucstudio.commands.outcomes import ended, with_unsaved
+from aucstudio.commands.run_options import read_band
+from aucstudio.commands.values import add_json
+from aucstudio.console import complain, progress, say, say_json
+from aucstudio.project.errors import InputError
+
+if TYPE_CHECKING:
+    from aucstudio.project.runs.record import RunRecord
+
+IN_WORDS = "combine finished runs of a project into one, without training again"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("project", metavar="PROJECT", help="a project (*.aucproj)")
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="runs that held out the same rows, by name or id"
+    )
+    parser.add_argument("--name", metavar="NAME", default="", help="what the new run is called")
+    parser.add_argument(
+        "--fpr-range",
+        metavar="A,B",
+        help="range whose partial AUC counts beside the AUC (default: that of the project)",
+    )
+    parser.add_argument("--save-model", metavar="FILE", help="write the model (*.aucmodel)")
+    add_json(parser)
+
+
+def check_together(options: argparse.Namespace) -> None:
+    """Refuse a single run."""
+    if len(options.runs) < 2:
+        raise InputError(
+            f"a combination takes two runs or more; only {options.runs[0]} is named",
+            setting="runs",
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Combine runs and keep the outcome beside them; gives the exit status."""
+    from aucstudio.project.combination.place import Combining
+    from aucstudio.project.combination.planning import plan_combination
+    from aucstudio.project.results.documents import (
+        find_run,
+        named_runs,
+        result_document,
+        results_table,
+    )
+    from aucstudio.project.runs.planning import PlannedRun, read_test_table
+    from aucstudio.project.work.submit import run_experiments
+
+    listed, band = named_runs(options.project, complain)
+    chosen = [find_run(listed, wanted, options.project) for wanted in options.runs]
+    if options.fpr_range is not None:
+        band = read_band(options.fpr_range)
+    experiment = plan_combination(chosen, band, band, options.name)
+    if options.save_model:
+        _check_model_name(options, chosen[0][1])
+    table = experiment.data.open()
+    plan = PlannedRun(experiment, table, read_test_table(experiment))
+    with Combining(chosen) as place:
+        outcomes = run_experiments([plan], place, options.project, progress("combine"))
+    records = [outcome.record for outcome in outcomes]
+    whole = [record for record in records if record.splits]
+    model = options.save_model if options.save_model and whole else None
+    trouble = _save_model(whole[0], options.save_model) if model else ""
+    if options.json:
+        document = result_document(table, records, band, None if trouble else model)
+        say_json(with_unsaved(document, outcomes))
+    elif whole:
+        say(results_table([*(record for _, record in chosen), *whole], band))
+        for remark in whole[0].notes:
+            say(f"note: {remark}")
+    return ended(outcomes, 1, trouble)
+
+
+def _check_model_name(options: argparse.Namespace, record: RunRecord) -> None:
+    from aucstudio.project.store.files import STANDARD_OUTPUT, refuse_own_input
+
+    if options.save_model == STANDARD_OUTPUT:
+        raise InputError(
+            "the results go to the standard output, so the model cannot: give --save-model a file",
+            setting="save-model",
+        )
+    refuse_own_input(options.save_model, record.experiment.data.path, None, options.project)
+    if len(record.splits) > 1:
+        raise InputError(
+            f"these runs have {len(record.splits)} splits, and the combination a model for each: "
+            "leave --save-model out and export one of them in the window, or combine runs that "
+            "held out one part",
+            setting="save-model",
+        )
+
+
+def _save_model(record: RunRecord, path: str) -> str:
+    """Save the model; gives why it could not be."""
+    from aucstudio.project.runs.execute import failure_sentence
+    from aucstudio.project.runs.take_model import validated_model
+    from aucstudio.project.store.model_file import save_model
+
+    try:
+        save_model(validated_model(record, 0, None), path)
+    except KeyboardInterrupt:
+        return f"interrupted before the model was written to {path}"
+    except Exception as error:  # noqa: BLE001  (whatever it is, the result is printed)
+        return failure_sentence(error)
+    return ""

@@ -1,0 +1,97 @@
+"""A scorer of rows that were prepared in another way than those it is given.
+
+Members of a combination may have learnt from other columns, on other scales, or with missing
+values filled in. Rows come prepared in one way; each member looks at them in its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.engine.ensembles.combined import CombinationScorer, of_part
+from aucstudio.engine.scorers import Scorer
+from aucstudio.engine.types import Array, Index
+
+_INNER = "inner"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class View:
+    """Which columns a scorer looks at, and how.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (p,)
+    factors, shifts : ndarray of shape (p,)
+        ``factor * x + shift`` is what the scorer sees.
+    fills : ndarray of shape (p,)
+        What it sees where x is missing; NaN where that stays missing.
+    """
+
+    columns: Index
+    factors: Array
+    shifts: Array
+    fills: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Give the rows as the scorer sees them."""
+        seen: Array = X[:, self.columns]
+        if not self._keeps_scales:
+            seen = seen * self.factors + self.shifts
+        missing = np.isnan(seen)
+        return np.where(missing, self.fills, seen) if missing.any() else seen
+
+    @property
+    def _keeps_scales(self) -> bool:
+        return bool((self.factors == 1.0).all() and (self.shifts == 0.0).all())
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ViewedScorer:
+    """Scores rows as a view shows them.
+
+    In files, the arrays and settings of the scorer behind it are called ``inner.name``, and its
+    kind ``inner.scorer``.
+    """
+
+    scorer: Scorer
+    view: View
+    kind: ClassVar[str] = "viewed"
+    layout: ClassVar[Mapping[str, str]] = {
+        "columns": "int p",
+        "factors": "float p",
+        "shifts": "float p",
+        "fills": "float p",
+    }
+
+    def __call__(self, X: Array) -> Array:
+        return self.scorer(self.view(X))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own = {name: getattr(self.view, name) for name in self.layout}
+        inner = self.scorer.arrays()
+        return own | {f"{_INNER}.{name}": array for name, array in inner.items()}
+
+    def settings(self) -> dict[str, Any]:
+        inner = {"scorer": self.scorer.kind, **self.scorer.settings()}
+        return {f"{_INNER}.{name}": value for name, value in inner.items()}
+
+
+def of_inner(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the arrays or settings of the scorer behind a view."""
+    return of_part(_INNER, named)
+
+
+def seen_through(scorer: CombinationScorer, view: View | None) -> CombinationScorer:
+    """Give a combination whose parts look at rows through a view, if there is one."""
+    if view is None:
+        return scorer
+    parts = [
+        dataclasses.replace(part, scorer=ViewedScorer(part.scorer, view)) for part in scorer.parts
+    ]
+    return dataclasses.replace(scorer, parts=tuple(parts))

@@ -1,0 +1,106 @@
+"""A combination of finished runs as an experiment, whose identity is that of its members."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from aucstudio.engine import METHODS
+from aucstudio.engine.methods.combination._library import Member, listed
+from aucstudio.engine.params import InvalidSetting, declared_params
+from aucstudio.project.combination.sharing import Named, require_sharing
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import Band, DataReference, Experiment
+from aucstudio.project.runs.planning import check_band
+from aucstudio.project.words import runs_words
+
+METHOD = "auc-ensemble"
+FOLDS = 5  # of the second level, where all held-out rows are of one split
+_USED = ("number", "category")
+
+
+def plan_combination(
+    runs: Sequence[Named], fpr_range: Band | None, band: Band, name: str = ""
+) -> Experiment:
+    """Plan the combination of finished runs.
+
+    Parameters
+    ----------
+    runs : sequence of (name, record)
+    fpr_range : (float, float) or None
+        What counts beside the AUC when weights are chosen.
+    band : (float, float)
+        The range that the partial AUC is read in.
+    name : str, optional
+        What the run is called; by default how many it combines.
+
+    Raises
+    ------
+    InputError
+        If they do not share their held-out rows, or use a column in different ways.
+    """
+    require_sharing(runs)
+    # In no order: the same runs give the same weights.
+    runs = sorted(runs, key=lambda run: run[1].experiment.id)
+    for given in (band, fpr_range):
+        if given is not None:
+            check_band(given)
+    experiments = [record.experiment for _, record in runs]
+    first = experiments[0]
+    settings = {
+        "fpr_range": fpr_range,
+        "library": _library(experiments),
+        "n_folds": FOLDS,
+        "random_state": first.validation.seed,
+    }
+    defaults = {n: known.default for n, known in declared_params(METHODS[METHOD]).items()}
+    return dataclasses.replace(
+        first,
+        data=_united(runs),
+        method=METHOD,
+        params=defaults | settings,
+        band=band,
+        tuning=None,
+        name=name or f"Combination of {runs_words(len(runs))}",
+        members=tuple(experiment.id for experiment in experiments),
+    )
+
+
+def _library(experiments: Sequence[Experiment]) -> str:
+    """List the methods with their settings, as a library that an ensemble can be trained with."""
+    members = []
+    for experiment in experiments:
+        known = declared_params(METHODS[experiment.method])
+        given = {n: v for n, v in experiment.params.items() if v != known[n].default}
+        members.append(Member.of(experiment.method, **given))
+    text = listed(dict.fromkeys(members))
+    setting = declared_params(METHODS[METHOD])["library"]
+    try:
+        setting.check(text)
+    except (InvalidSetting, ValueError):
+        return str(setting.default)  # one of them is an ensemble
+    return text
+
+
+def _united(runs: Sequence[Named]) -> DataReference:
+    """Refer to the table with every column that one of the runs learns from."""
+    data = runs[0][1].experiment.data
+    roles = dict(data.roles)
+    for name, record in runs[1:]:
+        for column, role in record.experiment.data.roles:
+            present = roles.setdefault(column, role)
+            if present in _USED and role in _USED and present != role:
+                raise InputError(
+                    f"{name} takes column {column!r} for a {role} and {runs[0][0]} for a "
+                    f"{present}: no model sees it in both ways",
+                    column=column,
+                    setting="runs",
+                )
+            if role in _USED:
+                roles[column] = role
+    columns = tuple(
+        dataclasses.replace(column, role=roles[column.name]) for column in data.schema.columns
+    )
+    schema: Schema = dataclasses.replace(data.schema, columns=columns)
+    return dataclasses.replace(data, schema=schema)

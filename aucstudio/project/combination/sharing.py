@@ -1,0 +1,77 @@
+"""Which finished runs can be combined: those that held out the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aucstudio.project.data.split import LEAVE_PAIR_OUT
+from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import why_not_comparable
+from aucstudio.project.runs.record import DONE, RunRecord
+
+Named = tuple[str, RunRecord]
+
+
+def why_not(runs: Sequence[Named]) -> str:
+    """Say why runs cannot be combined, as far as that is known without reading their scores.
+
+    Parameters
+    ----------
+    runs : sequence of (name, record)
+
+    Returns
+    -------
+    str
+        A sentence without its full stop that names the run; empty if nothing speaks against it.
+    """
+    if len(runs) < 2:
+        return f"a combination takes two runs or more, and there {_are(len(runs))}"
+    for name, record in runs:
+        if reason := _alone(record):
+            return f"{name} {reason}"
+    first, record = runs[0]
+    known = {record.experiment.id: first}
+    for name, other in runs[1:]:
+        twin = known.setdefault(other.experiment.id, name)
+        if twin != name:
+            return f"{name} is the same run as {twin}"
+        if not _share(record, other):
+            return f"{name} shares no held-out rows with {first}: both need the same splits"
+    return ""
+
+
+def _are(count: int) -> str:
+    return "are none" if count == 0 else "is one"
+
+
+def _alone(record: RunRecord) -> str:
+    experiment = record.experiment
+    if experiment.members:
+        return "is a combination of runs itself: take the runs that it consists of"
+    if record.status != DONE or not record.splits:
+        return "was not finished"
+    if experiment.validation.scheme == LEAVE_PAIR_OUT:
+        return "ordered pairs, and held no rows out"
+    return ""
+
+
+def _share(a: RunRecord, b: RunRecord) -> bool:
+    return a.experiment.rows_of() == b.experiment.rows_of() and len(a.splits) == len(b.splits)
+
+
+def require_sharing(runs: Sequence[Named]) -> None:
+    """Make sure that runs held out the same rows.
+
+    Raises
+    ------
+    InputError
+        That names the run which does not fit, and says why.
+    """
+    reason = why_not(runs)
+    for name, record in runs[1:] if not reason else ():
+        why = why_not_comparable(runs[0][1], record)
+        if why:
+            reason = f"{name} shares no held-out rows with {runs[0][0]}: {why}"
+            break
+    if reason:
+        raise InputError(reason, setting="runs")

@@ -1,0 +1,358 @@
+"""Finished runs combined without training again, judged on rows that chose no weights."""
+
+import dataclasses
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+
+from aucstudio import cli
+from aucstudio.engine import roc
+from aucstudio.engine.ensembles.criterion import Criterion
+from aucstudio.engine.ensembles.selection import select_in_bags
+from aucstudio.project.combination import combining
+from aucstudio.project.combination.combining import combine_runs
+from aucstudio.project.combination.place import Combining
+from aucstudio.project.combination.planning import plan_combination
+from aucstudio.project.combination.preparations import common_preparation
+from aucstudio.project.combination.sharing import why_not
+from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute, refit
+from aucstudio.project.runs.given_scores import MARKER, scored_by
+from aucstudio.project.runs.planning import PlannedRun, plan_on
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.scoring import scores_of
+from aucstudio.project.store.export import export_model
+from aucstudio.project.store.model_file import load_model, save_model
+from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.work.submit import run_experiments
+
+BAND = (0.0, 0.2)
+FOLDS, HELD_OUT = Validation(scheme="folds", folds=3), Validation(test_size=0.4)
+
+
+def write(path, rows=150, seed=0, sites=0):
+    rng = np.random.default_rng(seed)
+    lines = ["a,b,kind,marker,site,y"]
+    for k in range(rows):
+        a, b = rng.normal(size=2)
+        y = a + abs(b) + rng.normal() > 1
+        b = "" if k % 9 == 0 else f"{b:.4f}"
+        marker = "" if k % 11 == 0 else f"{1e3 + a + rng.normal():.4f}"
+        lines.append(f"{a:.4f},{b},{'uvw'[k % 3]},{marker},s{k % (sites or rows)},{int(y)}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = write(tmp_path_factory.mktemp("combine") / "t.csv")
+    return read_table(path, label="y", positive="1", roles={"marker": "ignore", "site": "ignore"})
+
+
+def made(table, method, validation, settings=None, **more):
+    experiment = plan_on(table, method, settings or {}, validation, BAND, **more)
+    return execute(experiment, table)
+
+
+def members(table, validation):
+    runs = [
+        ("linear", made(table, "auc-rls", validation)),
+        ("trees", made(table, "gradient-boosting", validation, {"max_iter": 20})),
+        ("forest", made(table, "random-forest", validation, {"n_trees": 10})),
+        ("kernel", made(table, "kernel-rank-svm", validation)),
+        ("marker", made(scored_by(table, "marker"), MARKER, validation)),
+    ]
+    assert not any(record.error for _, record in runs)
+    return runs
+
+
+@pytest.fixture(scope="module")
+def in_folds(table):
+    return members(table, FOLDS)
+
+
+@pytest.fixture(scope="module")
+def held_out(table):
+    return members(table, HELD_OUT)
+
+
+def combined(runs, **more):
+    return combine_runs(plan_combination(runs, BAND, BAND), runs, **more)
+
+
+def test_in_folds_it_is_an_ordinary_run_whose_models_give_its_scores(table, in_folds):
+    record = combined(in_folds)
+    assert record.status == "done"
+    assert len(record.splits) == 3
+    for split, linear, marker in zip(
+        record.splits, in_folds[0][1].splits, in_folds[-1][1].splits, strict=True
+    ):
+        # The marker set rows without a value aside.
+        np.testing.assert_array_equal(split.test_rows, np.sort(marker.test_rows))
+        assert len(split.test_rows) < len(linear.test_rows)
+        scores = scores_of(split.model, table)
+        np.testing.assert_allclose(scores[split.test_rows], split.test_scores, rtol=1e-9)
+        np.testing.assert_allclose(scores[split.train_rows], split.train_scores, rtol=1e-9)
+        shares = split.model.scorer.members
+        assert {share.title for share in shares} == {name for name, _ in in_folds}
+        assert sum(share.weight for share in shares) == pytest.approx(1.0)
+
+
+def test_weights_of_a_split_are_those_that_the_other_splits_choose(in_folds):
+    record = combined(in_folds)
+    ordered = sorted(in_folds, key=lambda run: run[1].experiment.id)
+    z, positive = [], []
+    for k, split in enumerate(record.splits):
+        of_members = []
+        for _, member in ordered:
+            own = member.splits[k]
+            place = {row: at for at, row in enumerate(own.test_rows)}
+            raw = own.test_scores[[place[row] for row in split.test_rows]]
+            raw = raw - own.model.intercept
+            if own.model.method == "random-forest":
+                raw = np.log((raw + 0.1) / (1.1 - raw))
+            of_members.append((raw - raw.mean()) / raw.std())
+        z.append(np.array(of_members))
+        positive.append(split.test_positive)
+    chosen, classes = np.concatenate(z[1:], axis=1), np.concatenate(positive[1:])
+    criterion = Criterion.of_range(BAND, classes)
+    weights = select_in_bags(chosen, classes, criterion, np.random.default_rng((0, 0)))
+    told = {share.title: share.weight for share in record.splits[0].model.scorer.members}
+    for (name, _), weight in zip(ordered, weights, strict=True):
+        assert told[name] == pytest.approx(weight, abs=1e-12)
+    total = weights @ z[0]
+    found = record.splits[0].test_scores
+    np.testing.assert_allclose(found - found.mean(), total - total.mean(), atol=1e-9)
+
+
+def test_classes_of_the_judged_rows_change_nothing_but_their_judgement(in_folds):
+    before = combined(in_folds)
+    turned = []
+    for name, record in in_folds:
+        first, *rest = record.splits
+        flipped = dataclasses.replace(first, test_positive=~first.test_positive)
+        turned.append((name, dataclasses.replace(record, splits=(flipped, *rest))))
+    after = combined(turned)
+    np.testing.assert_array_equal(before.splits[0].test_scores, after.splits[0].test_scores)
+    assert not np.array_equal(before.splits[1].test_scores, after.splits[1].test_scores)
+
+
+def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out, monkeypatch):
+    record = combined(held_out)
+    (split,) = record.splits
+    alone = {share.title: share.auc for share in split.model.scorer.members}
+    assert max(alone.values()) - 0.1 < roc.auc(split.test_positive, split.test_scores) < 1
+    scores = scores_of(split.model, table)[split.test_rows]
+    assert not np.allclose(scores, split.test_scores)  # those of all rows chose its weights
+    assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
+    # Of one member alone any weights are the same: the second level then changes nothing.
+    monkeypatch.setattr(combining, "select_in_bags", lambda z, *_: np.eye(len(z))[0])
+    (split,) = combined(held_out).splits
+    scores = scores_of(split.model, table)[split.test_rows]
+    np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
+
+
+def test_groups_of_one_held_out_part_stay_whole(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.csv", sites=40)
+    table = read_table(path, label="y", positive="1", roles={"site": "group"})
+    runs = [("one", made(table, "auc-rls", HELD_OUT)), ("two", made(table, "rankboost", HELD_OUT))]
+    plan = plan_combination(runs, BAND, BAND)
+    dealt, deal = [], combining.draw_folds
+
+    def watched(positive, codes, *rest):
+        dealt.append((codes, deal(positive, codes, *rest)))
+        return dealt[-1][1]
+
+    monkeypatch.setattr(combining, "draw_folds", watched)
+    ((outcome),) = run_experiments([PlannedRun(plan, table, None)], Combining(runs))
+    assert not outcome.record.error
+    ((codes, folds),) = dealt
+    sites = [table.column("site").values[row] for row in runs[0][1].splits[0].test_rows]
+    assert len(set(codes.tolist())) == len(set(sites)) < len(codes)
+    for choosing, held in folds:
+        assert not {sites[k] for k in choosing} & {sites[k] for k in held}
+
+
+def noise(path, rows=160, columns=10):
+    rng = np.random.default_rng(5)
+    cells = np.column_stack([rng.normal(size=(rows, columns)), np.arange(rows) % 5 < 2])
+    names = [f"m{j}" for j in range(columns)]
+    np.savetxt(path, cells, "%.5f", ",", header=",".join([*names, "y"]), comments="")
+    return read_table(path, label="y"), names
+
+
+def with_classes(runs, positive):
+    def turned(split):
+        train, test = positive[split.train_rows], positive[split.test_rows]
+        return dataclasses.replace(split, train_positive=train, test_positive=test)
+
+    return [(n, dataclasses.replace(r, splits=tuple(map(turned, r.splits)))) for n, r in runs]
+
+
+@pytest.mark.parametrize("validation", [FOLDS, HELD_OUT], ids=["folds", "hold-out"])
+def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypatch):
+    table, names = noise(tmp_path / "t.csv")
+    told = {"direction": "higher"}
+    runs = [(n, made(scored_by(table, n), MARKER, validation, told)) for n in names]
+    monkeypatch.setattr(combining, "select_in_bags", few_bags)
+    rng, nested, flattered = np.random.default_rng(6), [], []
+    for _ in range(25):
+        null = with_classes(runs, rng.permutation(table.is_positive()))
+        splits = combined(null).splits
+        # Splits of one table are no independent draws.
+        nested.append(np.mean([roc.auc(s.test_positive, s.test_scores) for s in splits]))
+        flattered.append(np.mean([s.model.scorer.members[0].auc for s in splits]))
+    error = np.std(nested, ddof=1) / np.sqrt(len(nested))
+    assert abs(np.mean(nested) - 0.5) < 3 * error < 0.06
+    assert np.mean(flattered) > 0.5 + 4 * error  # there was something to be taken in by
+
+
+def few_bags(*given):
+    return select_in_bags(*given[:5], bags=2)
+
+
+def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):
+    pytest.importorskip("onnx")
+    ort = pytest.importorskip("onnxruntime")
+    (split,) = combined(held_out).splits
+    kinds = {part.scorer.kind for part in split.model.scorer.parts}
+    assert "viewed" in kinds
+    save_model(split.model, tmp_path / "m.aucmodel")
+    model = load_model(tmp_path / "m.aucmodel")
+    new = read_table(write(tmp_path / "new.csv", 60, seed=7), schema=model.schema)
+    scores = model.score(new)
+    np.testing.assert_array_equal(scores, split.model.score(new))
+    for key, name in (("script", "m.py"), ("onnx", "m.onnx"), ("json", "m.json")):
+        export_model(model, key, tmp_path / name)
+    spec = importlib.util.spec_from_file_location("made", tmp_path / "m.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    columns = {column.name: list(column.values) for column in new.columns}
+    np.testing.assert_allclose(script.score(columns), scores, rtol=1e-9, atol=1e-9)
+    session = ort.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    inputs = {}
+    for given in session.get_inputs():
+        cells = new.column(given.name)
+        text = given.type == "tensor(string)"
+        values = np.array([v or "" for v in cells.values], object) if text else cells.values
+        inputs[given.name] = values.reshape(-1, 1)
+    np.testing.assert_allclose(session.run(["score"], inputs)[0], scores, rtol=1e-5, atol=1e-5)
+    document = json.loads((tmp_path / "m.json").read_text())
+    assert {part["kind"] for part in document["scorer"]["parts"]} == kinds
+    assert any(line.startswith("viewed: ") for line in document["how"])
+
+
+def test_what_is_prepared_alike_needs_no_view(table):
+    runs = [("one", made(table, "auc-rls", FOLDS)), ("two", made(table, "kernel-rank-svm", FOLDS))]
+    models = [record.splits[0].model for _, record in runs]
+    common, views = common_preparation([model.preparation for model in models])
+    assert common is models[0].preparation
+    assert views == [None, None]
+
+
+def test_other_scales_are_bridged_and_ranks_are_refused_by_name(table):
+    robust = PreparationChoice(scale="robust", impute="mean")
+    runs = [
+        ("usual", made(table, "auc-rls", FOLDS)),
+        ("robust", made(table, "kernel-rank-svm", FOLDS, preparation=robust)),
+    ]
+    for split in combined(runs).splits:
+        scores = scores_of(split.model, table)
+        np.testing.assert_allclose(scores[split.test_rows], split.test_scores, rtol=1e-9)
+    ranks = PreparationChoice(scale="quantile")
+    runs.append(("ranked", made(table, "auc-rls", FOLDS, preparation=ranks)))
+    with pytest.raises(InputError, match="prepares column 'a' in another way"):
+        combined(runs)
+
+
+def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
+    linear, trees = in_folds[:2]
+    assert why_not([linear]).startswith("a combination takes two runs or more")
+    assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
+    assert why_not([linear, ("again", linear[1])]) == "again is the same run as linear"
+    pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
+    assert why_not([linear, ("pairs", pairs)]) == "pairs ordered pairs, and held no rows out"
+    both = combined([linear, trees])
+    assert why_not([linear, ("both", both)]).startswith("both is a combination of runs itself")
+    assert not why_not(in_folds)
+    with pytest.raises(InputError, match="other shares no held-out rows with linear"):
+        plan_combination([linear, ("other", held_out[0][1])], BAND, BAND)
+
+
+def test_a_run_that_lacks_its_model_is_named(in_folds):
+    (name, record), other = in_folds[:2]
+
+    class Damaged:
+        def __getattr__(self, attribute):
+            if attribute == "model":
+                raise InputError("the model is missing")
+            return getattr(record.splits[0], attribute)
+
+    broken = dataclasses.replace(record, splits=(Damaged(), *record.splits[1:]))
+    with pytest.raises(InputError, match=f"{name} lacks its model: the model is missing"):
+        combined([(name, broken), other])
+
+
+def test_it_is_known_by_its_members_in_any_order(in_folds):
+    one = plan_combination(in_folds, BAND, BAND)
+    assert one.id == plan_combination(in_folds[::-1], BAND, BAND, "named").id
+    assert one.id != plan_combination(in_folds[:3], BAND, BAND).id
+    assert one.id != plan_combination(in_folds, None, BAND).id
+    np.testing.assert_array_equal(
+        combined(in_folds).splits[0].test_scores, combined(in_folds[::-1]).splits[0].test_scores
+    )
+
+
+def test_it_is_not_trained_again(table, in_folds):
+    record = combined(in_folds)
+    again = execute(record.experiment, table)
+    assert again.status == "failed"
+    assert "combines 5 finished runs and trains nothing" in again.error
+    with pytest.raises(InputError, match="trains nothing"):
+        refit(record.experiment, table)
+    assert "aucstudio combine PROJECT" in command_line(record.experiment)
+
+
+def test_a_stop_keeps_the_splits_that_were_finished(table, in_folds):
+    told = []
+
+    def stop_after_one(progress):
+        told.append(progress)
+        return any(one.finished is not None for one in told)
+
+    with pytest.raises(combining.Stopped):
+        combined(in_folds, listen=stop_after_one)
+    assert sum(one.finished is not None for one in told) == 1
+
+
+def test_the_command_adds_it_to_the_project(tmp_path, capsys):
+    table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
+    common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--ignore", "site"]
+    for method in ("auc-rls", "logistic"):
+        assert cli.main(["train", *common, "--method", method, "--ignore", "marker"]) == 0
+    assert cli.main(["train", *common, "--score-column", "marker"]) == 0
+    capsys.readouterr()
+    model = tmp_path / "m.aucmodel"
+    command = ["combine", str(project), "AUC-RLS", "Logistic regression", "marker", "--json"]
+    assert cli.main([*command, "--name", "all three", "--save-model", str(model)]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    *_, record = ProjectFile.open(project).runs()
+    assert record.id == run["id"]
+    assert record.experiment.title == "all three"
+    assert len(record.experiment.members) == 3
+    assert record.experiment.id == record.id
+    assert np.isfinite(load_model(model).score(read_table(table))).all()
+    # It takes part in comparisons, and verifying passes it over.
+    assert cli.main(["compare", str(project), "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]["auc"]
+    assert all(not pair["refused"] for pair in pairs)
+    assert cli.main(["verify", str(project), "all three"]) == 2
+    assert "verify the runs that it combines" in capsys.readouterr().err
+    assert cli.main(["combine", str(project), "AUC-RLS", "nobody"]) == 2
+    assert "no finished run 'nobody'" in capsys.readouterr().err
+    assert cli.main(["combine", str(project), "AUC-RLS"]) == 2
