@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Combine runs and keep the outcome beside them; gives the exit status."""
     from aucstudio.project.combination.place import Combining
     from aucstudio.project.combination.planning import plan_combination
+    from aucstudio.project.combination.sharing import require_sharing
     from aucstudio.project.results.documents import (
         find_run,
         named_runs,
@@ -57,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
     listed, band = named_runs(options.project, complain)
     chosen = [find_run(listed, wanted, options.project) for wanted in options.runs]
+    require_sharing(chosen)
     if options.fpr_range is not None:
         band = read_band(options.fpr_range)
     experiment = plan_combination(chosen, band, band, options.name)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.icons import redress
+from aucstudio.gui.common.offers import offer_combination
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import Card
 from aucstudio.gui.desk.actions import Actions
@@ -159,6 +160,7 @@ class MainWindow(QMainWindow):
         verbs.stop_all.triggered.connect(session.stop)
         verbs.cluster.triggered.connect(self._on_cluster)
         verbs.add_scores.triggered.connect(self._on_add_scores)
+        verbs.combine.triggered.connect(session.combine_checked)
         verbs.at_once_chosen.connect(session.run_at_once)
         for side in (verbs.show_setup, verbs.show_runs):
             side.triggered.connect(self.keep_layout)
@@ -196,6 +198,7 @@ class MainWindow(QMainWindow):
             start.setEnabled(self._can_run())
         for stop in (verbs.stop, verbs.stop_all):
             stop.setEnabled(session.busy)
+        offer_combination(verbs.combine, session)
         verbs.save_project.setEnabled(shows_views)
         verbs.save_project_as.setEnabled(shows_views)
         name = session.project.path.stem if session.project and session.is_saved else ""

@@ -274,7 +274,8 @@ def test_runs_that_cannot_be_combined_are_named(table, in_folds, held_out):
     linear, trees = in_folds[:2]
     assert why_not([linear]).startswith("a combination takes two runs or more")
     assert why_not([linear, ("other", held_out[0][1])]).startswith("other shares no held-out rows")
-    assert why_not([linear, ("again", linear[1])]) == "again is the same run as linear"
+    with pytest.raises(InputError, match="again is the same run as linear"):
+        plan_combination([linear, ("again", linear[1])], BAND, BAND)
     pairs = made(table, "auc-rls", Validation(scheme="leave-pair-out"))
     assert why_not([linear, ("pairs", pairs)]) == "pairs ordered pairs, and held no rows out"
     both = combined([linear, trees])

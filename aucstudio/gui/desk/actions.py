@@ -86,8 +86,9 @@ class Actions(QObject):
         self.tune = self._make("tune", "&Tune and run", "Ctrl+T")
         self.stop = self._make("stop", "&Stop", "Ctrl+.")
         self.stop_all = self._make("stop_all", "Stop &all", "Ctrl+Shift+.")
-        self.add_scores, self.cluster = (
+        self.add_scores, self.combine, self.cluster = (
             self._make("add_scores", "Add scor&es…", ""),
+            self._make("combine", "Com&bine checked runs", ""),
             self._make("cluster", "&Cluster…", ""),
         )
         self.preferences = self._make("preferences", "&Preferences…", "Ctrl+,")
@@ -161,7 +162,9 @@ class Actions(QObject):
             self.preferences,
         )
         runs = bar.addMenu("&Run")
-        _add(runs, self.run, self.tune, self.add_scores, self.stop, self.stop_all, None)
+        runs.setToolTipsVisible(True)
+        starting = self.run, self.tune, self.add_scores, self.combine
+        _add(runs, *starting, self.stop, self.stop_all, None)
         self._fill_at_once_menu(runs.addMenu("Runs at &once"))
         _add(runs, self.cluster)
         self._fill_view_menu(bar.addMenu("&View"))

@@ -22,13 +22,17 @@ from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.given_scores import MARKER, scored_by
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import PlannedRun, plan_experiment
-from aucstudio.project.runs.record import FAILED
+from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.twins import find_twin
 from aucstudio.project.work.gather import Spread
 from aucstudio.project.work.place import Place
 from aucstudio.project.work.processes import Here
 from aucstudio.project.work.submit import Outcome, RunTask, submit
+
+
+def _named(runs: Sequence[ShownRun]) -> list[tuple[str, RunRecord]]:
+    return [(run.look.name, run.record) for run in runs]
 
 
 class SessionRunning(SessionEditing):
@@ -134,6 +138,26 @@ class SessionRunning(SessionEditing):
         check_groups(plan.validation, self.table)
         self._queue([dataclasses.replace(planned, name=column)])
 
+    def why_not_combined(self) -> str:
+        """Say why the checked runs cannot be combined; nothing if they can."""
+        if self.table is None:
+            return "the table of these runs is not open"
+        from aucstudio.project.combination.sharing import why_not
+
+        return why_not(_named(self.checked_runs()))
+
+    def combine_checked(self) -> None:
+        """Start, or queue, the combination of the checked runs; what is wrong with them is told."""
+        from aucstudio.project.combination.planning import plan_combination
+
+        plan = self.plan
+        try:
+            experiment = plan_combination(_named(self.checked_runs()), plan.band, plan.band)
+        except InputError as error:
+            self.failed.emit(f"No combination: {error}", "")
+            return
+        self._queue([experiment])
+
     def planned_twin(self, *, tuned: bool = False) -> ShownRun | None:
         """Give the run of the list that was made as the form says, if there is one."""
         experiment = self.planned(tuned=tuned)
@@ -186,13 +210,21 @@ class SessionRunning(SessionEditing):
     def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
         if study is self.study:
             self._flush.start()  # its project may just have been made
+        return submit(plan, self._place_of(study, plan.experiment), live.home, work_out)
+
+    def _place_of(self, study: Study, experiment: Experiment) -> Place:
+        """Give the place that a run is made in."""
+        if experiment.members:
+            from aucstudio.project.combination.place import Combining
+
+            looks, made = study.plan.looks, study.records.items()
+            return Combining([(looks[run].name, one) for run, one in made if run in looks])
         workers = self.cluster.workers
-        place = self._place if workers is None else Spread(workers)
-        return submit(plan, place, live.home, work_out)
+        return self._place if workers is None else Spread(workers)
 
     def _fits(self, waiting: Waiting, beside: Sequence[Experiment]) -> bool:
         """Tell whether a run fits in memory beside others."""
-        if self.cluster.workers is not None:
+        if self.cluster.workers is not None or waiting.experiment.members:
             return True
         together = [waiting.experiment, *beside]
         try:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aucstudio.engine import METHODS
 from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
-from aucstudio.project.combination.sharing import Named, require_sharing
+from aucstudio.project.combination.sharing import Named, require_likely
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
@@ -40,7 +40,7 @@ def plan_combination(
     InputError
         If they do not share their held-out rows, or use a column in different ways.
     """
-    require_sharing(runs)
+    require_likely(runs)
     # In no order: the same runs give the same weights.
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
     for given in (band, fpr_range):

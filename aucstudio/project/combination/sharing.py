@@ -30,11 +30,7 @@ def why_not(runs: Sequence[Named]) -> str:
         if reason := _alone(record):
             return f"{name} {reason}"
     first, record = runs[0]
-    known = {record.experiment.id: first}
     for name, other in runs[1:]:
-        twin = known.setdefault(other.experiment.id, name)
-        if twin != name:
-            return f"{name} is the same run as {twin}"
         if not _share(record, other):
             return f"{name} shares no held-out rows with {first}: both need the same splits"
     return ""
@@ -59,6 +55,23 @@ def _share(a: RunRecord, b: RunRecord) -> bool:
     return a.experiment.rows_of() == b.experiment.rows_of() and len(a.splits) == len(b.splits)
 
 
+def require_likely(runs: Sequence[Named]) -> None:
+    """Make sure that nothing speaks against combining runs, before their scores are read.
+
+    Raises
+    ------
+    InputError
+        That names the run which does not fit, and says why.
+    """
+    reason, known = why_not(runs), dict[str, str]()
+    for name, record in runs:
+        twin = known.setdefault(record.experiment.id, name)
+        if twin != name and not reason:
+            reason = f"{name} is the same run as {twin}"
+    if reason:
+        raise InputError(reason, setting="runs")
+
+
 def require_sharing(runs: Sequence[Named]) -> None:
     """Make sure that runs held out the same rows.
 
@@ -67,8 +80,9 @@ def require_sharing(runs: Sequence[Named]) -> None:
     InputError
         That names the run which does not fit, and says why.
     """
-    reason = why_not(runs)
-    for name, record in runs[1:] if not reason else ():
+    require_likely(runs)
+    reason = ""
+    for name, record in runs[1:]:
         why = why_not_comparable(runs[0][1], record)
         if why:
             reason = f"{name} shares no held-out rows with {runs[0][0]}: {why}"

@@ -7,6 +7,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu, QWidget
 
+from aucstudio.gui.common.offers import offer_combination
 from aucstudio.gui.common.plotting import MARKER, swatch
 from aucstudio.gui.panels.runs.order import GROUPS
 from aucstudio.gui.panels.runs.runs_model import RunsModel
@@ -123,6 +124,7 @@ class RunsVerbs:
         pair = len(runs) == 2
         words = "Com&pare these two" if pair else "Com&pare with this run"
         _add(menu, "menu_compare", words, self.compare, one or pair)
+        self._offer_combination(menu, "menu_combine")
         menu.addSeparator()
         what = f" {runs_words(len(runs))}" if several else ""
         _add(menu, "menu_remove", f"Re&move{what} from the list\tDel", self.remove)
@@ -139,12 +141,19 @@ class RunsVerbs:
         chosen = bool(self._table.chosen_runs())
         _add(menu, "list_check_chosen", "Check &chosen only", self.check_only, chosen)
         menu.addSeparator()
+        self._offer_combination(menu, "list_combine")
+        menu.addSeparator()
         for key, (title, _) in GROUPS.items():
             _add(menu, f"list_group_{key or 'none'}", title, partial(self._group, key))
             menu.actions()[-1].setCheckable(True)
             menu.actions()[-1].setChecked(self._model.order.group == key)
         menu.addSeparator()
         self._table.fill_column_menu(menu.addMenu("C&olumns"))
+
+    def _offer_combination(self, menu: QMenu, name: str) -> None:
+        _add(menu, name, "Com&bine checked runs", self._session.combine_checked)
+        menu.setToolTipsVisible(True)
+        offer_combination(menu.actions()[-1], self._session)
 
     def _group(self, key: str) -> None:
         self._model.set_order(group=key)

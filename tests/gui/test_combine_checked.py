@@ -1,0 +1,59 @@
+"""Run ▸ Combine checked runs: the runs of the list as one, without training again."""
+
+import dataclasses
+
+import pytest
+
+from aucstudio.project.data.split import Validation
+from aucstudio.project.results.summary import auc_summary
+from tests.gui.conftest import PATIENCE
+
+
+@pytest.fixture
+def session(window, table_file, qtbot):
+    window.open_data(table_file)
+    made = window.session
+    made.run_methods(["auc-rls", "logistic"])
+    qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2, timeout=PATIENCE)
+    return made
+
+
+def menu_action(window, name):
+    menu = window.runs_panel.make_menu()
+    (found,) = [action for action in menu.actions() if action.objectName() == name]
+    return found.isEnabled(), found.toolTip()
+
+
+def test_checked_runs_become_one_more_run(window, session, qtbot):
+    action = window.actions_.combine
+    assert action.isEnabled()
+    assert "without training again" in action.toolTip()
+    assert menu_action(window, "menu_combine") == (True, action.toolTip())
+    action.trigger()
+    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
+    *members, run = session.shown_runs()
+    assert run.look.name == "Combination of 2 runs"
+    assert run.record.status == "done"
+    assert set(run.record.experiment.members) == {one.record.id for one in members}
+    assert session.selected == run.record.id
+    assert 0.5 < auc_summary(run.record).value <= 1
+    assert "Combination of finished runs" in window.runs_panel.details.text()
+    # It is no member of another one.
+    assert not action.isEnabled()
+    assert "is a combination of runs itself" in action.toolTip()
+
+
+def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
+    action, run = window.actions_.combine, session.shown_runs()[0].record.id
+    session.set_looks([run], "Hide runs", visible=False)
+    assert not action.isEnabled()
+    assert action.toolTip().startswith("A combination takes two runs or more")
+    assert menu_action(window, "menu_combine") == (False, action.toolTip())
+    session.set_looks([run], "Show runs", visible=True)
+    assert action.isEnabled()
+    folds = Validation(scheme="folds", folds=3)
+    session.edit(dataclasses.replace(session.plan, validation=folds), "Folds")
+    session.run_methods(["auc-rls"])
+    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
+    assert "shares no held-out rows with" in action.toolTip()
+    assert not action.isEnabled()
