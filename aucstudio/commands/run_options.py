@@ -18,6 +18,15 @@ def add_run_options(train: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="take this column for scores as it is: a marker, or what another program gave",
     )
+    train.add_argument(
+        "--score-file", metavar="FILE", help="the file that --score-column is in, in any format"
+    )
+    train.add_argument(
+        "--score-id",
+        metavar="COL",
+        help="its column that names the rows, as the --id column of DATA does (default: the one "
+        "of that name)",
+    )
     sign = train.add_mutually_exclusive_group()
     sign.add_argument(
         "--higher-is-positive",
@@ -142,6 +151,15 @@ def read_preparation(options: argparse.Namespace) -> Any:
     return PreparationChoice(**{n: value for n, value in given.items() if value is not None})
 
 
+def read_score_file(options: argparse.Namespace) -> Any:
+    """Give where scores are, if they are in a file of their own."""
+    from aucstudio.project.runs.given_scores import ScoreSource
+
+    if options.score_file is None:
+        return None
+    return ScoreSource(options.score_file, options.score_id)
+
+
 def read_validation(options: argparse.Namespace) -> Any:
     from aucstudio.project.data.split import Validation
 
@@ -190,6 +208,15 @@ def check_together(options: argparse.Namespace) -> None:
         raise InputError(
             f"--{options.direction}-is-positive is about --score-column: name the column too",
             setting="score-column",
+        )
+    if options.score_file and options.score_column is None:
+        raise InputError(
+            "--score-file holds scores in a column: name it with --score-column",
+            setting="score-column",
+        )
+    if options.score_id and not options.score_file:
+        raise InputError(
+            "--score-id is a column of --score-file: name the file too", setting="score-file"
         )
     if options.score_column and (options.set or options.tune):
         raise InputError(

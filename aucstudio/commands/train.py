@@ -11,6 +11,7 @@ from aucstudio.commands.run_options import (
     check_together,
     read_band,
     read_preparation,
+    read_score_file,
     read_tuning,
     read_validation,
 )
@@ -73,7 +74,10 @@ def run(options: argparse.Namespace) -> int:
         preparation=read_preparation(options),
         read=read,
         score_column=options.score_column,
+        score_file=read_score_file(options),
     )
+    if plan.remark:
+        note(plan.remark)
     outcomes = carry_out([plan], options, plan.experiment.method)
     records = [outcome.record for outcome in outcomes if outcome.record.splits]
     model, trouble = None, ""

@@ -1,10 +1,12 @@
 """Run ▸ Add scores…: a column of the table becomes a run among the others."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
+from tests.gui.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -54,3 +56,70 @@ def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
 @pytest.mark.slow
 def test_there_are_no_scores_without_a_table(window):
     assert not window.actions_.add_scores.isEnabled()
+
+
+@pytest.fixture
+def named_rows(window, tmp_path, qtbot):
+    """A table whose rows have names, and a file with scores of most of them."""
+    rng = np.random.default_rng(0)
+    rows = [f"p{k:03},{rng.normal() + k % 2:.4f},{k % 2}" for k in range(60)]
+    table, scores = tmp_path / "t.csv", tmp_path / "s.tsv"
+    table.write_text("\n".join(["who,x,y", *rows]) + "\n")
+    rows = [f"p{k:03}\t{k % 2 + rng.random():.4f}" for k in reversed(range(3, 60))]
+    scores.write_text("\n".join(["case\trisk", *rows]) + "\n")
+    window.open_data(table)
+    window.actions_.add_scores.trigger()
+    made = window.findChild(GivenScoresDialog)
+    qtbot.waitUntil(made.isVisible)
+    made.source.setCurrentIndex(made.source.findData("file"))
+    return made, scores
+
+
+def choose(combo, text):
+    combo.setCurrentIndex(combo.findText(text))
+    combo.activated.emit(combo.currentIndex())
+
+
+def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, qtbot):
+    (dialog, scores), session = named_rows, window.session
+    ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
+    assert not ok.isEnabled()
+    assert dialog.learnt.isHidden()
+    dialog.file.take(str(scores))
+    qtbot.waitUntil(lambda: dialog.file.has_file, timeout=PATIENCE)
+    assert [dialog.column.itemText(k) for k in range(dialog.column.count())] == ["risk"]
+    choose(dialog.file.identifier, "x")
+    qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=PATIENCE)
+    assert "no row of" in dialog.problem.text()
+    assert not ok.isEnabled()
+    choose(dialog.file.identifier, "who")
+    qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
+    assert dialog.matched.text() == (
+        "s.tsv gives 57 of 60 rows a score, by case = who; 3 rows without one set aside."
+    )
+    add(dialog, qtbot)
+    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)
+    (run,) = session.shown_runs()
+    assert run.look.name == "risk"
+    assert run.record.status == "done"
+    assert run.record.experiment.data.scores[0].path == str(scores)
+    assert "risk" not in {column.name for column in session.table.columns}
+    for page in window.deck.pages:  # each shows it, or says why it cannot
+        window.deck.show_side_by_side((page.objectName(),))
+        qtbot.wait(1)
+
+
+def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot):
+    dialog, scores = named_rows
+    lines = scores.read_text().splitlines()
+    scores.write_text("\n".join([*lines, lines[1]]) + "\n")
+    dialog.file.take(str(scores))
+    qtbot.waitUntil(lambda: dialog.file.has_file, timeout=PATIENCE)
+    choose(dialog.file.identifier, "who")
+    qtbot.waitUntil(lambda: "in rows 1 and 58" in dialog.problem.text(), timeout=PATIENCE)
+    dialog.file.take(str(scores.with_name("gone.csv")))
+    qtbot.waitUntil(lambda: "gone.csv" in dialog.problem.text(), timeout=PATIENCE)
+    assert not dialog.file.has_file
+    dialog.source.setCurrentIndex(dialog.source.findData("table"))
+    assert not dialog.problem.text()
+    assert dialog.ends.button(QDialogButtonBox.StandardButton.Ok).isEnabled()

@@ -1,4 +1,4 @@
-"""A column of the table entered as the scores of a run: a marker, another program's model."""
+"""A column, of the table or of a file, as the scores of a run: a marker, another's model."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     primary,
     tell,
 )
+from aucstudio.gui.dialogs.score_file_fields import ScoreFileFields
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.given_scores import MARKER, score_columns
@@ -26,6 +27,7 @@ _ABOUT = (
     "The column is a run as it is: nothing is trained, and its scores are compared with those of "
     "other runs on the rows that these hold out. Rows without a score are set aside."
 )
+_TABLE, _FILE = "table", "file"
 
 
 class GivenScoresDialog(QDialog):
@@ -42,34 +44,64 @@ class GivenScoresDialog(QDialog):
         self.setObjectName("given_scores_dialog")
         self.setWindowTitle("Add scores")
         self._session = session
+        self.source = make_combo("score_source", "Where the scores are")
+        self.source.addItem("A column of the table", _TABLE)
+        self.source.addItem("A file of their own", _FILE)
         self.column = make_combo("score_column", "Column that holds the scores")
+        assert session.table is not None
+        self.file = ScoreFileFields(session.table, self.column, self)
         self.direction = make_combo("score_direction", "Which values mean positive")
         self.learnt = named(
             QCheckBox("&Other methods may learn from it"),
             "score_learnt",
             "Other methods may learn from the column",
         )
+        self.matched = label("", "muted", wrap=True, name="given_scores_matched")
         self.problem = label("", "error", wrap=True, name="given_scores_problem")
         self.ends = dialog_buttons(
             QDialogButtonBox.StandardButton.Ok,
             QDialogButtonBox.StandardButton.Cancel,
             name="given_scores",
         )
-        self._fill()
-        self._lay_out()
-        self.ends.accepted.connect(self._on_add)
-        self.ends.rejected.connect(self.reject)
-
-    def _fill(self) -> None:
-        table = self._session.table
-        names: Sequence[str] = [] if table is None else score_columns(table)
-        self.column.addItems(list(names))
         choices = declared_params(METHODS[MARKER])["direction"].choices
         for key, words in choices.items():
             self.direction.addItem(words[0].upper() + words[1:], key)
-        none = "" if names else "The table has no column of numbers beside its label."
-        tell(self.problem, none, "error")
-        self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(names))
+        self._lay_out()
+        self.source.currentIndexChanged.connect(self._on_source)
+        self.file.changed.connect(self._refresh)
+        self.ends.accepted.connect(self._on_add)
+        self.ends.rejected.connect(self.reject)
+        self._on_source()
+
+    @property
+    def _of_file(self) -> bool:
+        return bool(self.source.currentData() == _FILE)
+
+    def _on_source(self) -> None:
+        table = self._session.table
+        if self._of_file:
+            self.file.fill()
+            self.file.join()
+        else:
+            names: Sequence[str] = [] if table is None else score_columns(table)
+            self.column.clear()
+            self.column.addItems(list(names))
+        for row, is_of_file in self._rows:
+            for widget in row:
+                widget.setVisible(self._of_file == is_of_file)
+        self._refresh()
+        self.adjustSize()
+
+    def _refresh(self) -> None:
+        """Say what was matched, or why there is nothing to add."""
+        joined, problem = self.file.joined, self.file.problem
+        if not self._of_file:
+            joined, none = None, "The table has no column of numbers beside its label."
+            problem = "" if self.column.count() else none
+        tell(self.matched, "" if joined is None else joined.sentence(), "muted")
+        tell(self.problem, problem, "error")
+        ready = joined is not None if self._of_file else not problem
+        self.ends.button(QDialogButtonBox.StandardButton.Ok).setEnabled(ready)
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
@@ -77,13 +109,25 @@ class GivenScoresDialog(QDialog):
         layout.setSpacing(12)
         layout.addWidget(label(_ABOUT, "muted", wrap=True, name="given_scores_about"))
         fields = fields_grid()
-        for row, (words, field) in enumerate(
-            (("Column", self.column), ("Positive is", self.direction))
+        self._rows: list[tuple[tuple[QWidget, ...], bool]] = [((self.learnt,), False)]
+        for row, (words, field, of_file) in enumerate(
+            (
+                ("Scores are in", self.source, False),
+                ("File", self.file.file_row(), True),
+                ("Column", self.column, False),
+                ("Rows are named by", self.file.key, True),
+                ("… as in the table by", self.file.identifier, True),
+                ("Positive is", self.direction, False),
+            )
         ):
-            fields.addWidget(field_label(words), row, 0)
+            words_of = field_label(words)
+            fields.addWidget(words_of, row, 0)
             fields.addWidget(field, row, 1)
+            if of_file:
+                self._rows.append(((words_of, field), True))
         layout.addLayout(fields)
         layout.addWidget(self.learnt)
+        layout.addWidget(self.matched)
         layout.addWidget(self.problem)
         add = primary(self.ends.button(QDialogButtonBox.StandardButton.Ok))
         add.setText("&Add")
@@ -91,8 +135,13 @@ class GivenScoresDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
 
     def _on_add(self) -> None:
-        column = self.column.currentText()
+        column, joined = self.column.currentText(), self.file.joined
         try:
+            if self._of_file:
+                assert joined is not None
+                self._session.run_joined_scores(joined, self.direction.currentData())
+                self.accept()
+                return
             self._session.run_scores(column, self.direction.currentData())
             if not self.learnt.isChecked():
                 self._session.keep_from_methods(column)

@@ -15,11 +15,13 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.runner import Waiting
 from aucstudio.gui.state.session_editing import SessionEditing
 from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.project.data.score_file import Joined
+from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import work_out
 from aucstudio.project.runs.estimate import check_size, check_size_at_once
 from aucstudio.project.runs.experiment import DataReference, Experiment
-from aucstudio.project.runs.given_scores import MARKER, scored_by
+from aucstudio.project.runs.given_scores import MARKER, joinable, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.planning import PlannedRun, plan_experiment
 from aucstudio.project.runs.record import FAILED, RunRecord
@@ -138,6 +140,23 @@ class SessionRunning(SessionEditing):
         check_groups(plan.validation, self.table)
         self._queue([dataclasses.replace(planned, name=column)])
 
+    def run_joined_scores(self, joined: Joined, direction: str) -> None:
+        """Start, or queue, the run of scores that a file gave, on the splits of the plan.
+
+        Raises
+        ------
+        InputError
+            If the plan tests on another file, or the rows cannot be split so.
+        """
+        plan, name = self.plan, joined.scores.name
+        table = joinable(joined.table, plan.validation)
+        data = DataReference.to_table(scored_by(table, name))
+        settings = {"direction": direction}
+        planned = plan_experiment(data, MARKER, settings, plan.validation, plan.band)
+        check_groups(plan.validation, table)
+        planned = dataclasses.replace(planned, name=name)
+        self._queue([with_score_file(planned, joined.scores)], table)
+
     def why_not_combined(self) -> str:
         """Say why the checked runs cannot be combined; nothing if they can."""
         if self.table is None:
@@ -164,12 +183,13 @@ class SessionRunning(SessionEditing):
         same = find_twin(experiment, (run.record for run in self.shown_runs()))
         return None if same is None else self.run(same.id)
 
-    def _queue(self, experiments: Sequence[Experiment]) -> None:
-        assert self.table is not None
+    def _queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
+        table = table or self.table
+        assert table is not None
         runner = self.study.runner
         for experiment in experiments:
             look = self.plan.free_look(experiment.title, runner.taken_looks())
-            runner.add(Waiting(experiment, look, self.table))
+            runner.add(Waiting(experiment, look, table))
         runner.start_next()
 
     def run_at_once(self, count: int) -> None:

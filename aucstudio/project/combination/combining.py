@@ -238,10 +238,6 @@ class _Combining:
         )
         first = part.models[0]
         intercept = -chosen.threshold
-        columns = {c.name: c for c in self._experiment.data.schema.columns}
-        schema = dataclasses.replace(
-            first.schema, columns=tuple(columns.get(c.name, c) for c in first.schema.columns)
-        )
         model = dataclasses.replace(
             first,
             preparation=preparation,
@@ -250,7 +246,7 @@ class _Combining:
             method=self._experiment.method,
             params=_plain(self._experiment.params),
             threshold="as trained",
-            schema=schema,
+            schema=self._experiment.data.schema,
             calibration=None,
             calibrated_on="",
         )

@@ -10,6 +10,7 @@ from aucstudio.engine.methods.combination._library import Member, listed
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.project.combination.sharing import Named, require_likely
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.planning import check_band
@@ -99,8 +100,23 @@ def _united(runs: Sequence[Named]) -> DataReference:
                 )
             if role in _USED:
                 roles[column] = role
-    columns = tuple(
-        dataclasses.replace(column, role=roles[column.name]) for column in data.schema.columns
-    )
+    known = {c.name: c for _, record in runs for c in record.experiment.data.schema.columns}
+    columns = tuple(dataclasses.replace(known[name], role=role) for name, role in roles.items())
     schema: Schema = dataclasses.replace(data.schema, columns=columns)
-    return dataclasses.replace(data, schema=schema)
+    return dataclasses.replace(data, schema=schema, scores=_score_files(runs))
+
+
+def _score_files(runs: Sequence[Named]) -> tuple[ScoreFile, ...]:
+    """List the files of scores, each once."""
+    found: dict[str, tuple[str, ScoreFile]] = {}
+    for name, record in runs:
+        for given in record.experiment.data.scores:
+            other, same = found.setdefault(given.name, (name, given))
+            if same.identity() != given.identity():
+                raise InputError(
+                    f"the scores of {other} and {name} come from different files, and both are "
+                    f"called {given.name!r}: give the column of one of them another name",
+                    column=given.name,
+                    setting="runs",
+                )
+    return tuple(given for _, given in found.values())

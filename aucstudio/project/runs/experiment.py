@@ -15,6 +15,7 @@ from aucstudio.project.data.choices import listed
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.schema import Schema, bare
+from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.unknown import check_known, unmet_levels
@@ -38,12 +39,15 @@ class DataReference:
     schema : Schema
         What its reading found; the roles are those used.
     label, positive : str
+    scores : tuple of ScoreFile
+        Whose scores are joined to the rows, each as one more column.
     """
 
     path: str
     schema: Schema
     label: str
     positive: str
+    scores: tuple[ScoreFile, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -80,7 +84,10 @@ class DataReference:
         InputError
             If the file is gone or has changed.
         """
-        table = read_table(self.path, label=self.label, positive=self.positive, schema=self.schema)
+        joined = {given.name for given in self.scores}
+        columns = tuple(c for c in self.schema.columns if c.name not in joined)
+        schema = dataclasses.replace(self.schema, columns=columns)
+        table = read_table(self.path, label=self.label, positive=self.positive, schema=schema)
         return self.seen(self.unchanged(table))
 
     def unchanged(self, table: SomeTable) -> SomeTable:
@@ -94,7 +101,9 @@ class DataReference:
         return table
 
     def seen(self, table: SomeTable) -> SomeTable:
-        """Give the table with the roles that are referred to."""
+        """Give the table with the roles that are referred to, and the scores of a file."""
+        for given in self.scores:
+            table = given.joined(table)
         roles = tuple((column.name, column.role) for column in table.columns)
         schema = self.schema
         as_told = (self.roles, self.positive, self.rule, schema.absent, schema.same)
@@ -125,6 +134,8 @@ class DataReference:
             document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
         if self.schema.same:
             document["same"] = {name: bare(groups) for name, groups in self.schema.same.items()}
+        if self.scores:
+            document["scores"] = [given.identity() for given in self.scores]
         return document
 
     def as_json(self) -> dict[str, Any]:
@@ -134,6 +145,7 @@ class DataReference:
             "schema": self.schema.as_json(),
             "label": self.label,
             "positive": self.positive,
+            **({"scores": bare(self.scores)} if self.scores else {}),
         }
 
     @classmethod
@@ -143,7 +155,8 @@ class DataReference:
             schema = Schema.from_json(document["schema"])
         else:
             schema = Schema.of_roles(document["sha256"], document["roles"])
-        return cls(document["path"], schema, document["label"], document["positive"])
+        given = tuple(ScoreFile(**one) for one in document.get("scores", ()))
+        return cls(document["path"], schema, document["label"], document["positive"], given)
 
 
 @dataclasses.dataclass(frozen=True)

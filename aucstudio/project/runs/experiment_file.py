@@ -291,6 +291,12 @@ def write_study(
     """
     for experiment in experiments:
         experiment.require_training()
+        for given in experiment.data.scores:
+            raise InputError(
+                f"{experiment.title} takes its scores from {given.path}, which an "
+                "experiment file cannot say: repeat it by its command",
+                setting="score-file",
+            )
     first = experiments[0]
     if any(_frame(other) != _frame(first) for other in experiments[1:]):
         raise InputError(

@@ -1,5 +1,7 @@
 """Scores from elsewhere as runs: a column of the table that is a score already.
 
+A file of scores becomes a column first, joined by what names the rows.
+
 Such a run is an experiment like any other: its method takes one column as it is, and every other
 column is ignored. Nothing is trained but the direction, so the scores of exactly the rows that
 another run held out can be held against that run's, split by split.
@@ -14,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.split import Split
-from aucstudio.project.data.table import Column
+from aucstudio.project.data.score_file import Joined, ScoreFile, join_scores, read_score_file
+from aucstudio.project.data.split import FILE, Split, Validation
+from aucstudio.project.data.table import Column, Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import counted
 
@@ -53,6 +57,62 @@ def scored_by(table: SomeTable, column: str) -> SomeTable:
         )
     others = [c.name for c in table.columns if c.role in _FEATURE_ROLES and c.name != column]
     return table.with_roles(roles={**dict.fromkeys(others, "ignore"), column: "number"})
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSource:
+    """A file with scores of a table's rows, as a person names it.
+
+    Attributes
+    ----------
+    path : str
+    key, identifier : str or None
+        The columns of the file and of the table that name the rows, where they are told.
+    """
+
+    path: str
+    key: str | None = None
+    identifier: str | None = None
+
+    def join(self, table: AnyTable, column: str, validation: Validation) -> Joined:
+        """Read the file and join its scores.
+
+        Raises
+        ------
+        InputError
+            If it does not fit, or rows are not those of one table in memory.
+        """
+        return join_scores(
+            joinable(table, validation),
+            read_score_file(self.path),
+            column,
+            self.key,
+            self.identifier,
+        )
+
+
+def joinable(table: AnyTable, validation: Validation) -> Table:
+    """Give a table that scores of a file can be joined to.
+
+    Raises
+    ------
+    InputError
+        If it stays on disk, or rows of another file are held out.
+    """
+    reason = "a test file" if validation.scheme == FILE else "a table that stays on disk"
+    if validation.scheme == FILE or not isinstance(table, Table):
+        raise InputError(
+            "scores of a file are joined to the rows of one table in memory, and not to those of "
+            f"{reason}",
+            setting="score-file",
+        )
+    return table
+
+
+def with_score_file(experiment: Experiment, scores: ScoreFile) -> Experiment:
+    """Give an experiment on a table whose scores come from a file."""
+    data = dataclasses.replace(experiment.data, scores=(scores,))
+    return dataclasses.replace(experiment, data=data)
 
 
 def with_scores(

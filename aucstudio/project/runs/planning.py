@@ -18,7 +18,7 @@ from aucstudio.project.data.weights import weight_name
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import check_size
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
-from aucstudio.project.runs.given_scores import scored_by
+from aucstudio.project.runs.given_scores import ScoreSource, scored_by, with_score_file
 from aucstudio.project.runs.grouping import check_groups
 from aucstudio.project.runs.stream_plan import check_stream
 from aucstudio.project.runs.tuning import Tuning, check_tuning
@@ -210,11 +210,12 @@ def check_band(band: Band) -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PlannedRun:
-    """An experiment with its tables."""
+    """An experiment with its tables, and what there is to say of these."""
 
     experiment: Experiment
     table: AnyTable
     test_table: AnyTable | None
+    remark: str = ""
 
 
 def plan_run(
@@ -234,6 +235,7 @@ def plan_run(
     preparation: PreparationChoice = USUAL,
     read: Callable[..., AnyTable] = read_table,
     score_column: str | None = None,
+    score_file: ScoreSource | None = None,
 ) -> PlannedRun:
     """Read the tables and check everything before anything is trained.
 
@@ -249,6 +251,8 @@ def plan_run(
         What reads the table, or opens one that stays on disk.
     score_column : str, optional
         The one column to learn from, which names the run.
+    score_file : ScoreSource, optional
+        Where that column is, if it is not in the table.
 
     Raises
     ------
@@ -264,10 +268,16 @@ def plan_run(
         absent=absent,
         dialect=dialect,
     )
+    joined = None
+    if score_column is not None and score_file is not None:
+        joined = score_file.join(table, score_column, validation)
+        table, score_column = joined.table, joined.scores.name
     if score_column is not None:
         table = scored_by(table, score_column)
     experiment = plan_on(table, method, settings, validation, band, tuning, preparation)
     experiment = dataclasses.replace(experiment, name=score_column or "")
+    if joined is not None:
+        experiment = with_score_file(experiment, joined.scores)
     test_table = read_test_table(experiment)
     if test_table is not None:
         experiment = experiment.tested_on(test_table)
@@ -275,7 +285,7 @@ def plan_run(
     for weighed in (table, test_table):
         if weighed is not None:
             weighed.weights  # noqa: B018  (refuses what cannot be weights)
-    return PlannedRun(experiment, table, test_table)
+    return PlannedRun(experiment, table, test_table, "" if joined is None else joined.sentence())
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -63,11 +63,12 @@ def _settings_are_read_back(experiment: Experiment) -> bool:
 def _words(experiment: Experiment) -> list[str]:
     known = declared_params(METHODS[experiment.method])
     data = experiment.data
-    words = ["aucstudio", "train", data.path, "--method", experiment.method]
+    words = ["aucstudio", "train", data.path]
+    words += _score_words(experiment) or ["--method", experiment.method]
     for name, value in experiment.params.items():
         # A range is that of the whole run unless it is given.
         usual = experiment.band if name == "fpr_range" else known[name].default
-        if value != usual:
+        if value != usual and not data.scores:
             words += ["--set", f"{name}={known[name].spell(value)}"]
     words += _option("label", data.label)
     for name in data.rule.together or (data.positive,):
@@ -84,6 +85,16 @@ def _band_words(experiment: Experiment) -> list[str]:
     return ["--fpr-range", ",".join(repr(float(end)) for end in experiment.band)]
 
 
+def _score_words(experiment: Experiment) -> list[str]:
+    words = []
+    for scores in experiment.data.scores:
+        words += _option("score-file", scores.path) + _option("score-id", scores.key)
+        words += _option("score-column", scores.column)
+        direction = experiment.params["direction"]
+        words += [] if direction == "found" else [f"--{direction}-is-positive"]
+    return words
+
+
 def _preparation_words(experiment: Experiment) -> list[str]:
     words = []
     for name, value in experiment.preparation.given().items():
@@ -96,6 +107,8 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
     """Say the roles that a person gave, and how the file is to be read where a person said so."""
     known = data.schema.is_complete
     for column in data.schema.columns:
+        if any(column.name == given.name for given in data.scores):
+            continue
         told = not column.guessed or column.role == "ignore" or not known
         if column.role != "label" and told:
             yield _option(column.role, column.name)

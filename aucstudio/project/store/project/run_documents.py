@@ -12,6 +12,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.project import typed
 from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.score_file import ScoreFile
 from aucstudio.project.data.split import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
@@ -63,6 +64,7 @@ class DataDocument(msgspec.Struct):
     schema: dict[str, Any] | None = None
     sha256: Text = ""
     roles: dict[str, str] | None = None
+    scores: list[ScoreFile] = []
 
 
 class StoredExperiment(msgspec.Struct):

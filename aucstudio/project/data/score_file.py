@@ -1,0 +1,273 @@
+"""Scores in a file of their own, joined to the rows of a table by what names them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.choices import listed
+from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import counted, suggestion
+
+SomeTable = TypeVar("SomeTable", bound=AnyTable)
+_NAMED = 3  # of the rows that are in the way
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreFile:
+    """A file with a score for each row of a table.
+
+    Attributes
+    ----------
+    path : str
+    sha256 : str
+        Of its bytes.
+    key : str
+        Its column that names rows.
+    column : str
+        Its column of scores.
+    identifier : str
+        The table's column that names rows.
+    name : str
+        What the scores are called as a column of the table.
+    """
+
+    path: str
+    sha256: str
+    key: str
+    column: str
+    identifier: str
+    name: str
+
+    def identity(self) -> dict[str, str]:
+        """Give what decides the scores that are read; where the file lies does not."""
+        return {n: v for n, v in dataclasses.asdict(self).items() if n != "path"}
+
+    def joined(self, table: SomeTable) -> SomeTable:
+        """Give the table with the scores as a column, unless it has them.
+
+        Raises
+        ------
+        InputError
+            If the file is gone or has changed, or does not fit.
+        """
+        if any(column.name == self.name for column in table.columns):
+            return table
+        if not isinstance(table, Table):
+            raise InputError(
+                f"{table.path} stays on disk: scores of a file are joined to tables in memory",
+                file=str(table.path),
+                setting="score-file",
+            )
+        scores = read_score_file(self.path)
+        if scores.sha256 != self.sha256:
+            raise InputError(
+                f"{self.path} has changed since the run of its scores was made: add them as new "
+                "scores",
+                file=self.path,
+                setting="score-file",
+            )
+        joined, _, _ = _joined(table, self, scores)
+        return cast("SomeTable", joined)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Joined:
+    """A table with scores from a file.
+
+    Attributes
+    ----------
+    table : Table
+    scores : ScoreFile
+    unscored : int
+        Rows of the table that the file gives no score.
+    strangers : int
+        Rows of the file that are none of the table's.
+    """
+
+    table: Table
+    scores: ScoreFile
+    unscored: int
+    strangers: int
+
+    def sentence(self) -> str:
+        """Say what was found."""
+        given, name = self.table.rows - self.unscored, Path(self.scores.path).name
+        told = (
+            f"{name} gives {given:,} of {counted(self.table.rows, 'row')} a score, by "
+            f"{self.scores.key} = {self.scores.identifier}"
+        )
+        if self.unscored:
+            told += f"; {counted(self.unscored, 'row')} without one set aside"
+        if self.strangers:
+            told += f"; {counted(self.strangers, 'row')} of the file left out, of no row here"
+        return f"{told}."
+
+
+def read_score_file(path: str | Path) -> Table:
+    """Read a file of scores; its columns keep their names, and none is a label."""
+    return read_table(path, label=False, need_label=False)
+
+
+def join_scores(
+    table: Table,
+    scores: Table,
+    column: str,
+    key: str | None = None,
+    identifier: str | None = None,
+) -> Joined:
+    """Join scores of a file to the rows of a table.
+
+    Parameters
+    ----------
+    table, scores : Table
+    column : str
+        The file's column of scores.
+    key : str, optional
+        The file's column that names rows; by default the one called as the table's.
+    identifier : str, optional
+        The table's column that names rows; by default the one of the role id.
+
+    Raises
+    ------
+    InputError
+        If it is not known which columns match, one of them is not there, a row is named twice, the
+        scores are no numbers, or no row has one.
+    """
+    identifier = identifier or _identifier(table, key)
+    key = key or _key(scores, identifier)
+    for of, name in ((scores, key), (scores, column), (table, identifier)):
+        _require(of, name)
+    if column == key:
+        raise _wrong(
+            scores,
+            f"column {column!r} of {scores.path} names the rows and cannot be the score too",
+            column,
+        )
+    taken = {known.name for known in table.columns}
+    name = column if column not in taken else f"{column} of {Path(scores.path).name}"
+    if name in taken:
+        raise _wrong(
+            scores, f"{table.path} has a column {name!r} already: call the scores otherwise", column
+        )
+    given = ScoreFile(str(scores.path.resolve()), scores.sha256, key, column, identifier, name)
+    joined, unscored, strangers = _joined(table, given, scores)
+    return Joined(joined, given, unscored, strangers)
+
+
+def _identifier(table: Table, key: str | None) -> str:
+    named = [column.name for column in table.columns if column.role == "id"]
+    if len(named) == 1:
+        return named[0]
+    if key in {column.name for column in table.columns}:
+        return str(key)
+    several = f"has several columns of the role id ({listed(named)})"
+    many = several if named else "has no column of the role id"
+    raise InputError(
+        f"{table.path} {many}: say which column names the rows as the score file does",
+        file=str(table.path),
+        setting="id",
+    )
+
+
+def _key(scores: Table, identifier: str) -> str:
+    names = [column.name for column in scores.columns]
+    if identifier in names:
+        return identifier
+    raise InputError(
+        f"{scores.path} has no column {identifier!r}: say which of its columns names the rows (it "
+        f"has {listed(names)})",
+        file=str(scores.path),
+        setting="score-id",
+    )
+
+
+def _require(table: Table, name: str) -> None:
+    names = [column.name for column in table.columns]
+    if name not in names:
+        raise _wrong(
+            table,
+            f"{table.path} has no column {name!r}{suggestion(name, names)} (it has "
+            f"{listed(names)})",
+            name,
+        )
+
+
+def _joined(table: Table, given: ScoreFile, scores: Table) -> tuple[Table, int, int]:
+    """Give the table with the scores, and how many rows of either have no fellow."""
+    column = scores.column(given.column)
+    if column.kind != "number":
+        raise _wrong(
+            scores,
+            f"column {given.column!r} of {scores.path} holds text and cannot be a score: choose a "
+            "column of numbers",
+            given.column,
+        )
+    keys, rows = _names(scores, given.key), _names(table, given.identifier)
+    found = {key: place for place, key in enumerate(keys) if key is not None}
+    places = np.array([-1 if row is None else found.get(row, -1) for row in rows], dtype=np.intp)
+    values: NDArray[np.float64] = np.full(table.rows, np.nan)
+    matched = places >= 0
+    values[matched] = column.measured()[places[matched]]
+    values[~np.isfinite(values)] = np.nan
+    missing = int(np.count_nonzero(np.isnan(values)))
+    if missing == table.rows:
+        raise _wrong(
+            scores,
+            f"no row of {table.path} has a score in {scores.path}: its {given.key} are such as "
+            f"{_examples(keys)}, and the {given.identifier} of the table such as {_examples(rows)}",
+            given.key,
+        )
+    made = Column.of_cells(given.name, values, missing, len(np.unique(values[~np.isnan(values)])))
+    made = dataclasses.replace(made, role="ignore")
+    strangers = len(found) - len(np.unique(places[matched]))
+    return dataclasses.replace(table, columns=(*table.columns, made)), missing, strangers
+
+
+def _names(table: Table, name: str) -> list[str | None]:
+    """Spell what names the rows; refuse what names two of them.
+
+    Raises
+    ------
+    InputError
+    """
+    column = table.column(name)
+    known = column.known().tolist()
+    numbers = column.kind == "number"
+    cells = column.values.tolist()
+    spelled = [
+        (spell_number(cell) if numbers else str(cell)) if there else None
+        for cell, there in zip(cells, known, strict=True)
+    ]
+    seen: dict[str, int] = {}
+    twice: dict[str, tuple[int, int]] = {}
+    for row, text in enumerate(spelled):
+        if text is not None and seen.setdefault(text, row) != row:
+            twice.setdefault(text, (seen[text], row))
+    if twice:
+        at = table.file_rows
+        shown = [f"{text!r} in rows {at[a]:,} and {at[b]:,}" for text, (a, b) in twice.items()]
+        more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
+        raise _wrong(
+            table,
+            f"column {name!r} of {table.path} does not name one row each ("
+            f"{'; '.join(shown[:_NAMED])}{more}): a score has to be of one row",
+            name,
+        )
+    return spelled
+
+
+def _examples(names: list[str | None]) -> str:
+    there = [name for name in names if name is not None]
+    return listed(there[:_NAMED]) if there else "missing"
+
+
+def _wrong(table: Table, sentence: str, column: str) -> InputError:
+    return InputError(sentence, file=str(table.path), column=column, setting="score-file")

@@ -1,0 +1,212 @@
+"""Scores in a file of their own, joined by what names the rows, are runs like any other."""
+
+import dataclasses
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+from aucstudio import cli
+from aucstudio.project.data.score_file import join_scores, read_score_file
+from aucstudio.project.data.table import read_table
+from aucstudio.project.errors import InputError
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.store.project.project_file import ProjectFile
+
+ROWS = 90
+
+
+@pytest.fixture
+def patients(tmp_path):
+    random = np.random.default_rng(3)
+    lines = ["patient,x,y"]
+    for k in range(ROWS):
+        lines.append(f"p{k:03},{random.normal() + (k % 3 == 0):.4f},{int(k % 3 == 0)}")
+    path = tmp_path / "patients.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def scores_of(k):
+    return (k * 37) % 101 / 101 + (k % 3 == 0)
+
+
+def write_scores(path, rows, header="patient,risk"):
+    path.write_text("\n".join([header, *(f"p{k:03},{scores_of(k):.6f}" for k in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """In another order, with a row that is none of the table's and without two that are."""
+    order = np.random.default_rng(0).permutation(ROWS)
+    rows = [int(k) for k in order if k not in (4, 60)]
+    return write_scores(tmp_path / "scores.csv", [*rows, 500])
+
+
+def train(patients, *more):
+    return cli.main(["train", str(patients), "--label", "y", "--quiet", *map(str, more)])
+
+
+def trained(patients, capsys, *more):
+    assert train(patients, "--json", *more) == 0
+    return json.loads(capsys.readouterr().out)["runs"][0]
+
+
+def refused(patients, capsys, *more):
+    assert train(patients, *more) == 2
+    return capsys.readouterr().err
+
+
+def given(scores):
+    return "--score-file", scores, "--score-column", "risk", "--id", "patient"
+
+
+def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, capsys, tmp_path):
+    project = tmp_path / "p.aucproj"
+    run = trained(patients, capsys, *given(scores), "--folds", 3, "--project", project)
+    assert run["auc"]["value"] > 0.9
+    assert any("Higher values mean positive" in note for note in run["notes"])
+    assert any("Rows without a value of risk are set aside" in note for note in run["notes"])
+    (record,) = ProjectFile.open(project).runs()
+    assert record.experiment.title == "risk"
+    seen = np.concatenate([split.test_rows for split in record.splits])
+    assert sorted(seen) == [k for k in range(ROWS) if k not in (4, 60)]
+    for split in record.splits:
+        expected = [round(scores_of(int(k)), 6) for k in split.test_rows]
+        np.testing.assert_array_equal(split.test_scores, expected)
+
+
+def test_what_was_matched_is_counted(patients, scores):
+    joined = join_scores(read_table(patients), read_score_file(scores), "risk", "patient")
+    assert joined.sentence() == (
+        "scores.csv gives 88 of 90 rows a score, by patient = patient; 2 rows without one set "
+        "aside; 1 row of the file left out, of no row here."
+    )
+
+
+def test_other_names_of_the_columns_are_told(patients, tmp_path, capsys):
+    scores = write_scores(tmp_path / "s.csv", range(ROWS), "who,x")
+    file = "--score-file", scores, "--score-column", "x"
+    said = refused(patients, capsys, *file, "--id", "patient")
+    assert "has no column 'patient': say which of its columns names the rows" in said
+    assert "(it has who, x)" in said
+    run = trained(patients, capsys, *file, "--score-id", "who", "--id", "patient")
+    assert run["auc"]["value"] > 0.9  # not that of the table's own x
+    said = refused(patients, capsys, *file)
+    assert "say which column names the rows as the score file does" in said
+
+
+def test_numbers_name_rows_however_they_are_spelled(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [f"{k},{rng.normal():.3f},{k % 2}" for k in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["case,x,y", *lines]) + "\n")
+    lines = [f"{k}.0\t{k / 40}" for k in reversed(range(40))]
+    (tmp_path / "s.tsv").write_text("\n".join(["case\ts", *lines]) + "\n")
+    table = read_table(tmp_path / "t.csv", label="y")
+    joined = join_scores(table, read_score_file(tmp_path / "s.tsv"), "s", "case")
+    np.testing.assert_array_equal(joined.table.column("s").values, np.arange(40) / 40)
+
+
+@pytest.mark.parametrize("of_table", [False, True])
+def test_a_row_that_is_named_twice_is_refused(patients, scores, capsys, of_table):
+    path = patients if of_table else scores
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[3]]) + "\n")
+    said = refused(patients, capsys, *given(scores))
+    name = lines[3].split(",")[0]
+    assert f"column 'patient' of {path}" in said
+    assert f"{name!r} in rows 3 and {len(lines)}" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("patient,risk\nq1,1\nq2,2\n", "has a score in"),
+        ("patient,risk\np001,high\np002,low\n", "holds text and cannot be a score"),
+        ("patient,other\np001,1\np002,2\n", "has no column 'risk'"),
+    ],
+    ids=["no row", "text", "no column"],
+)
+def test_files_that_do_not_fit_are_refused(patients, scores, capsys, text, sentence):
+    scores.write_text(text)
+    said = refused(patients, capsys, *given(scores))
+    assert sentence in said
+    assert str(scores) in said
+
+
+def test_options_that_mean_nothing_alone_are_refused(patients, scores, capsys):
+    assert "--score-column" in refused(
+        patients, capsys, "--method", "auc-rls", "--score-file", scores
+    )
+    said = refused(patients, capsys, "--score-column", "x", "--score-id", "patient")
+    assert "--score-id is a column of --score-file" in said
+    said = refused(patients, capsys, *given(scores), "--test-file", patients)
+    assert "not to those of a test file" in said
+
+
+def test_what_the_file_holds_belongs_to_the_run(patients, scores, capsys, tmp_path):
+    project = tmp_path / "p.aucproj"
+    first = trained(patients, capsys, *given(scores), "--project", project)
+    moved = scores.rename(tmp_path / "moved.csv")
+    assert trained(patients, capsys, *given(moved))["id"] == first["id"]
+    lines = moved.read_text().splitlines()
+    name, _, _ = lines[7].partition(",")
+    moved.write_text("\n".join([*lines[:7], f"{name},0.5", *lines[8:]]) + "\n")
+    assert trained(patients, capsys, *given(moved))["id"] != first["id"]
+    (record,) = ProjectFile.open(project).runs()
+    table = record.experiment.data
+    with pytest.raises(InputError, match=r"scores\.csv"):
+        table.open()  # it is gone
+    changed = dataclasses.replace(table.scores[0], path=str(moved))
+    experiment = dataclasses.replace(
+        record.experiment, data=dataclasses.replace(table, scores=(changed,))
+    )
+    again = execute(experiment, read_table(patients, label="y"))
+    assert again.status == "failed"
+    assert "has changed since the run of its scores was made" in again.error
+
+
+def test_the_command_that_repeats_it_gives_the_same_run(patients, scores, capsys, tmp_path):
+    project = tmp_path / "p.aucproj"
+    first = trained(
+        patients, capsys, *given(scores), "--higher-is-positive", "--folds", 3, "--project", project
+    )
+    (record,) = ProjectFile.open(project).runs()
+    _, *words = shlex.split(command_line(record.experiment))
+    assert cli.main([*words, "--json", "--quiet"]) == 0
+    again = json.loads(capsys.readouterr().out)["runs"][0]
+    assert again["id"] == first["id"]
+    assert again["auc"] == first["auc"]
+
+
+def test_it_is_compared_combined_and_refuses_rows_that_have_no_score(
+    patients, scores, capsys, tmp_path
+):
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    train(patients, "--method", "auc-rls", "--ignore", "patient", "--project", project)
+    train(patients, *given(scores), "--project", project)
+    capsys.readouterr()
+    assert cli.main(["compare", str(project), "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]["auc"]
+    assert not pair["refused"]
+    combined = ["combine", str(project), "AUC-RLS", "risk", "--save-model", str(model), "--json"]
+    assert cli.main(combined) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["auc"]["value"] > 0.9
+    assert cli.main(["score", str(model), str(patients)]) == 2
+    assert "lacks column 'risk'" in capsys.readouterr().err
+
+
+def test_two_files_whose_scores_are_called_alike_are_no_one_model(
+    patients, scores, capsys, tmp_path
+):
+    project = tmp_path / "p.aucproj"
+    trained(patients, capsys, *given(scores), "--project", project)
+    other = write_scores(tmp_path / "other.csv", range(5, ROWS))
+    trained(patients, capsys, *given(other), "--project", project)
+    one, two = (record.id for record in ProjectFile.open(project).runs())
+    assert cli.main(["combine", str(project), one, two]) == 2
+    assert "come from different files, and both are called 'risk'" in capsys.readouterr().err
