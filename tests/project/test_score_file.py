@@ -82,8 +82,8 @@ def test_scores_are_those_of_the_rows_that_the_file_names(patients, scores, caps
 def test_what_was_matched_is_counted(patients, scores):
     joined = join_scores(read_table(patients), read_score_file(scores), "risk", "patient")
     assert joined.sentence() == (
-        "scores.csv gives 88 of 90 rows a score, by patient = patient; 2 rows without one set "
-        "aside; 1 row of the file left out, of no row here."
+        "scores.csv gives 88 of 90 rows a score, by patient = patient; set aside: 2 rows without "
+        "one; left out: 1 row of the file without a fellow here."
     )
 
 

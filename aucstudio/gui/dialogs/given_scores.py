@@ -115,8 +115,8 @@ class GivenScoresDialog(QDialog):
                 ("Scores are in", self.source, False),
                 ("File", self.file.file_row(), True),
                 ("Column", self.column, False),
-                ("Rows are named by", self.file.key, True),
-                ("… as in the table by", self.file.identifier, True),
+                ("Row names", self.file.key, True),
+                ("In the table", self.file.identifier, True),
                 ("Positive is", self.direction, False),
             )
         ):

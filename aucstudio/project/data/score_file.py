@@ -105,9 +105,11 @@ class Joined:
             f"{self.scores.key} = {self.scores.identifier}"
         )
         if self.unscored:
-            told += f"; {counted(self.unscored, 'row')} without one set aside"
+            told += f"; set aside: {counted(self.unscored, 'row')} without one"
         if self.strangers:
-            told += f"; {counted(self.strangers, 'row')} of the file left out, of no row here"
+            told += (
+                f"; left out: {counted(self.strangers, 'row')} of the file without a fellow here"
+            )
         return f"{told}."
 
 

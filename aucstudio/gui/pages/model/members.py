@@ -65,7 +65,10 @@ class MembersPart(Part):
         best = max((row.name for row in rows), key=lambda title: self._figures(title)[0])
         headline = f"{most.name} weighs most in {subject.name}: {most.value:.0f} %."
         alone = f"By itself {best} ranks best: AUC {self._figures(best)[0]:.3f}."
-        where = "On rows held out inside the training rows, which chose the weights."
+        which = "held-out rows"
+        if not subject.run.record.experiment.members:
+            which = "rows held out inside the training rows"
+        where = f"On {which}, which chose the weights."
         return Statement.of(headline, alone, where)
 
     def data(self) -> Columns:
