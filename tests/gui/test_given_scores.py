@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
+from aucstudio.gui.pages.planes.subject import find_subject
 from tests.gui.conftest import PATIENCE
 
 
@@ -104,6 +105,9 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     assert run.record.status == "done"
     assert run.record.experiment.data.scores[0].path == str(scores)
     assert "risk" not in {column.name for column in session.table.columns}
+    # Its pictures of rows read the file again.
+    seen = find_subject(session, lambda _run: True).sample()
+    np.testing.assert_allclose(seen.X[:, 0], run.record.splits[0].test_scores)
 
 
 def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot):

@@ -83,7 +83,7 @@ def test_what_was_matched_is_counted(patients, scores):
     joined = join_scores(read_table(patients), read_score_file(scores), "risk", "patient")
     assert joined.sentence() == (
         "scores.csv gives 88 of 90 rows a score, by patient = patient; set aside: 2 rows without "
-        "one; left out: 1 row of the file without a fellow here."
+        "one; left out: 1 row of the file for no row here."
     )
 
 

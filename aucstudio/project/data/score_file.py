@@ -107,9 +107,7 @@ class Joined:
         if self.unscored:
             told += f"; set aside: {counted(self.unscored, 'row')} without one"
         if self.strangers:
-            told += (
-                f"; left out: {counted(self.strangers, 'row')} of the file without a fellow here"
-            )
+            told += f"; left out: {counted(self.strangers, 'row')} of the file for no row here"
         return f"{told}."
 
 

@@ -102,8 +102,7 @@ class DataReference:
 
     def seen(self, table: SomeTable) -> SomeTable:
         """Give the table with the roles that are referred to, and the scores of a file."""
-        for given in self.scores:
-            table = given.joined(table)
+        table = self.with_scores(table)
         roles = tuple((column.name, column.role) for column in table.columns)
         schema = self.schema
         as_told = (self.roles, self.positive, self.rule, schema.absent, schema.same)
@@ -117,6 +116,18 @@ class DataReference:
             same={**dict.fromkeys(table.same, ()), **schema.same},
             roles={name: role for name, role in self.roles if role != "label"},
         )
+
+    def with_scores(self, table: SomeTable) -> SomeTable:
+        """Give the table with the scores of files as columns, where there are such.
+
+        Raises
+        ------
+        InputError
+            If one of the files is gone or has changed.
+        """
+        for given in self.scores:
+            table = given.joined(table)
+        return table
 
     def identity(self) -> dict[str, Any]:
         """Give what decides the numbers that are read, as plain data; where it lies does not."""

@@ -21,6 +21,7 @@ from aucstudio.gui.pages.differences.words import margin_words, row_name
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.pair_detail import ColumnShare, PairDetail, explain_pair
+from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.model import Model
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -118,7 +119,9 @@ class PairPanel(QWidget):
 
     # ------------------------------------------------------------- showing
 
-    def show_pair(self, table: Table, model: Model, rows: tuple[int, int]) -> None:
+    def show_pair(
+        self, table: Table, data: DataReference, model: Model, rows: tuple[int, int]
+    ) -> None:
         """Show a pair as a model sees it; returns at once, the figures follow."""
         request = table, model, rows
         if request != self._work.key:
@@ -127,7 +130,9 @@ class PairPanel(QWidget):
             self._classes = model.positive, model.negative
             self._unit = model.preparation.choice.unit
             self.told.setText("working out what decided this pair…")
-            self._work.start(request, lambda _post: explain_pair(table, model, rows))
+            self._work.start(
+                request, lambda _post: explain_pair(data.with_scores(table), model, rows)
+            )
         self.show()
 
     def show_nothing(self) -> None:

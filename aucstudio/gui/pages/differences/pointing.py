@@ -57,10 +57,11 @@ class Pointing:
         self._mark_row(picture)
         pair, table = self._pair, self._session.table
         self._marked.choose(self._chosen(picture))
-        if pair is None or table is None or subject.split is None:
+        if pair is None or table is None or subject.split is None or subject.run is None:
             self._panel.show_nothing()
         else:
-            self._panel.show_pair(table, subject.split.model, pair)
+            data = subject.run.record.experiment.data
+            self._panel.show_pair(table, data, subject.split.model, pair)
 
     def _mark_row(self, picture: Picture) -> None:
         pairs: PlacedPairs = picture.extra

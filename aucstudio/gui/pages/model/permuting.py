@@ -134,6 +134,7 @@ class ImportancePart(Part):
         def work(post: Callable[[float], bool]) -> Importance:
             rows = read_test_table(record.experiment) or table
             assert rows is not None
+            rows = record.experiment.data.with_scores(rows)
             return permutation_importance(record, rows, band, repeats=repeats, listen=post)
 
         self.found = None

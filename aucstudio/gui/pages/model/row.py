@@ -163,7 +163,8 @@ class RowPart(Part):
                 return post(share if sofar is None else sofar)
 
             train = split.train_rows
-            detail = explain_row(table, split.model, row, train, listen=listen)
+            rows = record.experiment.data.with_scores(table)
+            detail = explain_row(rows, split.model, row, train, listen=listen)
             return Explained(detail, _place(record, index, row))
 
         self.found = None

@@ -241,7 +241,7 @@ def _shapes(
         if post(None):
             raise Stopped("curves")
 
-    prepared = []
+    prepared, table = [], record.experiment.data.with_scores(table)
     for split in record.splits:
         rows = split.train_rows[thinned(split.train_positive, _ROWS)]
         prepared.append(split.model.preparation.apply(table, rows))

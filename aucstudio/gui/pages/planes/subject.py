@@ -153,12 +153,17 @@ def _finished_subject(run: ShownRun, session: Session, table: Table, held_out: b
     index = split_of(run, session)
     split, experiment = run.record.splits[index], run.record.experiment
     in_file = held_out and experiment.validation.scheme == "file"
+
+    def sample() -> Sample:
+        rows = _test_table(run, split) if in_file else experiment.data.with_scores(table)
+        return split_sample(rows, split, held_out)
+
     return Subject(
         (run.record.id, index, held_out),
         run.look.name,
         split.model.preparation,
         split.coef,
-        lambda: split_sample(_test_table(run, split) if in_file else table, split, held_out),
+        sample,
         run,
         split,
         held_out,
@@ -195,7 +200,7 @@ def _curved_subject(live: LiveRun, table: Table) -> Subject:
     assert preparation is not None
 
     def sample() -> Sample:
-        found = labelled_sample(table, preparation)
+        found = labelled_sample(live.experiment.data.with_scores(table), preparation)
         return dataclasses.replace(found, scores=look.scorer(found.X))
 
     key = (*live_key(live), look.iteration, look.seconds)
@@ -208,5 +213,5 @@ def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subj
         live.look.name,
         preparation,
         None,
-        lambda: labelled_sample(table, preparation),
+        lambda: labelled_sample(live.experiment.data.with_scores(table), preparation),
     )
