@@ -30,7 +30,7 @@ def test_a_column_becomes_a_run_and_others_learn_nothing_from_it(window, dialog,
     assert column
     assert session.table.label not in map(dialog.column.itemText, range(dialog.column.count()))
     add(dialog, qtbot)
-    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()))
+    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)
     (run,) = session.shown_runs()
     assert run.look.name == column
     assert run.record.status == "done"
@@ -47,7 +47,9 @@ def test_others_learn_from_it_where_that_is_said(window, dialog, qtbot):
     dialog.learnt.setChecked(True)
     dialog.direction.setCurrentIndex(dialog.direction.findData("lower"))
     add(dialog, qtbot)
-    qtbot.waitUntil(lambda: not window.session.busy and bool(window.session.shown_runs()))
+    qtbot.waitUntil(
+        lambda: not window.session.busy and bool(window.session.shown_runs()), timeout=PATIENCE
+    )
     (run,) = window.session.shown_runs()
     assert run.record.params == {"direction": "lower"}
     assert (run.record.splits[0].model.scorer.weights < 0).all()

@@ -32,9 +32,13 @@ class Combining(Place):
         """Combine the members of an experiment; see :meth:`Place.execute`."""
         experiment = plan.experiment
         members = [self._runs[member] for member in experiment.members]
-        table = plan.table if plan.test_table is None else plan.test_table
 
         def groups_of(rows: Index) -> Groups | None:
+            # Roles may have changed since the runs were made.
+            if plan.test_table is None:
+                table = experiment.data.seen(plan.table)
+            else:
+                table = experiment.as_test(plan.test_table)
             if table.groups is None:
                 return None
             places = np.searchsorted(np.flatnonzero(table.labelled()), rows)
