@@ -34,6 +34,7 @@ from aucstudio.project.combination.preparations import DiffersError, common_prep
 from aucstudio.project.combination.sharing import Named, require_sharing
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.split import FORWARD
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
@@ -41,6 +42,10 @@ from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, Training
 from aucstudio.project.runs.watch import Listener, Progress
 
 _ACROSS = "Weights were chosen on the rows that the other splits held out, never on those judged."
+_FORWARD = (
+    "Weights were chosen on the held-out rows of earlier splits, never on later ones; in the first "
+    "split all members weigh the same."
+)
 _WITHIN = (
     "Each held-out row was scored with weights that were chosen on the other held-out rows; the "
     "model has the weights that all of them chose."
@@ -59,6 +64,8 @@ class _Part:
         Held out by all.
     positive : ndarray of bool
     z : ndarray of shape (members, rows)
+    counts : ndarray or None
+        How much each row counts; None where all count once.
     """
 
     models: list[Model]
@@ -66,6 +73,11 @@ class _Part:
     rows: Index
     positive: Mask
     z: Array
+    counts: Array | None
+
+    def some(self, rows: Index) -> tuple[Mask, Array, Array | None]:
+        """Give classes, scores and counts of some of the rows."""
+        return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,11 +87,17 @@ class _Chosen:
     weights: Array
     positive: Mask
     z: Array
+    counts: Array | None
     criterion: Criterion
 
     @property
     def threshold(self) -> float:
-        return roc.equal_error_threshold(self.positive, self.weights @ self.z)
+        total = self.weights @ self.z
+        return roc.equal_error_threshold(self.positive, total, weights=self.counts)
+
+    @property
+    def objective(self) -> float:
+        return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
 
 
 def combine_runs(
@@ -155,9 +173,10 @@ class _Combining:
                 setting="runs",
             )
         raw = [_own(model, scores) for model, scores in zip(models, raw, strict=True)]
-        scales = [Scale.learn(s, _smoothing(m)) for s, m in zip(raw, models, strict=True)]
+        counts = _known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+        scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
         z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
-        return _Part(models, scales, rows, positive, z)
+        return _Part(models, scales, rows, positive, z, counts)
 
     def _model(self, run: Named, split: SplitResult) -> Model:
         name, _ = run
@@ -166,9 +185,11 @@ class _Combining:
         except ValueError as error:
             raise InputError(f"{name} lacks its model: {error}", setting="runs") from error
 
-    def _choose(self, positive: Mask, z: Array, k: int, stage: tuple[int, int]) -> _Chosen:
+    def _choose(
+        self, positive: Mask, z: Array, counts: Array | None, k: int, stage: tuple[int, int]
+    ) -> _Chosen:
         """Choose weights on some rows."""
-        criterion = Criterion.of_range(self._experiment.params["fpr_range"], positive)
+        criterion = Criterion.of_range(self._experiment.params["fpr_range"], positive, counts)
         rng = np.random.default_rng((int(self._experiment.params["random_state"]), k))
         turn, turns = stage
 
@@ -177,19 +198,29 @@ class _Combining:
 
         weights = np.full(len(z), 1.0 / len(z))
         if 0 < np.count_nonzero(positive) < len(positive):
-            weights = select_in_bags(z, positive, criterion, rng, pulse)
-        return _Chosen(weights, positive, z, criterion)
+            weights = select_in_bags(z, positive, criterion, rng, pulse, row_weights=counts)
+        return _Chosen(weights, positive, z, counts, criterion)
+
+    def _equal(self, part: _Part) -> _Chosen:
+        """Weigh all members the same, where no rows came before."""
+        criterion = Criterion.of_range(
+            self._experiment.params["fpr_range"], part.positive, part.counts
+        )
+        weights = np.full(len(part.z), 1.0 / len(part.z))
+        return _Chosen(weights, part.positive, part.z, part.counts, criterion)
 
     def _result(self, k: int, parts: dict[int, _Part]) -> SplitResult:
         began, part = time.perf_counter(), parts[k]
-        others = [other for place, other in parts.items() if place != k]
+        forward = self._experiment.validation.scheme == FORWARD
+        others = [p for place, p in parts.items() if (place < k if forward else place != k)]
         if others:
-            positive = np.concatenate([other.positive for other in others])
-            z = np.concatenate([other.z for other in others], axis=1)
-            chosen = self._choose(positive, z, k, (0, 1))
+            chosen = self._choose(*_together(others), k, (0, 1))
+            total = chosen.weights @ part.z
+        elif forward:
+            chosen = self._equal(part)
             total = chosen.weights @ part.z
         else:
-            chosen = self._choose(part.positive, part.z, k, (0, FOLDS + 1))
+            chosen = self._choose(part.positive, part.z, part.counts, k, (0, FOLDS + 1))
             total = self._second_level(k, part, chosen)
         model, intercept = self._combined(part, chosen)
         return self._split(k, part, chosen, total + intercept, model, time.perf_counter() - began)
@@ -209,7 +240,7 @@ class _Combining:
         total = np.empty(len(part.positive))
         for fold, (choosing, held) in enumerate(folds):
             stage = fold + 1, len(folds) + 1
-            found = self._choose(part.positive[choosing], part.z[:, choosing], k, stage)
+            found = self._choose(*part.some(choosing), k, stage)
             # Sums with other weights spread otherwise: brought on one scale by all rows.
             spread = float(np.std(found.weights @ part.z)) or 1.0
             total[held] = found.weights @ part.z[:, held] / spread
@@ -228,7 +259,12 @@ class _Combining:
             ]
             whole.append(seen_through(combine(members), views[places[0]]))
         shares = member_shares(
-            self._names, chosen.positive, chosen.z, chosen.weights, chosen.criterion
+            self._names,
+            chosen.positive,
+            chosen.z,
+            chosen.weights,
+            chosen.criterion,
+            chosen.counts,
         )
         scorer = dataclasses.replace(
             whole[0],
@@ -269,8 +305,7 @@ class _Combining:
     ) -> SplitResult:
         splits = self._splits[k]
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
-        objective = 1.0 - chosen.criterion(chosen.positive, chosen.weights @ chosen.z)
-        several = sum(split.repeat == splits[0].repeat for split, *_ in self._splits) > 1
+        objective = chosen.objective
         made = f"{len(splits)} finished runs were combined; none was trained again."
         return SplitResult(
             repeat=splits[0].repeat,
@@ -289,9 +324,18 @@ class _Combining:
             n_iter=len(splits),
             converged=True,
             support_pairs=np.empty((2, 0), dtype=np.int64),
-            notes=(made, _ACROSS if several else _WITHIN),
+            notes=(made, self._how(splits[0].repeat)),
             trajectory=None,
+            train_weights=_known_weights(splits[0].train_rows, splits[0].train_weights, train),
+            test_weights=part.counts,
         )
+
+    def _how(self, repeat: int) -> str:
+        """Say which rows chose the weights."""
+        if self._experiment.validation.scheme == FORWARD:
+            return _FORWARD
+        several = sum(first.repeat == repeat for first, *_ in self._splits) > 1
+        return _ACROSS if several else _WITHIN
 
     def _training(
         self, splits: Sequence[SplitResult], part: _Part, chosen: _Chosen, intercept: float
@@ -312,6 +356,24 @@ class _Combining:
         told = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
         if self._listen(told) and finished is None:
             raise Stopped("choosing weights")
+
+
+def _together(parts: Sequence[_Part]) -> tuple[Mask, Array, Array | None]:
+    """Give classes, scores and counts of the rows of several splits."""
+    counts = [part.counts for part in parts if part.counts is not None]
+    return (
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate([part.z for part in parts], axis=1),
+        np.concatenate(counts) if counts else None,
+    )
+
+
+def _some(counts: Array | None, rows: Index) -> Array | None:
+    return None if counts is None else counts[rows]
+
+
+def _known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | None:
+    return None if weights is None else _of_rows(rows, weights, wanted)
 
 
 def _of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:

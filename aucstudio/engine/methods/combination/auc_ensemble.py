@@ -310,9 +310,7 @@ class Board:
         """Make the scorer of the members that are ready."""
         scores, trained = self.scores(), self._scorers
         names = [self._titles[member] for member in self._in_order()]
-        shares = member_shares(
-            names, self.positive, scores, weights, self.criterion, self.weights
-        )
+        shares = member_shares(names, self.positive, scores, weights, self.criterion, self.weights)
         members = [
             ([trained[member][k] for k in sorted(trained[member])], self.ready[member], weight)
             for member, weight in zip(self._in_order(), weights.tolist(), strict=True)
