@@ -142,6 +142,50 @@ def test_classes_of_the_judged_rows_change_nothing_but_their_judgement(in_folds)
     assert not np.array_equal(before.splits[1].test_scores, after.splits[1].test_scores)
 
 
+def test_of_steps_forward_only_earlier_ones_choose(table):
+    forward = Validation(scheme="forward", folds=3, time="a")
+    runs = [("one", made(table, "auc-rls", forward)), ("two", made(table, "logistic", forward))]
+    assert not any(record.error for _, record in runs)
+    before = combined(runs)
+    weights = [share.weight for share in before.splits[0].model.scorer.members]
+    assert weights == [0.5, 0.5]
+    assert "earlier splits" in before.notes[1]
+    turned = []
+    for name, record in runs:
+        *earlier, last = record.splits
+        flipped = dataclasses.replace(last, test_positive=~last.test_positive)
+        turned.append((name, dataclasses.replace(record, splits=(*earlier, flipped))))
+    for one, other in zip(before.splits, combined(turned).splits, strict=True):
+        np.testing.assert_array_equal(one.test_scores, other.test_scores)
+
+
+def test_weights_of_rows_count_when_members_are_chosen(table, in_folds):
+    linear, trees = in_folds[:2]
+    heavy = np.ones(table.rows)
+    heavy[::5] = 20.0
+
+    def weigh(split):
+        train, test = heavy[split.train_rows], heavy[split.test_rows]
+        return dataclasses.replace(split, train_weights=train, test_weights=test)
+
+    def weighed(run):
+        name, record = run
+        splits = [
+            dataclasses.replace(
+                s, train_weights=heavy[s.train_rows], test_weights=heavy[s.test_rows]
+            )
+            for s in record.splits
+        ]
+        return name, dataclasses.replace(record, splits=tuple(splits))
+
+    plain, given = combined([linear, trees]), combined([weighed(linear), weighed(trees)])
+    for a, b in zip(plain.splits, given.splits, strict=True):
+        assert a.test_weights is None
+        np.testing.assert_array_equal(b.test_weights, heavy[b.test_rows])
+        np.testing.assert_array_equal(b.train_weights, heavy[b.train_rows])
+        assert a.objective != b.objective
+
+
 def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out, monkeypatch):
     record = combined(held_out)
     (split,) = record.splits
@@ -151,7 +195,7 @@ def test_one_held_out_part_is_judged_at_a_second_level_of_folds(table, held_out,
     assert not np.allclose(scores, split.test_scores)  # those of all rows chose its weights
     assert np.corrcoef(scores, split.test_scores)[0, 1] > 0.95
     # Of one member alone any weights are the same: the second level then changes nothing.
-    monkeypatch.setattr(combining, "select_in_bags", lambda z, *_: np.eye(len(z))[0])
+    monkeypatch.setattr(combining, "select_in_bags", lambda z, *_, **_more: np.eye(len(z))[0])
     (split,) = combined(held_out).splits
     scores = scores_of(split.model, table)[split.test_rows]
     np.testing.assert_allclose(scores, split.test_scores, atol=1e-9)
@@ -212,8 +256,8 @@ def test_combinations_of_noise_centre_on_one_half(tmp_path, validation, monkeypa
     assert np.mean(flattered) > 0.5 + 4 * error  # there was something to be taken in by
 
 
-def few_bags(*given):
-    return select_in_bags(*given[:5], bags=2)
+def few_bags(*given, **more):
+    return select_in_bags(*given[:5], bags=2, **more)
 
 
 def test_exports_score_new_rows_as_the_model_does(table, held_out, tmp_path):

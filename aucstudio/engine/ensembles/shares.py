@@ -29,6 +29,7 @@ def member_shares(
     weights : ndarray of shape (members,)
     criterion : Criterion
     row_weights : ndarray of shape (N,), optional
+        How much each row counts.
     """
     total = weights @ scores
     reached = criterion(positive, total, row_weights)

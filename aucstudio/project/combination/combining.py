@@ -34,6 +34,7 @@ from aucstudio.project.combination.preparations import DiffersError, common_prep
 from aucstudio.project.combination.sharing import Named, require_sharing
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.split import FORWARD
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
@@ -41,6 +42,10 @@ from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, Training
 from aucstudio.project.runs.watch import Listener, Progress
 
 _ACROSS = "Weights were chosen on the rows that the other splits held out, never on those judged."
+_FORWARD = (
+    "Weights were chosen on the held-out rows of earlier splits, never on later ones; in the first "
+    "split all members weigh the same."
+)
 _WITHIN = (
     "Each held-out row was scored with weights that were chosen on the other held-out rows; the "
     "model has the weights that all of them chose."
@@ -57,49 +62,22 @@ class _Part:
     scales : list of Scale
     rows : ndarray of int
         Held out by all.
-    judges : _Judges
-        These rows.
+    positive : ndarray of bool
+    z : ndarray of shape (members, rows)
+    counts : ndarray or None
+        How much each row counts; None where all count once.
     """
 
     models: list[Model]
     scales: list[Scale]
     rows: Index
-    judges: _Judges
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Judges:
-    """Held-out rows that weights of the members are chosen by.
-
-    Attributes
-    ----------
-    positive : ndarray of bool
-    z : ndarray of shape (members, rows)
-    counts : ndarray or None
-        What each row weighs.
-    """
-
     positive: Mask
     z: Array
     counts: Array | None
 
-    def among(self, rows: Index) -> _Judges:
-        counts = None if self.counts is None else self.counts[rows]
-        return _Judges(self.positive[rows], self.z[:, rows], counts)
-
-    @classmethod
-    def of(cls, several: Sequence[_Judges]) -> _Judges:
-        counts = [one.counts for one in several if one.counts is not None]
-        return cls(
-            np.concatenate([one.positive for one in several]),
-            np.concatenate([one.z for one in several], axis=1),
-            np.concatenate(counts) if counts else None,
-        )
-
-    @property
-    def of_both_classes(self) -> bool:
-        counted = self.positive if self.counts is None else self.positive[self.counts > 0]
-        return 0 < int(np.count_nonzero(counted)) < len(counted)
+    def some(self, rows: Index) -> tuple[Mask, Array, Array | None]:
+        """Give classes, scores and counts of some of the rows."""
+        return self.positive[rows], self.z[:, rows], _some(self.counts, rows)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -107,18 +85,19 @@ class _Chosen:
     """Weights, and the rows that chose them."""
 
     weights: Array
-    by: _Judges
+    positive: Mask
+    z: Array
+    counts: Array | None
     criterion: Criterion
 
     @property
     def threshold(self) -> float:
-        total = self.weights @ self.by.z
-        return roc.equal_error_threshold(self.by.positive, total, weights=self.by.counts)
+        total = self.weights @ self.z
+        return roc.equal_error_threshold(self.positive, total, weights=self.counts)
 
     @property
     def objective(self) -> float:
-        total = self.weights @ self.by.z
-        return 1.0 - self.criterion(self.by.positive, total, self.by.counts)
+        return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
 
 
 def combine_runs(
@@ -187,20 +166,17 @@ class _Combining:
         models = [self._model(*given) for given in zip(self._runs, splits, strict=True)]
         raw = [_of_rows(split.test_rows, split.test_scores, rows) for split in splits]
         positive = _of_rows(splits[0].test_rows, splits[0].test_positive, rows)
-        counts = splits[0].test_weights
-        if counts is not None:
-            counts = _of_rows(splits[0].test_rows, counts, rows)
-        raw = [_own(model, scores) for model, scores in zip(models, raw, strict=True)]
-        scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
-        z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
-        judges = _Judges(positive, z, counts)
-        if not judges.of_both_classes:
+        if not 0 < np.count_nonzero(positive) < len(positive):
             raise InputError(
                 "the rows that all of these runs held out are of one class: leave out the run that "
                 "sets most rows aside",
                 setting="runs",
             )
-        return _Part(models, scales, rows, judges)
+        raw = [_own(model, scores) for model, scores in zip(models, raw, strict=True)]
+        counts = _known_weights(splits[0].test_rows, splits[0].test_weights, rows)
+        scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
+        z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
+        return _Part(models, scales, rows, positive, z, counts)
 
     def _model(self, run: Named, split: SplitResult) -> Model:
         name, _ = run
@@ -209,9 +185,10 @@ class _Combining:
         except ValueError as error:
             raise InputError(f"{name} lacks its model: {error}", setting="runs") from error
 
-    def _choose(self, judges: _Judges, k: int, stage: tuple[int, int]) -> _Chosen:
+    def _choose(
+        self, positive: Mask, z: Array, counts: Array | None, k: int, stage: tuple[int, int]
+    ) -> _Chosen:
         """Choose weights on some rows."""
-        positive, z, counts = judges.positive, judges.z, judges.counts
         criterion = Criterion.of_range(self._experiment.params["fpr_range"], positive, counts)
         rng = np.random.default_rng((int(self._experiment.params["random_state"]), k))
         turn, turns = stage
@@ -220,18 +197,30 @@ class _Combining:
             self._tell(k, (turn + fraction) / turns)
 
         weights = np.full(len(z), 1.0 / len(z))
-        if judges.of_both_classes:
+        if 0 < np.count_nonzero(positive) < len(positive):
             weights = select_in_bags(z, positive, criterion, rng, pulse, row_weights=counts)
-        return _Chosen(weights, judges, criterion)
+        return _Chosen(weights, positive, z, counts, criterion)
+
+    def _equal(self, part: _Part) -> _Chosen:
+        """Weigh all members the same, where no rows came before."""
+        criterion = Criterion.of_range(
+            self._experiment.params["fpr_range"], part.positive, part.counts
+        )
+        weights = np.full(len(part.z), 1.0 / len(part.z))
+        return _Chosen(weights, part.positive, part.z, part.counts, criterion)
 
     def _result(self, k: int, parts: dict[int, _Part]) -> SplitResult:
         began, part = time.perf_counter(), parts[k]
-        others = [other for place, other in parts.items() if place != k]
+        forward = self._experiment.validation.scheme == FORWARD
+        others = [p for place, p in parts.items() if (place < k if forward else place != k)]
         if others:
-            chosen = self._choose(_Judges.of([other.judges for other in others]), k, (0, 1))
-            total = chosen.weights @ part.judges.z
+            chosen = self._choose(*_together(others), k, (0, 1))
+            total = chosen.weights @ part.z
+        elif forward:
+            chosen = self._equal(part)
+            total = chosen.weights @ part.z
         else:
-            chosen = self._choose(part.judges, k, (0, FOLDS + 1))
+            chosen = self._choose(part.positive, part.z, part.counts, k, (0, FOLDS + 1))
             total = self._second_level(k, part, chosen)
         model, intercept = self._combined(part, chosen)
         return self._split(k, part, chosen, total + intercept, model, time.perf_counter() - began)
@@ -241,22 +230,21 @@ class _Combining:
         groups = self._groups_of(part.rows)
         codes = None if groups is None else groups.codes
         seed = int(self._experiment.params["random_state"])
-        folds = draw_folds(part.judges.positive, codes, FOLDS, seed)
+        folds = draw_folds(part.positive, codes, FOLDS, seed)
         if len(folds) < 2:
             raise InputError(
                 "the held-out rows have too few of one class, or too few groups of it, to choose "
                 "weights on some and judge them on others: hold out more rows, or use folds",
                 setting="runs",
             )
-        z = part.judges.z
-        total = np.empty(z.shape[1])
+        total = np.empty(len(part.positive))
         for fold, (choosing, held) in enumerate(folds):
             stage = fold + 1, len(folds) + 1
-            found = self._choose(part.judges.among(choosing), k, stage)
+            found = self._choose(*part.some(choosing), k, stage)
             # Sums with other weights spread otherwise: brought on one scale by all rows.
-            spread = float(np.std(found.weights @ z)) or 1.0
-            total[held] = found.weights @ z[:, held] / spread
-        return total * (float(np.std(chosen.weights @ z)) or 1.0)
+            spread = float(np.std(found.weights @ part.z)) or 1.0
+            total[held] = found.weights @ part.z[:, held] / spread
+        return total * (float(np.std(chosen.weights @ part.z)) or 1.0)
 
     def _combined(self, part: _Part, chosen: _Chosen) -> tuple[Model, float]:
         preparation, views = self._preparation(part.models)
@@ -270,9 +258,14 @@ class _Combining:
                 for m in places
             ]
             whole.append(seen_through(combine(members), views[places[0]]))
-        by = chosen.by
-        known = by.positive, by.z, chosen.weights, chosen.criterion, by.counts
-        shares = member_shares(self._names, *known)
+        shares = member_shares(
+            self._names,
+            chosen.positive,
+            chosen.z,
+            chosen.weights,
+            chosen.criterion,
+            chosen.counts,
+        )
         scorer = dataclasses.replace(
             whole[0],
             parts=tuple(p for one in whole for p in one.parts),
@@ -312,7 +305,7 @@ class _Combining:
     ) -> SplitResult:
         splits = self._splits[k]
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
-        several = sum(split.repeat == splits[0].repeat for split, *_ in self._splits) > 1
+        objective = chosen.objective
         made = f"{len(splits)} finished runs were combined; none was trained again."
         return SplitResult(
             repeat=splits[0].repeat,
@@ -320,22 +313,29 @@ class _Combining:
             train_rows=train,
             test_rows=part.rows,
             train_positive=positive,
-            test_positive=part.judges.positive,
+            test_positive=part.positive,
             train_scores=trained,
             test_scores=scores,
             model=model,
-            curve=_one_step(len(splits), seconds, chosen.objective),
+            curve=_one_step(len(splits), seconds, objective),
             fit_seconds=seconds,
-            objective=chosen.objective,
+            objective=objective,
             gap=None,
             n_iter=len(splits),
             converged=True,
             support_pairs=np.empty((2, 0), dtype=np.int64),
-            notes=(made, _ACROSS if several else _WITHIN),
+            notes=(made, self._how(splits[0].repeat)),
             trajectory=None,
-            train_weights=_counts_of(splits[0], train),
-            test_weights=part.judges.counts,
+            train_weights=_known_weights(splits[0].train_rows, splits[0].train_weights, train),
+            test_weights=part.counts,
         )
+
+    def _how(self, repeat: int) -> str:
+        """Say which rows chose the weights."""
+        if self._experiment.validation.scheme == FORWARD:
+            return _FORWARD
+        several = sum(first.repeat == repeat for first, *_ in self._splits) > 1
+        return _ACROSS if several else _WITHIN
 
     def _training(
         self, splits: Sequence[SplitResult], part: _Part, chosen: _Chosen, intercept: float
@@ -358,16 +358,28 @@ class _Combining:
             raise Stopped("choosing weights")
 
 
+def _together(parts: Sequence[_Part]) -> tuple[Mask, Array, Array | None]:
+    """Give classes, scores and counts of the rows of several splits."""
+    counts = [part.counts for part in parts if part.counts is not None]
+    return (
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate([part.z for part in parts], axis=1),
+        np.concatenate(counts) if counts else None,
+    )
+
+
+def _some(counts: Array | None, rows: Index) -> Array | None:
+    return None if counts is None else counts[rows]
+
+
+def _known_weights(rows: Index, weights: Array | None, wanted: Index) -> Array | None:
+    return None if weights is None else _of_rows(rows, weights, wanted)
+
+
 def _of_rows(rows: Index, values: NDArray[Any], wanted: Index) -> NDArray[Any]:
     """Give the values of some of the rows, which need not be sorted."""
     order = np.argsort(rows, kind="stable")
     return values[order[np.searchsorted(rows, wanted, sorter=order)]]
-
-
-def _counts_of(split: SplitResult, rows: Index) -> Array | None:
-    """Give what some of the training rows weigh."""
-    weights = split.train_weights
-    return None if weights is None else _of_rows(split.train_rows, weights, rows)
 
 
 def _own(model: Model, scores: Array) -> Array:

@@ -33,6 +33,8 @@ def why_not(runs: Sequence[Named]) -> str:
     for name, other in runs[1:]:
         if not _share(record, other):
             return f"{name} shares no held-out rows with {first}: both need the same splits"
+        if other.experiment.weight != record.experiment.weight:
+            return f"{name} weighs its rows otherwise than {first}"
     return ""
 
 

@@ -87,7 +87,7 @@ class _Scored:
         """Give two runs on the rows that both scored."""
         one, other = map(list, zip(*common_scores(a, b), strict=True))
         forward = a.experiment.validation.scheme == FORWARD
-        held = [len(positive) for positive, _ in (one if forward else one[:1])]
+        held = [len(positive) for positive, *_ in (one if forward else one[:1])]
         sizes = a.sizes[0], sum(held) / len(held)
         once = a.experiment.validation.disjoint
         return cls(one, sizes, band, once), cls(other, sizes, band, once)
