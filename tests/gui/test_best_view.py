@@ -13,6 +13,7 @@ from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.service import Order
@@ -254,6 +255,13 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     press(qtbot, dialog.ends.button(QDialogButtonBox.StandardButton.Ok))
     assert "range" in dialog.problem.text()
     dialog.reject()
+
+
+def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session):
+    table_session.study.table = table_session.table.with_roles(roles={"x3": "weight"})
+    with pytest.raises(InputError, match="weighs the rows"):
+        table_session.find_best((0.0, 0.1), 1.0)
+    assert not table_session.busy
 
 
 @pytest.mark.slow
