@@ -10,9 +10,10 @@ from aucstudio.engine.methods.combination._library import Member
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.find_best import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
-from aucstudio.gui.pages.best.words import cells, typeset
+from aucstudio.gui.pages.best.words import cells, statement, typeset
 from aucstudio.gui.state.under_way import what_is_under_way
 from aucstudio.project.data.split import Validation
+from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.tournament.find import find_best
 from aucstudio.project.tournament.service import Order
@@ -256,6 +257,13 @@ def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     dialog.reject()
 
 
+def test_what_cannot_be_done_with_a_table_is_told_before_it_begins(table_session):
+    table_session.study.table = table_session.table.with_roles(roles={"x3": "weight"})
+    with pytest.raises(InputError, match="weighs the rows"):
+        table_session.find_best((0.0, 0.1), 1.0)
+    assert not table_session.busy
+
+
 @pytest.mark.slow
 def test_closing_the_window_asks_once(window, table_file, answers, qtbot):
     window.open_data(table_file)
@@ -318,3 +326,13 @@ def test_from_a_table_to_a_model_that_is_taken_away(window, tmp_path, answers, q
     called = model.score(session.table)[split.test_rows] > 0
     assert called[~split.test_positive].mean() == pytest.approx(standings.point.fpr)
     assert called[split.test_positive].mean() == pytest.approx(standings.point.tpr)
+
+
+def test_a_leader_that_was_not_judged_is_named(ended):
+    first, *others = ended.standings.entries
+    left = dataclasses.replace(first, run="", held_out=None, state=READY)
+    best = next(one.run for one in others if one.run)
+    told = dataclasses.replace(ended.standings, entries=(left, *others), best=best, simpler="")
+    headline = statement(told).headline
+    assert "the best that was judged" in headline
+    assert "which led in the folds, was not" in headline

@@ -37,7 +37,7 @@ class SessionTournament(SessionRunning):
         InputError
             If the rows do not allow for it, or one is under way.
         """
-        from aucstudio.project.tournament.hold_out import draw, held_out_once
+        from aucstudio.project.tournament.hold_out import check_table, draw, held_out_once
         from aucstudio.project.tournament.service import Order
 
         table, plan = self.table, self.plan
@@ -45,7 +45,7 @@ class SessionTournament(SessionRunning):
             raise InputError("open a table first", setting="data")
         if self.study.tournament.busy:
             raise InputError("the best model is being looked for already")
-        table.require_two_classes()
+        check_table(table)
         check_band(band)
         DataReference.to_table(table)  # it refuses what no run can be made of
         validation = held_out_once(plan.validation)

@@ -173,13 +173,6 @@ class _Tournament:
 
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
         table, validation = self.table, self.validation
-        if table.weight is not None:
-            raise InputError(
-                f"column {table.weight!r} weighs the rows, and a tournament counts each once so "
-                "far: give the column another role, or train methods one by one",
-                column=table.weight,
-                setting="weight",
-            )
         split = self._split = draw(table, validation, self.folds)
         rows = np.flatnonzero(table.labelled())[split.train]
         preparation = learn_preparation(table, rows, self.preparation)

@@ -19,6 +19,23 @@ def held_out_once(validation: Validation) -> Validation:
     return Validation(test_size=validation.test_size, seed=validation.seed)
 
 
+def check_table(table: Table) -> None:
+    """Refuse a table of which no tournament can be held, whichever rows are laid aside.
+
+    Raises
+    ------
+    InputError
+    """
+    table.require_two_classes()
+    if table.weight is not None:
+        raise InputError(
+            f"column {table.weight!r} weighs the rows, and a tournament counts each once so far: "
+            "give the column another role, or train methods one by one",
+            column=table.weight,
+            setting="weight",
+        )
+
+
 def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     """Draw the rows that are held out.
 
@@ -27,6 +44,7 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     InputError
         If the others cannot be parted into folds that have both classes.
     """
+    check_table(table)
     check_groups(validation, table, None)
     positive = table.is_positive()
     (split,) = draw_splits(positive, validation, table.groups)

@@ -179,7 +179,7 @@ def _headline(standings: Standings) -> str:
     if best is None:
         return ""
     first = standings.entries[0]
-    if first.run != best.run:
+    if first.inner is not None and best.inner is not None and first.inner.value > best.inner.value:
         return (
             f"{title(best)} is the best that was judged; {title(first)}, which led in the folds, "
             "was not."
