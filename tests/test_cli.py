@@ -597,7 +597,7 @@ def test_a_column_of_weights_goes_through_train_compare_and_score(run, tmp_path)
     status, out, err = run("score", model, data)
     assert "each row counted once, not by w" in err
     for refused, words in (
-        (("train", *given, "--method", "svm-auc"), "takes no row weights"),
+        (("train", *given, "--method", "svm-pauc"), "takes no row weights"),
         (("train", *given, "--method", "rank-svm", "--stream"), "cannot be weighted"),
         (("best", *given, "--minutes", "0.1"), "weighs the rows"),
         (("train", *given, "--method", "rls", "--leave-pair-out"), "counts every row once"),

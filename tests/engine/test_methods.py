@@ -51,6 +51,9 @@ def parameters():
 NOT_TO_THE_LAST_DIGIT = {
     "logistic": "its solver ends by a tolerance",
     "svm": "libsvm ends by a tolerance",
+    "auc-svm": "cutting planes end by a tolerance",
+    "roc-svm": "cutting planes end by a tolerance",
+    "svm-auc": "cutting planes end by a tolerance",
     "rankboost": "the weight of a learner without a mistake is bounded by the number of rows",
     "rf-auc": "its waves are drawn about the mean of the rows, each counted once",
     "nbauc": "rows are clustered, each counted once",

@@ -564,10 +564,26 @@ def test_cholesky_survives_a_pivot_lost_to_rounding():
 # --- the frame
 
 
+WEIGHTED_CHECKS = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_classifiers_one_label_sample_weights",
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"n_neighbors": 3}])
 def test_is_a_scikit_learn_estimator(settings):
-    check_estimator(AUCSVM(**settings), on_skip=None)
+    known = {"check_sample_weight_equivalence_on_dense_data": "cutting planes end by a tolerance"}
+    if "n_neighbors" in settings:
+        known = dict.fromkeys(WEIGHTED_CHECKS, "row weights need all pairs, and say so")
+    check_estimator(AUCSVM(**settings), on_skip=None, expected_failed_checks=known)
 
 
 def test_list_of_all_pairs_is_all_pairs():

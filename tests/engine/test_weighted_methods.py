@@ -7,12 +7,16 @@ import pytest
 from sklearn.base import clone
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
+from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.squared_hinge import SquaredHinge
 from aucstudio.engine.roc import auc
 from tests.engine.test_methods import cases, exact
 
 # They see rows themselves as well: how many are in a leaf, which are drawn, which are landmarks.
 SEE_ROWS = {"gradient-boosting", "random-forest", "extra-trees", "auc-ensemble", "nbauc", "rf-auc"}
+
+# libsvm and cutting planes end by a tolerance.
+NEAR = {"svm": 0.02, "auc-svm": 0.05, "roc-svm": 0.05, "svm-auc": 0.05}
 
 weighing = [case for case in cases() if case.values[0].takes_weights]
 exactly = [case for case in weighing if case.values[0].key not in SEE_ROWS]
@@ -33,7 +37,7 @@ def test_those_that_take_weights_are_known():
     taking = {key for key, method in METHODS.items() if method.takes_weights}
     assert taking == SEE_ROWS | {
         "auc-rls", "rls", "rank-svm", "kernel-rank-svm", "rankboost", "svm", "svm-2norm",
-        "logistic", "marker",
+        "logistic", "marker", "auc-svm", "roc-svm", "svm-auc",
     }  # fmt: skip
 
 
@@ -55,9 +59,11 @@ def test_whole_weights_are_so_many_rows(method, data):
     weighted = exact(method).fit(X, y, sample_weight=weights)
     repeated = exact(method).fit(X[again], y[again])
     a, b = weighted.decision_function(X), repeated.decision_function(X)
-    near = 0.02 if method.key == "svm" and method.kernel != "linear" else 1e-3
+    near = NEAR.get(method.key, 1e-3)
     np.testing.assert_allclose(a - b, 0.0, atol=near * b.std())
-    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-4)
+    assert weighted.objective_ == pytest.approx(
+        repeated.objective_, rel=NEAR.get(method.key, 1e-2) / 100
+    )
     assert len(weighted.train_scores_) == len(y)
 
 
@@ -99,7 +105,7 @@ def test_the_scale_of_the_weights_does_not_matter_to_a_mean(method, data):
     a = exact(method).fit(X, y, sample_weight=weights)
     b = exact(method).fit(X, y, sample_weight=1e-3 * weights)
     one, other = a.decision_function(X), b.decision_function(X)
-    np.testing.assert_allclose(one, other, atol=1e-3 * one.std())
+    np.testing.assert_allclose(one, other, atol=NEAR.get(method.key, 1e-3) * one.std())
 
 
 @pytest.mark.parametrize("method", weighing)
@@ -175,17 +181,47 @@ def test_the_weighted_squared_hinge_is_that_of_all_pairs():
     np.testing.assert_allclose(point.gram(X, lambda: None), hessian, atol=1e-12)
 
 
+def test_the_weighted_hinge_is_that_of_all_pairs():
+    rng = np.random.default_rng(4)
+    y, scores, weights = rng.random(40) < 0.6, rng.normal(size=40), rng.exponential(1.0, 40)
+    for margin in (1.0, 0.4):
+        slack = np.maximum(0, margin - (scores[y][:, None] - scores[~y]))
+        each = np.outer(weights[y], weights[~y]) / (weights[y].sum() * weights[~y].sum())
+        value, gradient = PairHinge(y, margin, weights)(scores)
+        assert value == pytest.approx((each * slack).sum(), rel=1e-12)
+        np.testing.assert_allclose(gradient[y], -(each * (slack > 0)).sum(axis=1), atol=1e-15)
+        np.testing.assert_allclose(gradient[~y], (each * (slack > 0)).sum(axis=0), atol=1e-15)
+    plain, ones = PairHinge(y)(scores), PairHinge(y, weights=np.ones(40))(scores)
+    assert plain[0] == pytest.approx(ones[0])
+    np.testing.assert_allclose(plain[1], ones[1])
+
+
+def test_weights_need_all_pairs(data):
+    X, y, weights = data
+    with pytest.raises(InvalidSetting, match="row weights need all pairs"):
+        METHODS["auc-svm"](n_neighbors=3).fit(X, y, weights)
+
+
+def test_cuts_of_other_weights_are_not_taken_over(data):
+    X, y, weights = data
+    weights = np.maximum(weights, 0.5)
+    heavy = METHODS["svm-auc"]().fit(X, y, weights)
+    plain = METHODS["svm-auc"]().fit(X, y)
+    again = METHODS["svm-auc"]().fit_from(heavy, X, y)
+    assert again.objective_ == pytest.approx(plain.objective_, rel=1e-3)
+
+
 def test_members_that_take_no_weights_take_no_part(data):
     X, y, weights = data
-    made = METHODS["auc-ensemble"](library="logistic; svm-auc; rankboost n_rounds=20")
+    made = METHODS["auc-ensemble"](library="logistic; svm-pauc; rankboost n_rounds=20")
     fitted = made.fit(X, y, sample_weight=weights)
     assert len(fitted.scorer_.members) == 2
     assert any("takes no row weights" in note for note in fitted.notes_)
     with pytest.raises(ValueError, match="takes no row weights"):
-        METHODS["auc-ensemble"](library="svm-auc").fit(X, y, sample_weight=weights)
+        METHODS["auc-ensemble"](library="svm-pauc").fit(X, y, sample_weight=weights)
 
 
 def test_an_unknown_argument_is_none():
-    for method in (METHODS["logistic"], METHODS["svm-auc"]):
+    for method in (METHODS["logistic"], METHODS["svm-pauc"]):
         with pytest.raises(TypeError, match="sample_weights"):
             method().fit([[0.0], [1.0]], [0, 1], sample_weights=[1, 1])

@@ -29,7 +29,9 @@ from aucstudio.project.runs.given_scores import scored_by
 from aucstudio.project.runs.planning import plan_on, plan_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
+from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.project.test_project_damage import damage_run
 
 ROWS = 240
 BAND = (0.0, 0.2)
@@ -194,6 +196,19 @@ def test_weights_are_kept_with_the_run(table, record, tmp_path):
     assert auc_summary(stored) == auc_summary(record)
     assert stored.experiment.weight == "w"
     np.testing.assert_allclose(split.trajectory.held.auc(), before.trajectory.held.auc())
+
+
+@pytest.mark.parametrize("lost", ["test_weights", "train_weights", "looks.iteration"])
+def test_a_run_that_lost_its_weights_is_never_taken_for_another(record, tmp_path, lost):
+    path = tmp_path / "kept.aucproj"
+    ProjectFile.create(path).add_run(record)
+    damage_run(path, lost)
+    repaired = repair_project(path)
+    splits = [split for run in ProjectFile(repaired.file).runs() for split in run.splits]
+    if lost == "looks.iteration":
+        assert splits[0].test_weights is not None
+    else:
+        assert splits == []
 
 
 def test_a_weighted_run_is_verified_by_fitting_again(table, record):

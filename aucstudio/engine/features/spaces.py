@@ -314,6 +314,7 @@ def chosen(
     n_landmarks: int | None,
     monitor: Monitor,
     given: Kernel | None = None,
+    weights: Array | None = None,
 ) -> Vectors:
     """Choose the features: the rows for a linear kernel, else a factor of K or landmarks.
 
@@ -327,6 +328,8 @@ def chosen(
         Hears of the stages "landmarks", "kernel matrix", "features" and "factorising".
     given : Kernel, optional
         Kernel values of the caller's own.
+    weights : ndarray of shape (N,), optional
+        Of the rows, by which a kernel's width is worked out.
 
     Raises
     ------
@@ -344,7 +347,7 @@ def chosen(
             "landmarks are centres of clusters of rows, which a precomputed kernel hides: "
             "leave it out",
         )
-    kernel = settings.settle_kernel(X, given)
+    kernel = settings.settle_kernel(X, given, weights)
     if given is not None or (n_landmarks is None and len(X) <= MAX_EXACT_ROWS):
         space = exact(X, kernel, monitor)
         space.matrix -= space.matrix.mean(axis=0)  # in place; pair margins stay the same

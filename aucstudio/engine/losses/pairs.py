@@ -191,12 +191,14 @@ class PairHinge:
     ----------
     positive : ndarray of bool, shape (N,)
     margin : float
+    weights : ndarray of shape (N,), optional
+        Of the rows: a pair weighs the product of both, and the mean is weighted.
     """
 
-    def __init__(self, positive: Mask, margin: float = 1.0) -> None:
+    def __init__(self, positive: Mask, margin: float = 1.0, weights: Array | None = None) -> None:
         self._positives = np.flatnonzero(positive)
         self._negatives = np.flatnonzero(~positive)
-        self._margin = margin
+        self._margin, self._weights = margin, weights
 
     def __call__(self, scores: Array) -> tuple[float, Array]:
         """Give the mean loss and its gradient with respect to the scores, shape (N,)."""
@@ -205,6 +207,12 @@ class PairHinge:
         order, t = ascending(scores[self._negatives])
         gradient = np.empty(len(scores))
         positives, negatives = self._positives[rising], self._negatives[order]
+        if self._weights is not None:
+            p, q = self._weights[positives], self._weights[negatives]
+            loss = _add_up_weighted(s, t, positives, negatives, p, q, self._margin, gradient)
+            total = float(p.sum() * q.sum())
+            gradient /= total
+            return max(loss / total, 0.0), gradient
         add_up = _add_up if len(scores) < MANY else _walk_both
         loss = add_up(s, t, positives, negatives, self._margin, gradient)
         count = len(s) * len(t)
@@ -244,6 +252,25 @@ def _add_up(
     per_positive = (len(t) - first).astype(np.float64)
     steps = np.diff(first, prepend=0, append=len(t))
     per_negative = np.repeat(np.arange(len(s) + 1, dtype=np.float64), steps)
+    gradient[positives], gradient[negatives] = -per_positive, per_negative
+    return float(per_positive @ (margin - s) + per_negative @ t)
+
+
+def _add_up_weighted(
+    s: Array,
+    t: Array,
+    positives: Index,
+    negatives: Index,
+    p: Array,
+    q: Array,
+    margin: float,
+    gradient: Array,
+) -> float:
+    """Do what :func:`_add_up` does with running sums of the weights p and q of both classes."""
+    first = np.searchsorted(t, s - margin, side="right")
+    per_positive = p * np.append(0.0, np.cumsum(q[::-1]))[::-1][first]
+    steps = np.diff(first, prepend=0, append=len(t))
+    per_negative = q * np.repeat(np.append(0.0, np.cumsum(p)), steps)
     gradient[positives], gradient[negatives] = -per_positive, per_negative
     return float(per_positive @ (margin - s) + per_negative @ t)
 

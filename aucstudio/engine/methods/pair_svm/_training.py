@@ -99,7 +99,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         return Vectors(X if sparse.issparse(X) else centred(X))
 
     def _compared(self, X: Array, rows: Index, context: Context) -> tuple[Array, Kernel]:
-        kernel = self.settle_kernel(X, context.given)
+        kernel = self.settle_kernel(X, context.given, context.weights)
         # Where all rows shift alike, differences stay, and digits lost to a far origin come back.
         return (X - X.mean(axis=0) if kernel.is_linear else X)[rows], kernel
 
@@ -150,6 +150,8 @@ class PairSVM(KernelSettings, AUCClassifier):
         return self.kernel == "linear" and self.n_neighbors is None
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
+        if context.weights is not None:
+            return self._fit_weighted(X, positive, context)
         if sparse.issparse(X):
             return self._fit_by_cutting_planes(X, positive, context)
         if self.n_neighbors is not None:
@@ -158,6 +160,18 @@ class PairSVM(KernelSettings, AUCClassifier):
         if pairs.count > MAX_DENSE_PAIRS and self.kernel == "linear":
             return self._fit_by_cutting_planes(X, positive, context)
         return self._fit_pairs(X, positive, np.arange(len(X)), pairs, context)
+
+    def _fit_weighted(self, X: Rows, positive: Mask, context: Context) -> Fit:
+        """Weigh all pairs by running sums of the weights, which needs no pair to be listed."""
+        if self.n_neighbors is not None:
+            raise InvalidSetting(
+                "n_neighbors",
+                "row weights need all pairs: leave n_neighbors out, or the weights",
+            )
+        if sparse.issparse(X) or self.kernel == "linear":
+            return self._fit_by_cutting_planes(X, positive, context)
+        space = self._space(X, positive, np.arange(len(X)), context)
+        return self._fit_by_cutting_planes(X, positive, context, space)
 
     def _fit_neighbours(self, X: Array, positive: Mask, k: int, context: Context) -> Fit:
         if context.given is not None:
@@ -201,10 +215,12 @@ class PairSVM(KernelSettings, AUCClassifier):
         i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.count))
         return Fit.of(scorer, done, support_pairs=(rows[i], rows[j]))
 
-    def _fit_by_cutting_planes(self, X: Rows, positive: Mask, context: Context) -> Fit:
+    def _fit_by_cutting_planes(
+        self, X: Rows, positive: Mask, context: Context, space: Vectors | None = None
+    ) -> Fit:
         tol = max(self.tol, CUTTING_PLANE_TOL)
-        risk = PairHinge(positive, self._rho())
-        space, monitor = self._space_of_all(X, positive, context), context.monitor
+        risk, monitor = PairHinge(positive, self._rho(), context.weights), context.monitor
+        space = self._space_of_all(X, positive, context) if space is None else space
         done = cutting_plane.minimise(
             space.matrix, risk, self.C, tol=tol, monitor=monitor, scorer=space.scorer
         )

@@ -6,10 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 from aucstudio.engine.methods.pair_svm._training import PairSVM
+from aucstudio.engine.weighted import WeighsRows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class AUCSVM(PairSVM):
+class AUCSVM(WeighsRows, PairSVM):
     """Maximise the AUC through the hinge loss of positive-negative pairs.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, 1 - (f(x_i) - f(z_j)))`` over the pairs used,
@@ -20,8 +21,8 @@ class AUCSVM(PairSVM):
 
     The dual is solved by an interior point or, for pairs of neighbours under a kernel and for all
     pairs of many rows, by coordinate descent; neither forms the pair Gram matrix. With the linear
-    kernel and more than 5,000,000 pairs, cutting planes solve the same problem, to 1e-4 of the
-    objective at the finest.
+    kernel and more than 5,000,000 pairs, and where rows are weighted, cutting planes solve the same
+    problem, to 1e-4 of the objective at the finest.
 
     Attributes
     ----------

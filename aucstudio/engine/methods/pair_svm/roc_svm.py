@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from aucstudio.engine.methods.pair_svm._training import PairSVM
 from aucstudio.engine.params import param
+from aucstudio.engine.weighted import WeighsRows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class ROCSVM(PairSVM):
+class ROCSVM(WeighsRows, PairSVM):
     """Maximise the AUC through the hinge loss of pairs, with a margin of choice.
 
     Minimises ``1/2 |w|^2 + C mean_(i,j) max(0, margin - (f(x_i) - f(z_j)))`` over the pairs used,

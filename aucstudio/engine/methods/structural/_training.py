@@ -91,7 +91,9 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
         bench = context.kept or Workbench()
         bench.prepare(self, self.n_landmarks, X, positive, context)
-        done = self._solve(Search(bench, positive, self.C, self.tol, context.monitor))
+        done = self._solve(
+            Search(bench, positive, self.C, self.tol, context.monitor, context.weights)
+        )
         self.warm_ = bench.warm_start()
         return done
 
@@ -151,13 +153,22 @@ class Search:
     ----------
     n_iter : int
         Iterations done for all of them.
+    weights : ndarray or None
+        Of the rows, for methods that weigh them.
     meant : callable or None
         What the monitor is told instead of P; see :func:`cutting_plane.minimise`.
     """
 
     def __init__(
-        self, bench: Workbench, positive: Mask, C: float, tol: float, monitor: Monitor
+        self,
+        bench: Workbench,
+        positive: Mask,
+        C: float,
+        tol: float,
+        monitor: Monitor,
+        weights: Array | None = None,
     ) -> None:
+        self.weights = weights
         self.features, self.C, self.monitor = bench.space.matrix, C, monitor
         self.n_iter = 0
         self.meant: Meant | None = None

@@ -93,7 +93,7 @@ class Workbench:
         settings = (kernel.kernel, kernel.gamma, kernel.degree, kernel.coef0, n_landmarks)
         if settings == self._settings:
             return
-        self.space = chosen(X, kernel, n_landmarks, context.monitor, context.given)
+        self.space = chosen(X, kernel, n_landmarks, context.monitor, context.given, context.weights)
         self._n_features, self._settings = X.shape[1], settings
         mark = _digest(self.space.matrix, positive, context.monitor)
         if mark != self._mark:

@@ -8,10 +8,11 @@ from typing import ClassVar
 from aucstudio.engine.base import Fit
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.methods.structural._training import SAME_MEAN, Search, StructuralSVM
+from aucstudio.engine.weighted import WeighsRows
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class SVMAUC(StructuralSVM):
+class SVMAUC(WeighsRows, StructuralSVM):
     """Structural SVM for the AUC: all pairs, at the cost of a sort a step.
 
     Minimises ``1/2 |w|^2 + C R(w)`` with ``R(w) = max over pi in {0,1}^(m x n) of
@@ -45,5 +46,9 @@ class SVMAUC(StructuralSVM):
     use_when: ClassVar[str] = "The pair SVM for tables whose pairs are too many to list."
 
     def _solve(self, search: Search) -> Fit:
-        found = search.minimise("pair hinge", PairHinge(search.positive))
+        risk = PairHinge(search.positive, weights=search.weights)
+        # Cuts hold for the risk that they were made of: with these weights.
+        weights = search.weights
+        name = "pair hinge" if weights is None else ("pair hinge", weights.tobytes())
+        found = search.minimise(name, risk)
         return search.fit(found, (SAME_MEAN,) if search.ranks_nothing(found.weights) else ())

@@ -17,7 +17,7 @@ from aucstudio.project.store.project.contents import STANDINGS, VERIFIED
 from aucstudio.project.store.project.layout import empty_project, write_contents
 from aucstudio.project.store.project.pages import rows
 from aucstudio.project.store.project.sealed import SIZE, checksum, parse, seal, unseal
-from aucstudio.project.store.project.split_arrays import REQUIRED
+from aucstudio.project.store.project.split_arrays import required
 
 Run = dict[str, Any]
 
@@ -171,7 +171,8 @@ class _Finds:
         for k, split in enumerate(list(document["splits"])):
             wanted = split.get("parts")
             parts = self._older(run, k) if wanted is None else self._present(wanted)
-            missing = [name for name in REQUIRED if name not in parts]
+            needed = required(parts if wanted is None else wanted)
+            missing = [name for name in needed if name not in parts]
             if missing:
                 lost.append(f"{title}, split {k + 1}: {', '.join(missing)}")
                 if document["status"] == DONE:
@@ -183,7 +184,7 @@ class _Finds:
                     split[f"n_{name}"] = len(array_from_bytes(rows_of))
             elif len(parts) < len(wanted):
                 lost.append(f"{title}, split {k + 1}: the course of its training")
-                parts = {n: key for n, key in parts.items() if n in REQUIRED}
+                parts = {n: key for n, key in parts.items() if n in needed}
             yield split | {"parts": parts}
 
     def _present(self, wanted: dict[str, str]) -> dict[str, str]:

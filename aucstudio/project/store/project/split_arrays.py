@@ -5,7 +5,7 @@ What comes back holds its values; arrays and model are read, and checked, when t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,14 @@ _VALUES = (
 )
 REQUIRED = (*_ARRAYS, *(f"curve.{name}" for name in _CURVE_ARRAYS), _MODEL)
 """Parts without which a split is not whole."""
+
+
+def required(parts: Iterable[str]) -> tuple[str, ...]:
+    """Name the parts without which a split that was written with some is not whole.
+
+    Without its weights a weighted one would pass for one whose rows all count once.
+    """
+    return (*REQUIRED, *(name for name in _WEIGHTS if name in set(parts)))
 
 
 def split_values(split: SplitResult) -> dict[str, Any]:
