@@ -9,7 +9,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import itertools
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -25,8 +24,6 @@ Answer = TypeVar("Answer")
 
 # Columns read at a time from a table that stays on disk.
 _COLUMNS_AT_ONCE = 64
-# From so many rows on columns are finished side by side, but a few only: each is sorted in a copy.
-_MANY_ROWS, _MOST_SORTED = 100_000, 4
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:
@@ -38,11 +35,14 @@ def unreadable_kinds() -> tuple[type[Exception], ...]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`."""
+    """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`.
+
+    Different texts are counted, different numbers are not.
+    """
 
     values: NDArray[Any]
     missing: int
-    distinct: int
+    distinct: int | None = None
 
 
 class CellStore:
@@ -235,11 +235,7 @@ class CellStore:
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._tell(max(0.0, self._connection.query_progress()) / 100)
-        cells = {}
-        for k, one in zip(gathered, _finished(list(gathered.values()), rows), strict=True):
-            self._tell(1.0)
-            cells[k] = one
-        return cells
+        return {k: column.cells() for k, column in gathered.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
         """Give the rows of a query some ten thousand at a time, as views of Arrow arrays."""
@@ -326,18 +322,6 @@ class _Known(dict[str, str | None]):
         return found
 
 
-def _finished(columns: list[_Numbers | _Texts], rows: int) -> Iterator[Cells]:
-    """Give the cells of columns; different numbers are counted by a sort, on all processors."""
-    if rows < _MANY_ROWS:
-        yield from (column.cells() for column in columns)
-        return
-    pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_SORTED))
-    try:
-        yield from pool.map(lambda column: column.cells(), columns)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
     """Cut UTF-8 into the texts between edges."""
     if not data.all():
@@ -351,12 +335,8 @@ def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
-    """Count the missing and the different ones of a column of numbers."""
-    missing = int(np.count_nonzero(np.isnan(values)))
-    # NaN sorts to the end.
-    known = np.sort(values)[: len(values) - missing]
-    distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
-    return Cells(values, missing, distinct)
+    """Count the missing ones of a column of numbers."""
+    return Cells(values, int(np.count_nonzero(np.isnan(values))))
 
 
 def _parts(columns: Iterable[int]) -> Iterator[list[int]]:

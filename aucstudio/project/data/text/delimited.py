@@ -152,11 +152,9 @@ def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict
             continue
         strange = np.isinf(columns[k].values)
         if counted := int(np.count_nonzero(strange)):
-            # What stands for no number was counted as a value.
-            distinct = columns[k].distinct - len(np.unique(columns[k].values[strange]))
             columns[k].values[strange] = np.nan
             missing = columns[k].missing + counted
-            columns[k] = dataclasses.replace(columns[k], missing=missing, distinct=distinct)
+            columns[k] = dataclasses.replace(columns[k], missing=missing)
             counts[k] = counted
     return counts
 
