@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.text.numerals import BLANKS
+
+# Of the texts that a column holds for numbers, so many are remembered.
+_REMEMBERED = 1_000
+# Of all rows, those that may hold a cell to be read one by one.
+_FEW_ODD, _ODD_SHARE = 20_000, 0.05
+
+
+class TooOddError(Exception):
+    """Too many cells would have to be read one by one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -116,32 +126,34 @@ class OddCells:
     """
 
     def __init__(self, read: Mapping[int, Callable[[str], float]]) -> None:
-        self._read = read
-        self._known: dict[int, dict[str, float]] = {k: {} for k in read}
+        self._read = {k: functools.lru_cache(_REMEMBERED)(one) for k, one in read.items()}
+        self._rows = self._odd = 0
 
-    def mend(self, rows: Any, columns: Mapping[int, tuple[Any, Numbers]]) -> None:
-        """Read those of a piece: the column of lists, and all columns with where they went."""
-        (odd,) = np.nonzero(~_valid(rows))
-        place = np.cumsum(_valid(rows)) - 1
-        del odd
-        texts = rows.child(0)
-        present = _valid(texts)
-        for n, k in enumerate(self._read):
-            view, column = columns[k]
-            (empty,) = np.nonzero(~_valid(view))
-            wanted = place[empty] * len(self._read) + n
-            cells = _some_texts(texts, wanted)
-            values = [
-                self._number(k, cell) if there else np.nan
-                for cell, there in zip(cells, present[wanted].tolist(), strict=True)
-            ]
-            column.mend(view.length - empty, values)
+    def mend(self, piece: Any, columns: Mapping[int, Numbers | Texts]) -> None:
+        """Read those of a piece that was added to the columns.
 
-    def _number(self, k: int, text: str) -> float:
-        known = self._known[k]
-        if (value := known.get(text)) is None:
-            value = known[text] = self._read[k](text)
-        return value
+        Raises
+        ------
+        TooOddError
+            If there are so many that DuckDB reads them sooner.
+        """
+        lists = piece.child(len(columns))
+        is_odd = _valid(lists)
+        self._rows, self._odd = self._rows + len(is_odd), self._odd + int(np.count_nonzero(is_odd))
+        if self._odd > max(_FEW_ODD, _ODD_SHARE * self._rows):
+            raise TooOddError
+        if not is_odd.any():
+            return
+        place = np.cumsum(is_odd) - 1
+        texts, present = lists.child(0), _valid(lists.child(0))
+        for n, (k, column) in enumerate(columns.items()):
+            if k not in self._read or not isinstance(column, Numbers):
+                continue
+            (empty,) = np.nonzero(~_valid(piece.child(n)))
+            wanted = place[empty] * len(self._read) + [*self._read].index(k)
+            cells = zip(_some_texts(texts, wanted), present[wanted].tolist(), strict=True)
+            values = [self._read[k](cell) if there else np.nan for cell, there in cells]
+            column.mend(len(is_odd) - empty, values)
 
 
 def _valid(view: Any) -> NDArray[np.bool_]:

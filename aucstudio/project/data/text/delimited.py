@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +54,9 @@ from aucstudio.project.errors import InputError
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
+
+# Numbers that DuckDB reads as they stand.
+_PLAIN = re.compile("-?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -141,7 +145,13 @@ def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -
     if opened.short:
         return read_short(source, opened.forms, opened.settled)
     with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
-        return reader.read(opened.forms, opened.settled)
+        return reader.read(opened.forms, opened.settled, _clean(opened))
+
+
+def _clean(opened: Opened) -> frozenset[int]:
+    """Name the columns whose cells are plain numbers as far as the first lines show."""
+    cells = {k: opened.sample.column(k) for k, form in opened.forms.items() if form}
+    return frozenset(k for k, some in cells.items() if some and all(map(_PLAIN.fullmatch, some)))
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:

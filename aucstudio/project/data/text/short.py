@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, number_cells
+from aucstudio.project.data.gathering import Cells, number_cells
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
 from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, check_rejected
 from aucstudio.project.data.text.rejects import Source
