@@ -24,7 +24,7 @@ Keys = NDArray[np.uint64]
 _MANY = 6_000_000
 # Columns counted at a time: each is copied for it.
 _MOST_AT_ONCE = 2
-_WINDOW, _FIRST_WINDOW = 1 << 16, 256
+_WINDOW, _FIRST_WINDOW, _SHORT = 1 << 16, 256, 2_000
 
 _SIGN, _INFINITE = np.uint64(1 << 63), np.uint64(0x7FF << 52)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -63,7 +63,8 @@ class Count:
         """Tell whether there are more than so few, looking at no more cells than that takes."""
         cells = self._cells
         if self._total is None and cells is not None:
-            if (found := few(cells, most)) is None:
+            found = few(cells, most) if len(cells) > _SHORT else different(cells, many=False)
+            if found is None:
                 return True
             self._settle(found)
         return self.total > most

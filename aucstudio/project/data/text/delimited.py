@@ -142,9 +142,13 @@ def read_delimited(
 
 
 def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -> Contents:
+
+    def advance(part: float) -> None:
+        tell(0.3 + 0.7 * part, "reading")
+
     if opened.short:
-        return read_short(source, opened.forms, opened.settled)
-    with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
+        return read_short(source, opened.forms, opened.settled, advance)
+    with Reader(source, folder, advance) as reader:
         return reader.read(opened.forms, opened.settled, _clean(opened))
 
 
@@ -186,7 +190,7 @@ class Opened:
     settled : frozenset of int
         Columns of numbers that remain so whatever their cells are.
     short : bool
-        Whether the file has few rows.
+        Whether the file has few rows, or is wide.
     findings : tuple of Finding
         What was noticed above the rows.
     """
@@ -270,7 +274,7 @@ def open_delimited(
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
     )
     forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
-    short = is_short(text, whole, plain.stat().st_size)
+    short = is_short(text, whole, plain.stat().st_size, len(names))
     findings = about_layout(layout, decoding, notes, names)
     return Opened(
         source,

@@ -300,7 +300,12 @@ def is_quick(form: NumberFormat, words: frozenset[str]) -> bool:
     if form.grouped or form.dressed or form.layout:
         return False
     # A number that was said to stand for a missing value would be read as one by the quick way.
-    return not any(c.isdigit() for word in words for c in word)
+    return not _hold_digits(words)
+
+
+@functools.cache
+def _hold_digits(words: frozenset[str]) -> bool:
+    return any(c.isdigit() for word in words for c in word)
 
 
 def read_number(form: NumberFormat, words: frozenset[str], text: str) -> float:
