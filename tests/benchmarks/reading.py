@@ -54,7 +54,7 @@ def make_table(path, rows, kind):
 def measure(who, path):
     words = [sys.executable, "-c", CODE, who, str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return json.loads(done.stdout[done.stdout.rindex("[") :])  # a progress bar may come before
 
 
 def main():

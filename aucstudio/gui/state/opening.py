@@ -135,11 +135,11 @@ def read_file(
 
 def _count(found: Opened, report: Report) -> None:
     """Count here what the window's thread would wait for: different numbers."""
-    tables = [found.table, found.stored and found.stored.table]
+    table = found.table if found.stored is None else found.stored.table
     if found.experiments is not None:
-        tables.append(in_memory(found.experiments.table))
-    tell = teller(report)
-    for table in filter(None, tables):
+        table = in_memory(found.experiments.table)
+    if table is not None:
+        tell = teller(report)
         count_all((c.different for c in table.columns), lambda share: tell(share, "counting"))
 
 

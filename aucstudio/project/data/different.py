@@ -167,8 +167,8 @@ def _in_heaps(bits: Keys, places: Keys) -> int:
             heap = _mixed(key) >> shift
             heaps[last[heap]] = key
             last[heap] += 1
-    for heap in range(len(ends) - 1):
-        count += _in_heap(heaps[ends[heap] : ends[heap + 1]], places)
+    for n in range(len(ends) - 1):
+        count += _in_heap(heaps[ends[n] : ends[n + 1]], places)
     return count
 
 
