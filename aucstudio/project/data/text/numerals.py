@@ -138,7 +138,8 @@ class NumberFormat:
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Tell whether all stripped cells are numbers in this format."""
-        return all(map(self._compiled.fullmatch, map(self._in_own_digits, cells)))
+        own = map(self._in_own_digits, cells) if self.dressed else cells
+        return all(map(self._compiled.fullmatch, own))
 
     def _in_own_digits(self, cell: str) -> str:
         return cell.translate(_TO_OWN) if self.dressed and not cell.isascii() else cell
