@@ -68,10 +68,3 @@ def _global_options() -> OneLineParser:
     return common
 
 
-_ROLES = {
-    "ignore": "a column to leave out",
-    "category": "a column of categories, whatever it holds",
-    "number": "a column of numbers",
-    "id": "a column that names the rows: kept with scores, not learnt from",
-    "group": "a column whose equal cells stay together in a split",
-}
