@@ -16,9 +16,10 @@ from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.stored_study import StoredStudy
 from aucstudio.gui.state.stored_study import read_study as read_stored
 from aucstudio.gui.state.study import Study
+from aucstudio.project.data.different import count_all
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.parquet import fingerprint
-from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.table import Table, read_table, teller
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.examples.studies import make_study
 from aucstudio.project.runs.experiment_file import ExperimentFile
@@ -127,8 +128,19 @@ def read_file(
         found = _read_table(Path(path), report, choices, known)
     else:
         found = _read(path, kind, report)
+    _count(found, report)
     remember_recent(found.path)
     return found
+
+
+def _count(found: Opened, report: Report) -> None:
+    """Count here what the window's thread would wait for: different numbers."""
+    table = found.table if found.stored is None else found.stored.table
+    if found.experiments is not None:
+        table = in_memory(found.experiments.table)
+    if table is not None:
+        tell = teller(report)
+        count_all((c.different for c in table.columns), lambda share: tell(share, "counting"))
 
 
 def _read_table(

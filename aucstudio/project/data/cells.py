@@ -7,9 +7,6 @@ for windows. Columns are c0, c1, ...: doubles with NaN where missing, or texts w
 from __future__ import annotations
 
 import concurrent.futures
-import dataclasses
-import itertools
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -17,16 +14,14 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.gathering import Cells, Numbers, OddCells, Texts
 from aucstudio.project.data.text.encoding import Advance
-from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.errors import InputError
 
 Answer = TypeVar("Answer")
 
 # Columns read at a time from a table that stays on disk.
 _COLUMNS_AT_ONCE = 64
-# From so many rows on columns are finished side by side, but a few only: each is sorted in a copy.
-_MANY_ROWS, _MOST_SORTED = 100_000, 4
 
 
 def unreadable_kinds() -> tuple[type[Exception], ...]:
@@ -34,15 +29,6 @@ def unreadable_kinds() -> tuple[type[Exception], ...]:
     import duckdb
 
     return (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`."""
-
-    values: NDArray[Any]
-    missing: int
-    distinct: int
 
 
 class CellStore:
@@ -219,27 +205,27 @@ class CellStore:
         is_number: Mapping[int, bool],
         rows: int,
         absent: frozenset[str] = frozenset({""}),
+        odd: OddCells | None = None,
     ) -> dict[int, Cells]:
         """Read the columns that a query gives, whose kinds are told, into arrays.
 
         There are ``rows`` of them, or a few less. Texts are stripped, and missing where they are
-        ``absent`` in lower case: the empty text is, as it stands for NULL.
+        ``absent`` in lower case: the empty text is, as it stands for NULL. Where some cells may be
+        ``odd``, the query gives one column more.
         """
         gathered = {
-            k: _Numbers(rows) if number else _Texts(rows, absent) for k, number in is_number.items()
+            k: Numbers(rows) if number else Texts(rows, absent) for k, number in is_number.items()
         }
         for chunk in self._chunks(sql):
             try:
                 for n, column in enumerate(gathered.values()):
                     column.add(chunk.child(n))
+                if odd is not None:
+                    odd.mend(chunk, gathered)
             except unreadable_kinds() as error:
                 raise self.unreadable(error) from error
             self._tell(max(0.0, self._connection.query_progress()) / 100)
-        cells = {}
-        for k, one in zip(gathered, _finished(list(gathered.values()), rows), strict=True):
-            self._tell(1.0)
-            cells[k] = one
-        return cells
+        return {k: column.cells() for k, column in gathered.items()}
 
     def _chunks(self, sql: str) -> Iterator[Any]:
         """Give the rows of a query some ten thousand at a time, as views of Arrow arrays."""
@@ -251,112 +237,6 @@ class CellStore:
         )
         while (chunk := self._run(lambda: next(stream, None))) is not None:
             yield chunk.view()
-
-
-class _Growing:
-    """A column in the making, in one piece: pieces would take as much again."""
-
-    def __init__(self, rows: int, kind: type) -> None:
-        self._values: NDArray[Any] = np.empty(rows, dtype=kind)
-        self._count = 0
-
-    def _append(self, part: NDArray[Any]) -> None:
-        stop = self._count + len(part)
-        if stop > len(self._values):
-            self._values.resize(2 * stop, refcheck=False)
-        self._values[self._count : stop] = part
-        self._count = stop
-
-    def _whole(self) -> NDArray[Any]:
-        self._values.resize(self._count, refcheck=False)
-        return self._values
-
-
-class _Numbers(_Growing):
-    """A column of numbers in the making."""
-
-    def __init__(self, rows: int) -> None:
-        super().__init__(rows, np.float64)
-
-    def add(self, view: Any) -> None:
-        values = np.frombuffer(view.buffer(1), dtype=np.float64)
-        self._append(values[view.offset : view.offset + view.length])
-
-    def cells(self) -> Cells:
-        return number_cells(self._whole())
-
-
-class _Texts(_Growing):
-    """A column of texts in the making; equal texts are one Python object."""
-
-    def __init__(self, rows: int, absent: frozenset[str]) -> None:
-        super().__init__(rows, object)
-        self._known = _Known(absent)
-        self._missing = 0
-
-    def add(self, view: Any) -> None:
-        edges = np.frombuffer(view.buffer(1), dtype=np.int64)
-        edges = edges[view.offset : view.offset + view.length + 1]
-        data = np.frombuffer(view.buffer(2), dtype=np.uint8)[edges[0] : edges[-1]]
-        texts = _cut(data, edges - edges[0])
-        shared = list(map(self._known.__getitem__, texts))
-        self._missing += shared.count(None)
-        self._append(np.array(shared, dtype=object))
-
-    def cells(self) -> Cells:
-        return Cells(self._whole(), self._missing, self._known.distinct)
-
-
-class _Known(dict[str, str | None]):
-    """What each text of a file is: a pattern for every cell would take longer than its reading."""
-
-    def __init__(self, absent: frozenset[str]) -> None:
-        self._absent = absent
-        self.distinct = 0
-
-    def __missing__(self, text: str) -> str | None:
-        bare = text.strip(BLANKS)
-        found: str | None = None
-        if bare.lower() not in self._absent:
-            found = self.get(bare)
-            if found is None:
-                found = self[bare] = bare
-                self.distinct += 1
-        self[text] = found
-        return found
-
-
-def _finished(columns: list[_Numbers | _Texts], rows: int) -> Iterator[Cells]:
-    """Give the cells of columns; different numbers are counted by a sort, on all processors."""
-    if rows < _MANY_ROWS:
-        yield from (column.cells() for column in columns)
-        return
-    pool = concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_SORTED))
-    try:
-        yield from pool.map(lambda column: column.cells(), columns)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _cut(data: NDArray[np.uint8], edges: NDArray[np.int64]) -> list[str]:
-    """Cut UTF-8 into the texts between edges."""
-    if not data.all():
-        return [data[i:j].tobytes().decode() for i, j in itertools.pairwise(edges.tolist())]
-    # One text split at NUL takes a third of the time of as many slices.
-    parted = np.zeros(len(data) + len(edges) - 2, dtype=np.uint8)
-    is_text = np.ones(len(parted), dtype=bool)
-    is_text[edges[1:-1] + np.arange(len(edges) - 2)] = False
-    parted[is_text] = data
-    return parted.tobytes().decode().split("\0")
-
-
-def number_cells(values: NDArray[np.float64]) -> Cells:
-    """Count the missing and the different ones of a column of numbers."""
-    missing = int(np.count_nonzero(np.isnan(values)))
-    # NaN sorts to the end.
-    known = np.sort(values)[: len(values) - missing]
-    distinct = int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
-    return Cells(values, missing, distinct)
 
 
 def _parts(columns: Iterable[int]) -> Iterator[list[int]]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.different import Count
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
 
@@ -34,8 +35,8 @@ class ColumnInfo:
         What the cells are, whatever they are used for.
     missing : int
         Missing cells.
-    distinct : int
-        Different values, missing not counted.
+    different : Count
+        How many different values there are.
     why : str
         The sentence that explains a guessed role; empty where there is nothing to explain.
     number : NumberFormat or None
@@ -52,12 +53,17 @@ class ColumnInfo:
     role: str
     kind: str
     missing: int = 0
-    distinct: int = 0
+    different: Count = dataclasses.field(default_factory=lambda: Count(0))
     why: str = ""
     number: NumberFormat | None = None
     guessed: bool = True
     absent: tuple[float, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def distinct(self) -> int:
+        """Different values, missing not counted; of many numbers the first look takes its time."""
+        return self.different.total
 
     @property
     def is_date(self) -> bool:
@@ -86,17 +92,20 @@ class Column(ColumnInfo):
         name: str,
         values: NDArray[Any],
         missing: int,
-        distinct: int,
+        distinct: int | None = None,
         number: NumberFormat | None = None,
     ) -> Column:
-        """Make a column of cells that were read; its role is the one that suits its kind."""
+        """Make a column of cells that were read; its role is the one that suits its kind.
+
+        How many different numbers there are need not be told.
+        """
         is_text = values.dtype == object
         return cls(
             name=name,
             role="category" if is_text else "number",
             kind="text" if is_text else "number",
             missing=missing,
-            distinct=distinct,
+            different=Count(cells=values) if distinct is None else Count(distinct),
             number=number,
             values=values,
         )

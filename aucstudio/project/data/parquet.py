@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from aucstudio.project import scratch
-from aucstudio.project.data.cells import Cells, CellStore, unreadable_kinds
+from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.gathering import Cells
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.text.delimited import Delimited, set_aside

@@ -51,7 +51,7 @@ def _useless(column: Column) -> str:
     name, known = column.name, len(column.values) - column.missing
     if not known:
         return f"column {name} is empty and is ignored"
-    if column.distinct == 1:
+    if not column.different.exceeds(1):
         return f"column {name} has the same value in all rows and is ignored"
     if _is_identifier(column, known):
         return f"column {name} looks like an identifier and is ignored"
@@ -64,10 +64,11 @@ def _useless(column: Column) -> str:
 
 def _is_identifier(column: Column, known: int) -> bool:
     words = _words(column.name)
-    if column.distinct < known or not words:
+    if not words:
         return False
     named = words[-1] in _ID_ENDINGS or words[0] == "unnamed" or not _ID_WORDS.isdisjoint(words)
-    return named and (column.kind == "text" or column.is_integer())
+    is_name = named and (column.kind == "text" or column.is_integer())
+    return is_name and column.distinct == known
 
 
 def is_named_identifier(name: str) -> bool:
@@ -94,13 +95,13 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     values, else the first that has; else the last column if it has few values.
     """
     candidates = [column for column in columns if column.role != "ignore"]
-    binary = [column for column in candidates if column.distinct == 2]
+    binary = [column for column in candidates if _has(2, 2, column)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
         *(column for column in binary if _is_sure(column.name)),
         *(column for column in binary if _is_named_label(column.name)),
         *(column for column in candidates if _names_label(column.name) and _has_few(column)),
-        *(column for column in last if column.distinct == 2),
+        *(column for column in last if column in binary),
         *binary,
         *(column for column in last if _has_few(column)),
     ]
@@ -121,7 +122,12 @@ def _names_label(name: str) -> bool:
 
 def _has_few(column: Column) -> bool:
     known = len(column.values) - column.missing
-    return 2 <= column.distinct <= min(MAX_CLASSES, known // 2)
+    return _has(2, min(MAX_CLASSES, known // 2), column)
+
+
+def _has(least: int, most: int, column: Column) -> bool:
+    """Tell whether a column has so many different values, without counting many."""
+    return column.different.exceeds(least - 1) and not column.different.exceeds(most)
 
 
 def guess_positive(classes: Mapping[str, int]) -> str | None:

@@ -106,7 +106,7 @@ class Table(AnyTable):
     def counts(self, name: str, most: int) -> dict[Any, int] | None:
         """Count the rows of each value of a column; None where there are more than ``most``."""
         column = self.column(name)
-        return None if column.distinct > most else column.counts
+        return None if column.different.exceeds(most) else column.counts
 
     def missing(self) -> dict[str, int]:
         """Count the missing cells of every column."""
@@ -243,8 +243,9 @@ def with_said(
     columns: Sequence[ColumnInfo],
 ) -> tuple[LabelChoice, dict[str, str]]:
     """Add what a file says that its columns are for to what a person said, which goes first."""
-    classes = {column.name for column in columns if 2 <= column.distinct <= MOST_CLASSES}
-    own = next((name for name, role in said.items() if role == "label" and name in classes), None)
+    named = {name for name, role in said.items() if role == "label"}
+    classes = {c.name for c in columns if c.name in named and 2 <= c.distinct <= MOST_CLASSES}
+    own = next((name for name in said if name in classes), None)
     if label is None and own not in roles and "label" not in roles.values():
         label = own
     others = {name: role for name, role in said.items() if role != "label" and name != label}

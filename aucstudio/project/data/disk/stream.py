@@ -20,6 +20,7 @@ from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, Mask
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.different import Count
 from aucstudio.project.data.disk.open_file import DUCK_BYTES, Found, open_file
 from aucstudio.project.data.finding import with_findings
 from aucstudio.project.data.labels import MergeChoice, PositiveChoice, Threshold
@@ -225,7 +226,7 @@ def look_at(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
         whole = Column.of_cells(column.name, values, 0, 0, column.number)
         known = values[whole.known()]
         missing, distinct = len(values) - len(known), len(set(known.tolist()))
-        seen.append(dataclasses.replace(whole, missing=missing, distinct=distinct))
+        seen.append(dataclasses.replace(whole, missing=missing, different=Count(distinct)))
     return seen
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import recast
+from aucstudio.project.data.different import count_all
 from aucstudio.project.data.disk.stream import DiskTable, look_at
 from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out
@@ -35,6 +36,7 @@ def find(table: AnyTable, tell: Callable[[float], object] | None = None) -> tupl
     """
     found = [*table.findings, *labelling(table), *left_out(table)]
     looked_at = in_memory(table)
+    count_all(column.different for column in looked_at.columns)
     searches = _SEARCHES if isinstance(table, Table) else _IN_SOME
     for n, search in enumerate(searches):
         if tell is not None:

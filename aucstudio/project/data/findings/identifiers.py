@@ -38,10 +38,10 @@ def groups(table: Table) -> Iterator[Finding]:
     """Find features that are named like an identifier, with several rows each."""
     for column in table.features:
         known = table.rows - column.missing
-        if known < _FEWEST or known < _EACH * column.distinct or column.distinct < 2:
+        if known < _FEWEST or not is_named_identifier(column.name):
             continue
         names_things = column.kind == "text" or column.is_integer()
-        if is_named_identifier(column.name) and names_things:
+        if names_things and 2 <= column.distinct <= known / _EACH:
             yield Finding(
                 "group",
                 f"column {column.name} seems to name {column.distinct:,} persons or things, in "

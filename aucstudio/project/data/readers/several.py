@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.choices import listed
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.readers.format import TEXT
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
+from aucstudio.project.data.gathering import number_cells
 from aucstudio.project.data.readers.format import MATRIX, Advance, Format, Wish, Written
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +54,9 @@ from aucstudio.project.errors import InputError
 ReadingProgress = Callable[[float, str], None]
 
 Result = TypeVar("Result")
+
+# Numbers that DuckDB reads as they stand.
+_PLAIN = re.compile("-?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -138,10 +142,20 @@ def read_delimited(
 
 
 def _read(opened: Opened, source: Source, folder: Path, tell: ReadingProgress) -> Contents:
+
+    def advance(part: float) -> None:
+        tell(0.3 + 0.7 * part, "reading")
+
     if opened.short:
-        return read_short(source, opened.forms, opened.settled)
-    with Reader(source, folder, lambda part: tell(0.3 + 0.7 * part, "reading")) as reader:
-        return reader.read(opened.forms, opened.settled)
+        return read_short(source, opened.forms, opened.settled, advance)
+    with Reader(source, folder, advance) as reader:
+        return reader.read(opened.forms, opened.settled, _clean(opened))
+
+
+def _clean(opened: Opened) -> frozenset[int]:
+    """Name the columns whose cells are plain numbers as far as the first lines show."""
+    cells = {k: opened.sample.column(k) for k, form in opened.forms.items() if form}
+    return frozenset(k for k, some in cells.items() if some and all(map(_PLAIN.fullmatch, some)))
 
 
 def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
@@ -152,11 +166,9 @@ def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict
             continue
         strange = np.isinf(columns[k].values)
         if counted := int(np.count_nonzero(strange)):
-            # What stands for no number was counted as a value.
-            distinct = columns[k].distinct - len(np.unique(columns[k].values[strange]))
             columns[k].values[strange] = np.nan
             missing = columns[k].missing + counted
-            columns[k] = dataclasses.replace(columns[k], missing=missing, distinct=distinct)
+            columns[k] = dataclasses.replace(columns[k], missing=missing)
             counts[k] = counted
     return counts
 
@@ -178,7 +190,7 @@ class Opened:
     settled : frozenset of int
         Columns of numbers that remain so whatever their cells are.
     short : bool
-        Whether the file has few rows.
+        Whether the file has few rows, or is wide.
     findings : tuple of Finding
         What was noticed above the rows.
     """
@@ -262,7 +274,7 @@ def open_delimited(
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
     )
     forms, settled = _forms(names, sample, dialect, schema, given, kinds or {})
-    short = is_short(text, whole, plain.stat().st_size)
+    short = is_short(text, whole, plain.stat().st_size, len(names))
     findings = about_layout(layout, decoding, notes, names)
     return Opened(
         source,

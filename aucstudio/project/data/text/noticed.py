@@ -204,7 +204,7 @@ def _stamped(columns: Sequence[Column]) -> Iterator[Finding]:
 
 def _stamps(column: Column) -> str:
     """Tell the unit of what may be Unix's times; empty if it cannot be that."""
-    if column.kind == "text" or column.distinct < 2 or not column.is_integer():
+    if column.kind == "text" or not column.different.exceeds(1) or not column.is_integer():
         return ""
     known = column.values[column.known()]
     low, high = float(known.min()), float(known.max())

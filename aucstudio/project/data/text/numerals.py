@@ -138,7 +138,8 @@ class NumberFormat:
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Tell whether all stripped cells are numbers in this format."""
-        return all(map(self._compiled.fullmatch, map(self._in_own_digits, cells)))
+        own = map(self._in_own_digits, cells) if self.dressed else cells
+        return all(map(self._compiled.fullmatch, own))
 
     def _in_own_digits(self, cell: str) -> str:
         return cell.translate(_TO_OWN) if self.dressed and not cell.isascii() else cell
@@ -206,6 +207,8 @@ class NumberFormat:
     def quick_sql(self, cell: str, lookalikes: frozenset[str]) -> str:
         """Write the expression of nearly all cells that match; NULL if it takes :meth:`sql`.
 
+        Only for formats that are quick: see :func:`is_quick`.
+
         It costs a third of what the pattern would, but takes whole numbers of more digits than
         the pattern allows: those are at least :data:`LONGEST_INTEGER`, and have to be looked for.
 
@@ -215,8 +218,6 @@ class NumberFormat:
         lookalikes : frozenset of str
             Which of :data:`LOOKALIKES` may occur in the file.
         """
-        if self.grouped or self.dressed or self.layout:
-            return "NULL::DOUBLE"
         bare = cell
         plain = [f"NOT contains({cell}, '{mark}')" for mark in sorted(lookalikes - {"nan"})]
         if self.decimal != ".":
@@ -290,10 +291,30 @@ def number_sql(
     compared with the pattern.
     """
     other = f"CASE WHEN {missing_sql(cell, words)} THEN 'nan'::DOUBLE ELSE {form.sql(cell)} END"
-    # A number that was said to stand for a missing value would be read as one by the quick way.
-    if lookalikes is None or any(c.isdigit() for word in words for c in word):
+    if lookalikes is None or not is_quick(form, words):
         return other
     return f"coalesce({form.quick_sql(cell, lookalikes)}, {other})"
+
+
+def is_quick(form: NumberFormat, words: frozenset[str]) -> bool:
+    """Tell whether most cells can be read without a look at the pattern."""
+    if form.grouped or form.dressed or form.layout:
+        return False
+    # A number that was said to stand for a missing value would be read as one by the quick way.
+    return not _hold_digits(words)
+
+
+@functools.cache
+def _hold_digits(words: frozenset[str]) -> bool:
+    return any(c.isdigit() for word in words for c in word)
+
+
+def read_number(form: NumberFormat, words: frozenset[str], text: str) -> float:
+    """Read a cell as :func:`number_sql` does: NaN where missing, infinite where it is none."""
+    cell = text.strip(BLANKS)
+    if is_missing_number(cell, words):
+        return float("nan")
+    return form.read(cell) if form.matches(cell) else float("inf")
 
 
 def text_sql(cell: str, words: frozenset[str] = MISSING_TEXT) -> str:

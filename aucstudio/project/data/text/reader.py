@@ -7,6 +7,7 @@ Columns are read in batches, so that a wide table takes no more memory than a lo
 from __future__ import annotations
 
 import dataclasses
+import functools
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,26 +15,31 @@ from typing import TypeVar
 
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, CellStore
+from aucstudio.project.data.cells import CellStore
+from aucstudio.project.data.gathering import Cells, OddCells, TooOddError
 from aucstudio.project.data.paths import for_duckdb
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.encoding import Advance
 from aucstudio.project.data.text.numerals import (
     LONGEST_INTEGER,
     NumberFormat,
+    is_quick,
     literal,
     missing_sql,
     number_sql,
+    read_number,
     text_sql,
     trimmed,
 )
 from aucstudio.project.data.text.rejects import (
+    AstrayError,
     LeftOut,
     Numbers,
     Rejected,
     Source,
     rejected_rows,
 )
+from aucstudio.project.data.text.rows import names_come_again
 from aucstudio.project.data.text.settle import MOST_OTHERS, nearly, tries
 from aucstudio.project.errors import InputError
 
@@ -130,6 +136,7 @@ class Reader(CellStore):
 
         The file is read once, and again where a column is not written as its sample promised.
         """
+        self._check_names()
         settled = dict(forms)
         rows = self._create(settled)
         left_out = rejected_rows(self._connection, self._source)
@@ -163,11 +170,12 @@ class Reader(CellStore):
         self,
         forms: Mapping[int, NumberFormat | None],
         fixed: frozenset[int] = frozenset(),
+        clean: frozenset[int] = frozenset(),
     ) -> Contents:
         """Read all columns; ``forms`` is what the sample promises of each.
 
         The columns ``fixed`` are of numbers whatever they hold; what is none comes as an infinite
-        value.
+        value. Those that are ``clean`` hold hardly anything but plain numbers, as far as is seen.
 
         Raises
         ------
@@ -177,10 +185,12 @@ class Reader(CellStore):
             If DuckDB cannot tell rows apart.
         """
         settled = dict(forms)
-        cells, left_out = self._first_pass(settled)
+        cells, left_out = self._first_pass(settled, clean)
         doubtful = [
             k for k, form in settled.items() if form and _reaches(LONGEST_INTEGER, cells[k])
         ]
+        if not (left_out.total or self._rule_out_names(settled, doubtful)):
+            self._check_names()
         strays = self._resettle(settled, doubtful, fixed)
         for batch in _batches(doubtful, _DOUBTFUL_BATCH):
             cells |= self._load({k: settled[k] for k in batch}, frozenset(batch))
@@ -191,18 +201,35 @@ class Reader(CellStore):
         left = left_out.listed, left_out.total, numbers
         return Contents(ordered, settled, strays, *left, others, left_out.astray)
 
-    def _first_pass(self, forms: Formats) -> tuple[dict[int, Cells], LeftOut]:
+    def _first_pass(
+        self, forms: Formats, clean: frozenset[int]
+    ) -> tuple[dict[int, Cells], LeftOut]:
         cells: dict[int, Cells] = {}
         left_out = LeftOut([], np.empty(0, dtype=np.int64))
         for batch in _batches(list(forms), _BATCH):
             self._progress = (batch[0] / len(forms), (batch[-1] + 1) / len(forms))
-            found = self._load({k: forms[k] for k in batch})
+            found = self._load_quickly({k: forms[k] for k in batch}, clean)
             if not cells:
                 left_out = rejected_rows(self._connection, self._source)
+                if left_out.total:
+                    self._check_names()
                 rows = len(found[batch[0]].values)
                 check_rejected(self._source, left_out, rows)
             cells |= found
         return cells, left_out
+
+    def _rule_out_names(self, forms: Formats, doubtful: list[int]) -> bool:
+        """Tell whether the names do not come again, as they would spoil a column of numbers."""
+        names, words = self._source.header, self._source.dialect.number_words
+        return any(
+            np.isinf(read_number(form, words, names[k]))
+            for k, form in forms.items()
+            if form is not None and k < len(names) and k not in doubtful
+        )
+
+    def _check_names(self) -> None:
+        if self._source.tidied is None and names_come_again(self._source):
+            raise AstrayError
 
     def _resettle(
         self, settled: Formats, doubtful: list[int], fixed: frozenset[int]
@@ -216,10 +243,41 @@ class Reader(CellStore):
                     strays[k] = misfit
         return strays
 
+    def _load_quickly(self, forms: Formats, clean: frozenset[int]) -> dict[int, Cells]:
+        """Read columns; of those that are clean, what is no plain number one by one."""
+        words, lookalikes = self._source.dialect.number_words, self._source.lookalikes
+        quick = {
+            k: form
+            for k, form in forms.items()
+            if form is not None and k in clean and is_quick(form, words)
+        }
+        if not quick:
+            return self._load(forms)
+        listed = []
+        for k, form in forms.items():
+            quickly = form.quick_sql(f"c{k}", lookalikes) if form and k in quick else ""
+            listed.append(f"{quickly or self._cell(k, form, lookalikes, bare=True)} AS x{k}")
+        # A sum is NULL where one of them is, and takes less time than to ask each.
+        total = " + ".join(f"x{k}" for k in quick)
+        texts = ", ".join(f"c{k}" for k in quick)
+        odd = f"CASE WHEN ({total}) IS NULL THEN [{texts}] END"
+        sql = (
+            f"SELECT {', '.join(f'x{k}' for k in forms)}, {odd} "
+            f"FROM (SELECT {', '.join(listed)}, {texts} FROM {self._read_csv()})"
+        )
+        read = {k: functools.partial(read_number, form, words) for k, form in quick.items()}
+        try:
+            return self._gather(sql, forms, OddCells(read))
+        except TooOddError:
+            return self._load(forms)
+
     def _load(self, forms: Formats, exact: frozenset[int] = frozenset()) -> dict[int, Cells]:
+        return self._gather(self._select(forms, exact, bare=True), forms)
+
+    def _gather(self, sql: str, forms: Formats, odd: OddCells | None = None) -> dict[int, Cells]:
         is_number = {k: form is not None for k, form in forms.items()}
-        sql, words = self._select(forms, exact, bare=True), self._source.dialect.text_words
-        return self._fetch(sql, is_number, self._source.lines, words)
+        words = self._source.dialect.text_words
+        return self._fetch(sql, is_number, self._source.lines, words, odd)
 
     def _create(self, forms: Formats, exact: frozenset[int] = frozenset()) -> int:
         """Read the file into DuckDB's table ``cells``; return its rows."""
@@ -232,16 +290,19 @@ class Reader(CellStore):
         In the columns ``exact`` every cell is compared with the pattern of numbers. Texts may
         come ``bare``, as they stand in the file.
         """
-        columns, dialect = [], self._source.dialect
-        number_words, text_words = dialect.number_words, dialect.text_words
+        columns = []
         for k, form in forms.items():
             lookalikes = None if k in exact else self._source.lookalikes
-            if form is None:
-                read = f"c{k}" if bare else text_sql(f"c{k}", text_words)
-            else:
-                read = number_sql(f"c{k}", form, lookalikes, number_words)
-            columns.append(f"{read} AS c{k}")
+            columns.append(f"{self._cell(k, form, lookalikes, bare=bare)} AS c{k}")
         return f"SELECT {', '.join(columns)} FROM {self._read_csv()}"
+
+    def _cell(
+        self, k: int, form: NumberFormat | None, lookalikes: frozenset[str] | None, *, bare: bool
+    ) -> str:
+        dialect = self._source.dialect
+        if form is None:
+            return f"c{k}" if bare else text_sql(f"c{k}", dialect.text_words)
+        return number_sql(f"c{k}", form, lookalikes, dialect.number_words)
 
     def _run_sql(self, sql: str) -> None:
         self._run(lambda: self._connection.execute(sql))
@@ -349,4 +410,6 @@ def _batches(items: list[Item], size: int) -> Iterator[list[Item]]:
 
 
 def _reaches(limit: float, cells: Cells) -> bool:
-    return bool((np.abs(cells.values) >= limit).any())
+    # Without an array of the results: its pages would cost more than the look at the numbers.
+    high = np.fmax.reduce(cells.values, initial=0.0)
+    return bool(high >= limit or np.fmin.reduce(cells.values, initial=0.0) <= -limit)

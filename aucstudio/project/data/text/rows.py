@@ -120,12 +120,15 @@ def ends_in_totals(path: Path, dialect: Dialect) -> bool:
 
 
 def is_astray_later(source: Source) -> bool:
-    """Tell whether the names come again below the first row, or totals come last.
+    """Tell whether totals come last, or names have quotation marks astray.
 
-    DuckDB would take both for rows; and names with quotation marks astray for more than names.
+    DuckDB would take totals for rows, and such names for more than names.
     """
-    if source.dialect.totals or _has_names_astray(source):
-        return True
+    return source.dialect.totals or _has_names_astray(source)
+
+
+def names_come_again(source: Source) -> bool:
+    """Tell whether a line below the names begins as they do: DuckDB would take it for a row."""
     with source.path.open("rb") as file:
         for _ in range(source.dialect.skip):
             file.readline()

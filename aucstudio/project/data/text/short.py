@@ -1,24 +1,39 @@
-"""Tables of few rows, however wide, read without DuckDB: it takes milliseconds for each column."""
+"""Tables of few rows, and wide ones, read without DuckDB: it takes milliseconds for each column.
+
+Of a large file some columns are read at a time, and the file once for each part.
+"""
 
 from __future__ import annotations
 
 import collections
 import functools
+import re
+from collections.abc import Iterator
 
 import numpy as np
 
-from aucstudio.project.data.cells import Cells, number_cells
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.gathering import Cells, number_cells
+from aucstudio.project.data.text.encoding import Advance
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    NumberFormat,
+    is_missing_number,
+    is_quick,
+)
 from aucstudio.project.data.text.reader import SPELLINGS, Contents, Formats, check_rejected
-from aucstudio.project.data.text.rejects import Source
+from aucstudio.project.data.text.rejects import LeftOut, Source
 from aucstudio.project.data.text.rows import Gathered, judged_rows
 from aucstudio.project.data.text.settle import settle, tries
 
 _MOST_ROWS, _MOST_BYTES = 2_000, 1 << 26
+# From so many columns on DuckDB would have to read the file too often.
+_WIDE = 2_500
+# Numbers that are written so are read as they stand.
+_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?")
 
 
-def is_short(text: str, whole: bool, size: int) -> bool:
-    """Tell whether a file is short, judging by its first lines.
+def is_short(text: str, whole: bool, size: int, columns: int) -> bool:
+    """Tell whether a file is short or wide, judging by its first lines.
 
     Parameters
     ----------
@@ -28,12 +43,18 @@ def is_short(text: str, whole: bool, size: int) -> bool:
         Whether there are no more.
     size : int
         Bytes of the file.
+    columns : int
     """
     rows = size / max(1, len(text)) * text.count("\n")
-    return whole or (size <= _MOST_BYTES and rows <= _MOST_ROWS)
+    return whole or columns >= _WIDE or (size <= _MOST_BYTES and rows <= _MOST_ROWS)
 
 
-def read_short(source: Source, forms: Formats, fixed: frozenset[int] = frozenset()) -> Contents:
+def read_short(
+    source: Source,
+    forms: Formats,
+    fixed: frozenset[int] = frozenset(),
+    tell: Advance = lambda _share: None,
+) -> Contents:
     """Read all columns, as :meth:`~aucstudio.project.data.text.reader.Reader.read` does.
 
     Raises
@@ -41,30 +62,42 @@ def read_short(source: Source, forms: Formats, fixed: frozenset[int] = frozenset
     InputError
         As the reader does.
     """
-    gathered = Gathered()
-    rows = [row.cells for row in judged_rows(source) if gathered.keeps(row)]
-    left_out = gathered.left_out()
-    check_rejected(source, left_out, len(rows))
-    found = Contents(
-        [],
-        dict(forms),
-        {},
-        left_out.listed,
-        left_out.total,
-        left_out.others(len(rows)),
-        astray=left_out.astray,
-    )
-    columns = zip(*rows, strict=True) if rows else ((),) * len(forms)
-    for k, column in enumerate(columns):
-        stripped = [cell.strip(BLANKS) for cell in column]
-        _read_column(source, found, k, stripped, is_fixed=k in fixed)
+    found: Contents | None = None
+    for part in _parts(source, len(forms)):
+        gathered = Gathered()
+        rows = [row.cells[part] for row in judged_rows(source) if gathered.keeps(row)]
+        if found is None:
+            found = _contents(source, forms, gathered.left_out(), len(rows))
+        columns = zip(*rows, strict=True) if rows else ((),) * len(forms)
+        for k, column in enumerate(columns, part.start):
+            _read_column(source, found, k, column, is_fixed=k in fixed)
+            tell(k / len(forms))
+    assert found is not None
     return found
 
 
+def _parts(source: Source, columns: int) -> Iterator[slice]:
+    """Cut the columns into parts whose cells are no more than is held at a time."""
+    count = -(-source.path.stat().st_size // _MOST_BYTES)
+    height = -(-columns // max(1, count))
+    return (slice(start, start + height) for start in range(0, columns, height))
+
+
+def _contents(source: Source, forms: Formats, left_out: LeftOut, rows: int) -> Contents:
+    check_rejected(source, left_out, rows)
+    others = left_out.others(rows)
+    astray = left_out.astray
+    return Contents([], dict(forms), {}, left_out.listed, left_out.total, others, astray=astray)
+
+
 def _read_column(
-    source: Source, found: Contents, k: int, cells: list[str], *, is_fixed: bool
+    source: Source, found: Contents, k: int, column: tuple[str, ...], *, is_fixed: bool
 ) -> None:
     words, form = source.dialect.number_words, found.forms[k]
+    if _is_plain(form, words) and all(map(_PLAIN.fullmatch, column)):
+        found.cells.append(number_cells(np.array([*map(float, column)], dtype=np.float64)))
+        return
+    cells = [cell.strip(BLANKS) for cell in column]
     fits = False
     if form is not None:
         known = [cell for cell in cells if not is_missing_number(cell, words)]
@@ -83,6 +116,10 @@ def _read_column(
     found.cells.append(number_cells(np.array(values, dtype=np.float64)))
     if np.isinf(found.cells[k].values).any():
         found.others[k] = _others(source, form, cells)
+
+
+def _is_plain(form: NumberFormat | None, words: frozenset[str]) -> bool:
+    return form is not None and form.decimal == "." and is_quick(form, words)
 
 
 def _stray(source: Source, cells: list[str]) -> str:

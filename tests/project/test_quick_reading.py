@@ -1,0 +1,145 @@
+"""What long files are spared: a sort, a look at each pattern, a second search for the names."""
+
+import numpy as np
+import pytest
+
+from aucstudio.project.data import different
+from aucstudio.project.data.different import Count, count_all
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text import delimited, reader, rows
+from aucstudio.project.data.text.dialect import Dialect
+
+_DRAW = np.random.default_rng(3)
+_KINDS = {
+    "all different": _DRAW.random(70_000),
+    "rising": np.arange(70_000.0),
+    "rising with one missing": np.append(np.arange(70_000.0), np.nan),
+    "whole": _DRAW.integers(-50_000, 50_000, 200_000).astype(float),
+    "few": _DRAW.integers(0, 9, 70_000).astype(float),
+    "one among many": np.where(_DRAW.random(300_000) < 0.8, 5.0, _DRAW.random(300_000)),
+    "missing": np.where(_DRAW.random(90_000) < 0.3, np.nan, _DRAW.random(90_000)),
+    "zeros": np.tile([0.0, -0.0], 50_000),
+    "far": np.tile([np.inf, -np.inf, 5e-324, np.nan, -np.nan], 9_000),
+    "none": np.full(70_000, np.nan),
+    "empty": np.empty(0),
+    "one": np.ones(1),
+}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_numbers_are_counted_alike_in_every_way(kind):
+    values = _KINDS[kind]
+    known = len(np.unique(values[~np.isnan(values)]))
+    assert different.different(values, many=True) == known
+    assert different.different(values, many=False) == known
+    assert Count(cells=values).total == known
+    for most in (0, 1, 2, 8, 9, 300, 100_000):
+        assert Count(cells=values).exceeds(most) == (known > most)
+
+
+def test_columns_are_counted_together_and_once(monkeypatch):
+    monkeypatch.setattr(different, "_MANY", 100)
+    counts = [Count(7), *(Count(cells=values) for values in _KINDS.values())]
+    told = []
+    count_all(counts, told.append)
+    assert told[-1] == 1
+    assert all(one._cells is None for one in counts)
+    assert [one.total for one in counts[:3]] == [7, 70_000, 70_000]
+    count_all(counts, told.append)
+    assert len(told) == len(_KINDS)
+
+
+def _understood(path, **choices):
+    table = read_table(path, label=False, **choices)
+    cells = [
+        c.values.tolist() if c.kind == "text" else c.values.view(np.int64).tolist()
+        for c in table.columns
+    ]
+    known = [
+        (c.name, c.kind, c.missing, c.distinct, c.number, c.role, c.why) for c in table.columns
+    ]
+    return cells, known, table.notes, table.rejected, table.unreadable
+
+
+_ODD = [
+    "",
+    " ",
+    "NA",
+    "-",
+    " 7",
+    "\t8 ",
+    "\u00a09",
+    "+5",
+    "nan(3)",
+    "1_0",
+    "1,5",
+    "x",
+    "1e999",
+    "inf",
+]
+
+
+@pytest.mark.parametrize("share", [0.0005, 0.01, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_odd_cells_below_the_sample_are_what_they_are_everywhere(
+    tmp_path, monkeypatch, share, seed
+):
+    draw = np.random.default_rng(seed)
+    monkeypatch.setattr("aucstudio.project.data.gathering._FEW_ODD", 100)
+    lines = ["a;b;word;c"]
+    odd = draw.permutation(_ODD)[: 1 + 4 * seed]
+    for row in range(12_000):
+        cells = [f"{draw.random():.6f}", str(row), draw.choice(["u", " v ", "none"]), "-2.5e3"]
+        if row > 5_000:
+            for k in np.flatnonzero(draw.random(4) < share):
+                cells[k] = str(draw.choice(odd))
+        lines.append(";".join(cells))
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(lines) + "\n")
+    quickly = _understood(path)
+    monkeypatch.setattr(delimited, "_clean", lambda _opened: frozenset())
+    assert _understood(path) == quickly
+
+
+def test_odd_cells_are_read_one_by_one_unless_they_are_many(tmp_path, monkeypatch):
+    made = []
+    load = reader.Reader._load
+    monkeypatch.setattr(reader.Reader, "_load", lambda *given: made.append(given) or load(*given))
+    for odd, again in [(50, 0), (25_000, 1)]:
+        path = tmp_path / f"{odd}.csv"
+        path.write_text("a,b\n" + "1.5,2\n" * 30_000 + ",2\n" * odd)
+        column = read_table(path, label=False).columns[0]
+        assert (column.missing, column.distinct, len(made)) == (odd, 1, again)
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "short"),
+    [("x,y", "1.5,2", False), ("word,name", "ab,c", False), ("1998,1999", "7,8", False)],
+)
+def test_names_that_come_again_in_a_long_file_are_no_row(tmp_path, monkeypatch, names, row, short):
+    monkeypatch.setattr(delimited, "is_short", lambda *_: short)
+    path = tmp_path / "again.csv"
+    path.write_text(f"{names}\n" + f"{row}\n" * 5_000 + f"{names}\n" + f"{row}\n" * 10)
+    table = read_table(path, label=False, dialect=Dialect())
+    assert table.rows == 5_010
+    assert [found.line for found in table.rejected] == [5_002]
+
+
+def test_a_column_of_numbers_tells_that_the_names_do_not_come_again(tmp_path, monkeypatch):
+    looked = []
+    again = rows.names_come_again
+    monkeypatch.setattr(
+        reader, "names_come_again", lambda source: looked.append(1) or again(source)
+    )
+    monkeypatch.setattr(delimited, "is_short", lambda *_: False)
+    path = tmp_path / "data.csv"
+    for content, looks in [
+        ("x,y\n1,2\n", 0),
+        ("x,y\n1,a\n", 0),
+        ("x,y\nb,a\n", 1),
+        ("x,y\n1,2\n1\n", 1),
+    ]:
+        path.write_text(content)
+        read_table(path, label=False, dialect=Dialect())
+        assert len(looked) == looks
+        looked.clear()
