@@ -73,7 +73,7 @@ UNITS = [
         "what stands behind numbers is told",
         ["1,000+", "500+", "10+", "50+"],
         ["1,000+", "500+", "10+", "50+"],
-        "more than one unit stands behind its numbers, as in '1,000\\+'",
+        "its numbers have more beside them, as in '1,000\\+'",
     ),
     cells(
         "dash-minus",
@@ -109,6 +109,29 @@ UNITS = [
         ["1.2K", "3M", "450K", "2M"],
         ["1.2K", "3M", "450K", "2M"],
         "several units: 'K', 'M'",
+    ),
+]
+VARIOUS = [
+    cells(
+        "two-decimals",
+        "decimal points and commas in one column",
+        ["1.5", "2,5", "3.5", "4,5"],
+        ["1.5", "2,5", "3.5", "4,5"],
+        "column v is read as text, because its cells are written in several ways, as '1.5' and",
+    ),
+    cells(
+        "two-days",
+        "days in two ways in one column",
+        ["2021-01-31", "31.01.2021", "2021-02-01", "03.02.2021"],
+        ["2021-01-31", "31.01.2021", "2021-02-01", "03.02.2021"],
+        "as '2021-01-31' and '31.01.2021'",
+    ),
+    cells(
+        "no-day-at-all",
+        "a day of noughts for none",
+        ["2021-01-31", "0000-00-00", "2021-02-01", "2021-02-03"],
+        [18658, None, 18659, 18661],
+        "'0000-00-00'",
     ),
 ]
 SCRIPTS = [
@@ -179,6 +202,17 @@ NAMES = [
         '"TOA5","CR1","CR1","1234","Table1"\n"a","b","y"\n"RN","Volts",""\n"","Avg","Smp"\n' + ROWS,
         ABC,
         notes="line 3 holds",
+    ),
+    case(
+        "days-for-names",
+        "days as names of columns",
+        "id,2023-01-01,2023-01-02,y\na,1.5,2,u\nb,2.5,3,v\nc,3.5,4,u\nd,4.5,5,v\n",
+        {
+            "id": ["a", "b", "c", "d"],
+            "2023-01-01": [1.5, 2.5, 3.5, 4.5],
+            "2023-01-02": [2, 3, 4, 5],
+            "y": Y,
+        },
     ),
     case("ruled-cells", "a rule of as many cells", "a,b,y\n---,---,--\n" + ROWS, ABC),
     case(
@@ -285,4 +319,4 @@ LETTERS = [
     ),
 ]  # fmt: skip
 
-CASES = [*CURRENCIES, *UNITS, *SCRIPTS, *MARKS, *NAMES, *LINES, *LETTERS]
+CASES = [*CURRENCIES, *UNITS, *VARIOUS, *SCRIPTS, *MARKS, *NAMES, *LINES, *LETTERS]

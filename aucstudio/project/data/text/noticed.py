@@ -21,6 +21,7 @@ from aucstudio.project.data.text.settle import (
     is_ambiguous,
     is_per_cent,
     units_among,
+    written_variously,
 )
 
 # A column is worth a word if it would be one of numbers but for a few cells.
@@ -121,8 +122,11 @@ def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if len(units := units_among(known)) > 1:
         return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
-    other = beside_numbers(known)
-    return f"more than one unit stands behind its numbers, as in {other!r}" if other else ""
+    one, other = written_variously(known, dialect.decimal)
+    if one:
+        return f"its cells are written in several ways, as {one!r} and {other!r}"
+    beside = beside_numbers(known)
+    return f"its numbers have more beside them, as in {beside!r}" if beside else ""
 
 
 def _about_forms(

@@ -31,7 +31,7 @@ _REMARKS = re.compile(
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
     r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
     r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
-    r"redacted|skipped|declined"
+    r"redacted|skipped|declined|0000-00-00( 00:00:00)?|00\.00\.0000|00/00/0000"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
@@ -74,7 +74,7 @@ _LEAST_NUMBERS = 0.2
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
 _DIGIT = re.compile(r"\d")
 # A number and something that is neither part of it nor all there is.
-_BESIDE = re.compile(r"[^\w]{0,2}[0-9][0-9.,' ]*\D{1,20}")
+_BESIDE = re.compile(r"[^\w\[({]{0,2}[0-9][0-9.,' ]*[^\d\s,.:;/\-)}\]]\D{0,20}")
 _DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
 _PLAIN = NumberFormat()
 
@@ -250,6 +250,19 @@ def beside_numbers(cells: Iterable[str]) -> str:
     found = [cell for cell in known if _BESIDE.fullmatch(cell)]
     numbers = len(found) + sum(map(_PLAIN.matches, known))
     return found[0] if found and numbers >= _MOSTLY * len(known) else ""
+
+
+def written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str]:
+    """Give two cells of a column whose cells are all numbers, or all dates, in several formats."""
+    forms = [*formats(decimal), *_dates(cells, decimal)]
+    for some in (forms[: len(formats(decimal))], forms[len(formats(decimal)) :]):
+        fitting = [next((form for form in some if form.matches(cell)), None) for cell in cells]
+        if fitting and None not in fitting:
+            other = next(
+                (c for c, form in zip(cells, fitting, strict=True) if form != fitting[0]), ""
+            )
+            return (cells[0], other) if other else ("", "")
+    return "", ""
 
 
 def units_among(cells: Iterable[str]) -> list[str]:
