@@ -274,6 +274,13 @@ LINES = [
         {"zip": ["00123", "00456", "01200", "00123"], "y": Y},
     ),
     case(
+        "protected",
+        "a backslash before a delimiter is told",
+        "a\tw\tv\ty\n1\tp\\\tq\tu\n2\tr\ts\tv\n3\tp\tq\tu\n4\tr\ts\tv\n",
+        {"a": [1, 2, 3, 4], "w": ["p\\", "r", "p", "r"], "v": ["q", "s"] * 2, "y": Y},
+        notes="cells end in a backslash",
+    ),
+    case(
         "mark-never-closed",
         "a quotation mark that is never closed is told",
         'a,w,y\n1,p,u\n2,"q,v\n3,p,u\n4,q,v\n',

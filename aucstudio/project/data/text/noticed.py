@@ -52,6 +52,7 @@ def about_layout(
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *layout.sample.body])
+    yield from _protected(layout.sample.body)
     yield from (Finding("header", sentence) for sentence in layout.notes)
     if (
         layout.dialect.header
@@ -73,6 +74,16 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     if word:
         sentence = f"words such as {word!r} were encoded twice: {once!r} is meant"
         yield Finding("encoding", sentence)
+
+
+def _protected(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Say where a delimiter may be part of a cell, as databases write it."""
+    cell = next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), "")
+    if cell:
+        yield Finding(
+            "kind",
+            f"cells end in a backslash, as {cell!r}: if it protects the mark after it, they go on",
+        )
 
 
 def about_columns(
