@@ -27,6 +27,7 @@ from aucstudio.project.data.text.settle import (
 # A column is worth a word if it would be one of numbers but for a few cells.
 _NEARLY = 0.8
 _SHOWN = 5
+_DIGIT = re.compile(r"\d")
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
@@ -131,6 +132,8 @@ def about_cells(
 def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
     """Say why a column of text that has numbers in nearly all cells is none of numbers."""
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
+    if not any(map(_DIGIT.search, known[:_SHOWN])):
+        return ""
     if len(units := units_among(known)) > 1:
         return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
     one, other = written_variously(known, dialect.decimal)

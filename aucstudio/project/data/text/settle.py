@@ -139,7 +139,7 @@ def tries(
     if not known:
         return plain
     # Cells of a measured quantity all end in the same unit.
-    units = {_unit(cell) for cell in known}
+    units = {_unit(cell) for cell in known} if _unit(known[0]) else {""}
     marks = {unit for unit in units if f"{unit}s" not in units}
     if len(marks) > 1 or "" in units:
         marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
@@ -247,6 +247,8 @@ def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
 def beside_numbers(cells: Iterable[str]) -> str:
     """Give a cell of a text column that has something behind its number, if most are numbers."""
     known = list(cells)
+    if not any(_BESIDE.fullmatch(cell) or _PLAIN.matches(cell) for cell in known[:2]):
+        return ""
     found = [cell for cell in known if _BESIDE.fullmatch(cell)]
     numbers = len(found) + sum(map(_PLAIN.matches, known))
     return found[0] if found and numbers >= _MOSTLY * len(known) else ""
@@ -255,6 +257,8 @@ def beside_numbers(cells: Iterable[str]) -> str:
 def written_variously(cells: Sequence[str], decimal: str) -> tuple[str, str]:
     """Give two cells of a column whose cells are all numbers, or all dates, in several formats."""
     forms = [*formats(decimal), *_dates(cells, decimal)]
+    if not any(form.matches(cell) for form in forms for cell in cells[:1]):
+        return "", ""
     for some in (forms[: len(formats(decimal))], forms[len(formats(decimal)) :]):
         fitting = [next((form for form in some if form.matches(cell)), None) for cell in cells]
         if fitting and None not in fitting:
