@@ -13,21 +13,18 @@ from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
 from aucstudio.project.data.text.reader import Contents, Kept
+from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, TOTALS
 from aucstudio.project.data.text.settle import (
-    beside_numbers,
     holds_codes,
     is_ambiguous,
     is_per_cent,
-    units_among,
-    written_variously,
 )
 
 # A column is worth a word if it would be one of numbers but for a few cells.
 _NEARLY = 0.8
 _SHOWN = 5
-_DIGIT = re.compile(r"\d")
 _ZEROS = re.compile("0[0-9]+")
 _POWER = re.compile("[0-9]+[eE][0-9]+")
 _STAMPS = ((9e8, 2.2e9, "seconds"), (9e11, 2.2e12, "milliseconds"))
@@ -124,23 +121,9 @@ def about_cells(
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
     for k, (name, form) in enumerate(forms.items()):
-        if form is None and not strays.get(k) and (why := _why_text(cells[name], dialect)):
+        if form is None and not strays.get(k) and (why := why_text(cells[name], dialect)):
             yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
-
-
-def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
-    """Say why a column of text that has numbers in nearly all cells is none of numbers."""
-    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
-    if not any(map(_DIGIT.search, known[:_SHOWN])):
-        return ""
-    if len(units := units_among(known)) > 1:
-        return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
-    one, other = written_variously(known, dialect.decimal)
-    if one:
-        return f"its cells are written in several ways, as {one!r} and {other!r}"
-    beside = beside_numbers(known)
-    return f"its numbers have more beside them, as in {beside!r}" if beside else ""
 
 
 def _about_forms(
