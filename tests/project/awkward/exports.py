@@ -73,7 +73,7 @@ UNITS = [
         "what stands behind numbers is told",
         ["1,000+", "500+", "10+", "50+"],
         ["1,000+", "500+", "10+", "50+"],
-        "more than one unit stands behind its numbers, as in '1,000\\+'",
+        "its numbers have more beside them, as in '1,000\\+'",
     ),
     cells(
         "dash-minus",
@@ -109,6 +109,29 @@ UNITS = [
         ["1.2K", "3M", "450K", "2M"],
         ["1.2K", "3M", "450K", "2M"],
         "several units: 'K', 'M'",
+    ),
+]
+VARIOUS = [
+    cells(
+        "two-decimals",
+        "decimal points and commas in one column",
+        ["1.5", "2,5", "3.5", "4,5"],
+        ["1.5", "2,5", "3.5", "4,5"],
+        "column v is read as text, because its cells are written in several ways, as '1.5' and",
+    ),
+    cells(
+        "two-days",
+        "days in two ways in one column",
+        ["2021-01-31", "31.01.2021", "2021-02-01", "03.02.2021"],
+        ["2021-01-31", "31.01.2021", "2021-02-01", "03.02.2021"],
+        "as '2021-01-31' and '31.01.2021'",
+    ),
+    cells(
+        "no-day-at-all",
+        "a day of noughts for none",
+        ["2021-01-31", "0000-00-00", "2021-02-01", "2021-02-03"],
+        [18658, None, 18659, 18661],
+        "'0000-00-00'",
     ),
 ]
 SCRIPTS = [
@@ -180,6 +203,17 @@ NAMES = [
         ABC,
         notes="line 3 holds",
     ),
+    case(
+        "days-for-names",
+        "days as names of columns",
+        "id,2023-01-01,2023-01-02,y\na,1.5,2,u\nb,2.5,3,v\nc,3.5,4,u\nd,4.5,5,v\n",
+        {
+            "id": ["a", "b", "c", "d"],
+            "2023-01-01": [1.5, 2.5, 3.5, 4.5],
+            "2023-01-02": [2, 3, 4, 5],
+            "y": Y,
+        },
+    ),
     case("ruled-cells", "a rule of as many cells", "a,b,y\n---,---,--\n" + ROWS, ABC),
     case(
         "two-marks",
@@ -240,6 +274,13 @@ LINES = [
         {"zip": ["00123", "00456", "01200", "00123"], "y": Y},
     ),
     case(
+        "protected",
+        "a backslash before a delimiter is told",
+        "a\tw\tv\ty\n1\tp\\\tq\tu\n2\tr\ts\tv\n3\tp\tq\tu\n4\tr\ts\tv\n",
+        {"a": [1, 2, 3, 4], "w": ["p\\", "r", "p", "r"], "v": ["q", "s"] * 2, "y": Y},
+        notes="cells end in a backslash",
+    ),
+    case(
         "mark-never-closed",
         "a quotation mark that is never closed is told",
         'a,w,y\n1,p,u\n2,"q,v\n3,p,u\n4,q,v\n',
@@ -285,4 +326,4 @@ LETTERS = [
     ),
 ]  # fmt: skip
 
-CASES = [*CURRENCIES, *UNITS, *SCRIPTS, *MARKS, *NAMES, *LINES, *LETTERS]
+CASES = [*CURRENCIES, *UNITS, *VARIOUS, *SCRIPTS, *MARKS, *NAMES, *LINES, *LETTERS]

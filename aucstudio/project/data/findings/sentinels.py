@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
 
@@ -130,9 +130,10 @@ def _finding(column: Column, found: list[Sentinel]) -> Finding:
     total = sum(sentinel.count for sentinel in found)
     share = 100.0 * total / len(column.values)
     values = tuple(spell_number(sentinel.value) for sentinel in found)
+    shown = tuple(spell_cell(column, sentinel.value) for sentinel in found)
     return Finding(
         "sentinel",
-        f"{' and '.join(values)} in column {column.name} ({total:,} cells, {share:.2g} %) "
+        f"{' and '.join(shown)} in column {column.name} ({total:,} cells, {share:.2g} %) "
         f"{'lie' if len(values) > 1 else 'lies'} far outside the rest and may stand for a missing "
         "value",
         (column.name,),

@@ -30,6 +30,7 @@ from aucstudio.project.data.text.totals import is_total
 # Rows among which the names are looked for.
 _TITLES = 40
 _VALUED = 0.8
+_DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _EXCEL_HINT = re.compile(r"sep=(.)\n?", re.IGNORECASE)
 _UNITS = re.compile(
     r"[(\[{].{1,30}[)\]}]|%|\u2030|\u00b0 ?[CFK]?|[$\u20ac\u00a3\u00a5]|"
@@ -213,7 +214,11 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
         return _words_only(rows, start, width, header)
     if body == start:
         below = [row for _, row in rows[start + 1 :] if len(row) == width]
-        if header or (header is None and below and counts_up(rows[start][1], below)):
+        first = rows[start][1]
+        named = (
+            header is None and below and (counts_up(first, below) or _named_by_days(first, below))
+        )
+        if header or named:
             return _Place(start, start + 1, 0, rows[start][0])
         return _Place(None, start, 0, rows[start][0])
     if rows[body - 1][0] > rows[body - 2][0] + 1 and body - 2 >= start:
@@ -225,6 +230,15 @@ def _place(rows: Sequence[Record], width: int, given: Mapping[str, Any]) -> _Pla
     if header is None and not all(_is_lower(row) or _explains(rows, row, body) for _, row in lower):
         body = names + 1
     return _Place(names, body, upper, rows[start][0])
+
+
+def _named_by_days(first: Row, below: Sequence[Row]) -> bool:
+    """Tell whether days are the names of columns that hold none."""
+    places = [k for k, cell in enumerate(first) if is_value(cell)]
+    return len(places) > 1 and all(
+        _DAY.fullmatch(first[k]) and not any(_DAY.fullmatch(row[k]) for row in below)
+        for k in places
+    )
 
 
 def _titles(rows: Sequence[Record], width: int) -> int:

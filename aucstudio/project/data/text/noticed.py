@@ -13,14 +13,13 @@ from aucstudio.project.data.text.encoding import Decoding, is_utf8
 from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import NumberFormat, formats, is_missing_number
 from aucstudio.project.data.text.reader import Contents, Kept
+from aucstudio.project.data.text.reasons import why_text
 from aucstudio.project.data.text.rejects import Unreadable
 from aucstudio.project.data.text.rows import AGAIN, TOTALS
 from aucstudio.project.data.text.settle import (
-    beside_numbers,
     holds_codes,
     is_ambiguous,
     is_per_cent,
-    units_among,
 )
 
 # A column is worth a word if it would be one of numbers but for a few cells.
@@ -51,6 +50,7 @@ def about_layout(
     yield from (Finding("encoding", sentence) for sentence in decoding.told)
     if is_utf8(decoding.encoding):
         yield from _encoded_twice([layout.header, *layout.sample.body])
+    yield from _protected(layout.sample.body)
     yield from (Finding("header", sentence) for sentence in layout.notes)
     if (
         layout.dialect.header
@@ -72,6 +72,16 @@ def _encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     if word:
         sentence = f"words such as {word!r} were encoded twice: {once!r} is meant"
         yield Finding("encoding", sentence)
+
+
+def _protected(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Say where a delimiter may be part of a cell, as databases write it."""
+    cell = next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), "")
+    if cell:
+        yield Finding(
+            "kind",
+            f"cells end in a backslash, as {cell!r}: if it protects the mark after it, they go on",
+        )
 
 
 def about_columns(
@@ -111,18 +121,9 @@ def about_cells(
             sentence = f"column {names[k]} is read as text, because {cell!r} in it is not a number"
             yield Finding("kind", sentence, (names[k],))
     for k, (name, form) in enumerate(forms.items()):
-        if form is None and not strays.get(k) and (why := _why_text(cells[name], dialect)):
+        if form is None and not strays.get(k) and (why := why_text(cells[name], dialect)):
             yield Finding("kind", f"column {name} is read as text, because {why}", (name,))
     yield from _left_out(contents)
-
-
-def _why_text(cells: Sequence[str], dialect: Dialect) -> str:
-    """Say why a column of text that has numbers in nearly all cells is none of numbers."""
-    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
-    if len(units := units_among(known)) > 1:
-        return f"its numbers have several units: {', '.join(map(repr, units[:_SHOWN]))}"
-    other = beside_numbers(known)
-    return f"more than one unit stands behind its numbers, as in {other!r}" if other else ""
 
 
 def _about_forms(

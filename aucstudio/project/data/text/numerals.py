@@ -134,7 +134,9 @@ class NumberFormat:
 
     def matches(self, cell: str) -> bool:
         """Tell whether a stripped cell is a number in this format."""
-        return self._compiled.fullmatch(self._in_own_digits(cell)) is not None
+        if self.dressed:
+            cell = self._in_own_digits(cell)
+        return self._compiled.fullmatch(cell) is not None
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Tell whether all stripped cells are numbers in this format."""
@@ -142,7 +144,7 @@ class NumberFormat:
         return all(map(self._compiled.fullmatch, own))
 
     def _in_own_digits(self, cell: str) -> str:
-        return cell.translate(_TO_OWN) if self.dressed and not cell.isascii() else cell
+        return cell if cell.isascii() else cell.translate(_TO_OWN)
 
     def _in_own_digits_sql(self, cell: str) -> str:
         text = trimmed(cell)

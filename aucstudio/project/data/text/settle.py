@@ -31,14 +31,14 @@ _REMARKS = re.compile(
     r"\.[a-z_]|[*_~]+|\u2013|\u2014|-{2,}|\.{2,}|\u2026|k\.? ?a\.?|keine angabe|unbekannt|"
     r"(<=?|>=?|\u2264|\u2265|~|\u2248|ca?\.|about|approx\.?) ?[0-9.,]+|(<|>) ?lo[dq]|lo[dq]|bdl|"
     r"nd|bql|blq|trace|[+-]?\u221e|:( [a-z]{1,2})?|suppressed|withheld|confidential|masked|"
-    r"redacted|skipped|declined"
+    r"redacted|skipped|declined|0000-00-00( 00:00:00)?|00\.00\.0000|00/00/0000"
 )
 # Of these, what says so in a column of words too.
 _PLAIN_REMARKS = re.compile(
     r"n\.a\.?|n\. a\.|<na>|\(null\)|\[null\]|<null>|\\n|#(div/0!|name\?|null!|num!|ref!|value!)"
 )
 _FIRST_OF_REMARKS = frozenset("nN<([\\#")
-_CURRENCIES = re.compile(
+CURRENCIES = re.compile(
     r"[\u20a0-\u20c0$\u00a3\u00a5\uffe5\u00a2\u0e3f\u09f3\ufdfc%\u2030\u5143\u5186\uc6d0]|"
     r"(?:US|CA?|AU?|NZ|HK|NT|MX|S|R)\$|z\u0142|K\u010d|(?:(?<=^)|(?<=[ (-]))\\(?=[0-9])|"
     r"(?<![^\W\d_])(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SGD|HKD|SEK|NOK|DKK|PLN|CZK|HUF|RON|"
@@ -64,8 +64,6 @@ _WHOLE = re.compile("[0-9]+")
 _SHARE, _CODE_SHARE, _SPELLINGS = 0.05, 0.001, 20
 # Of one word that comes again and again among measured numbers, more may be.
 _WORD_SHARE = 0.3
-# Of a text column, the share of numbers with something behind that is worth a word.
-_MOSTLY = 0.7
 # Whole numbers of so few values may be the names of levels.
 _FEW_LEVELS = 30
 # Of a column of remarks, the share of numbers that makes it one of numbers.
@@ -73,8 +71,6 @@ _LEAST_NUMBERS = 0.2
 # Of cells that are no plain numbers, so many spellings are looked at; for dates a few of these.
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
 _DIGIT = re.compile(r"\d")
-# A number and something that is neither part of it nor all there is.
-_BESIDE = re.compile(r"[^\w]{0,2}[0-9][0-9.,' ]*\D{1,20}")
 _DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
 _PLAIN = NumberFormat()
 
@@ -139,23 +135,25 @@ def tries(
     if not known:
         return plain
     # Cells of a measured quantity all end in the same unit.
-    units = {_unit(cell) for cell in known}
+    units = {unit_of(cell) for cell in known} if unit_of(known[0]) else {""}
     marks = {unit for unit in units if f"{unit}s" not in units}
     if len(marks) > 1 or "" in units:
-        marks = {mark for cell in known for mark in _CURRENCIES.findall(cell)}
+        marks = {mark for cell in known for mark in CURRENCIES.findall(cell)}
     dressed: list[NumberFormat] = []
     if len(marks) <= 1 and (marks or any(map(_DRESS.search, known))):
         affix = next(iter(marks), "")
         dressed = [NumberFormat(form.decimal, True, True, affix) for form in formats(decimal)[1::2]]
-    return (*plain, *dressed, *_dates(known, decimal))
+    return (*plain, *dressed, *date_forms(known, decimal))
 
 
-def _unit(cell: str) -> str:
+def unit_of(cell: str) -> str:
+    """Give the unit behind the number that a cell is; empty if there is none."""
     found = _MEASURED.fullmatch(cell)
     return "" if found is None else found[1] or found[2]
 
 
-def _dates(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
+def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
+    """List the ways to write days and times that some cells may be in, the likelier ones first."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
     if not any(set("-/.:, ") & set(cell) or cell[-1:].isdigit() for cell in some):
         return []
@@ -242,26 +240,6 @@ def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
     """Tell whether a column is text as its whole numbers begin with zeros."""
     known = [cell for cell in cells if not is_missing_number(cell, words)]
     return bool(known) and all(map(_WHOLE.fullmatch, known)) and _of_digits(_PLAIN, known) is None
-
-
-def beside_numbers(cells: Iterable[str]) -> str:
-    """Give a cell of a text column that has something behind its number, if most are numbers."""
-    known = list(cells)
-    found = [cell for cell in known if _BESIDE.fullmatch(cell)]
-    numbers = len(found) + sum(map(_PLAIN.matches, known))
-    return found[0] if found and numbers >= _MOSTLY * len(known) else ""
-
-
-def units_among(cells: Iterable[str]) -> list[str]:
-    """List the units or currencies that numbers stand beside, if all cells are such numbers."""
-    found: dict[str, None] = {}
-    for cell in cells:
-        marks = [*_CURRENCIES.findall(cell), _unit(cell)]
-        unit = next(filter(None, marks), "")
-        if not unit and not _PLAIN.matches(cell):
-            return []
-        found |= {unit: None}
-    return [unit for unit in found if unit]
 
 
 def is_per_cent(form: NumberFormat | None) -> bool:
