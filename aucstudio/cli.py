@@ -25,6 +25,9 @@ STANDARD_INPUT = "-"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    # Threads of OpenMP that wait by spinning make a fit many times as long on a busy machine. Read
+    # when a library is loaded, and handed on to the processes that train.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = list(sys.argv[1:] if argv is None else argv)
     with session(quiet="--quiet" in arguments), signals.in_order():
         return guarded(lambda: _command(arguments), debug="--debug" in arguments)

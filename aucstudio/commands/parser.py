@@ -66,5 +66,3 @@ def _global_options() -> OneLineParser:
         "--quiet", action="store_true", help="no progress and no notes on standard error"
     )
     return common
-
-

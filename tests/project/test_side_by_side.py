@@ -1,5 +1,8 @@
 """Independent parts of a fit in threads: all of them, in any order, and a stop that is heard."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -34,6 +37,21 @@ def test_what_fails_is_raised_where_it_is_waited_for():
 
     with pytest.raises(ValueError, match="no luck"):
         list(side_by_side(work, [1], lambda: False))
+
+
+def test_each_thread_has_no_threads_of_openmp_beside_it():
+    """The limit of OpenMP is one of each thread: that of the main thread says nothing."""
+    script = """
+import sklearn.base
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads
+from aucstudio.project.runs.side_by_side import side_by_side
+print([count for _, count in side_by_side(lambda _, check: threads(), range(3), lambda: False)])
+"""
+    several = os.environ | {"OMP_NUM_THREADS": "3"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=several, check=True
+    )
+    assert done.stdout.strip() == "[1, 1, 1]"
 
 
 def test_a_combination_is_the_same_bit_for_bit_however_it_was_made():

@@ -29,7 +29,7 @@ def side_by_side(
 
     waiting, under_way = list(reversed(tasks)), dict[Future[Any], Any]()
     processors = _processors()
-    with threadpool_limits(1), ThreadPoolExecutor(processors) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(processors, initializer=_alone) as pool:
         try:
             while waiting or under_way:
                 while waiting and len(under_way) < processors:
@@ -42,6 +42,11 @@ def side_by_side(
                     return
         finally:
             stopping = True
+
+
+def _alone() -> None:
+    """Let this thread have no threads of OpenMP beside it, which is set thread by thread."""
+    threadpool_limits(1, user_api="openmp")
 
 
 def _processors() -> int:
