@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 
+from aucstudio import cli
 from aucstudio.gui.dialogs.given_scores import GivenScoresDialog
 from aucstudio.gui.pages.planes.subject import find_subject
 from tests.gui.conftest import PATIENCE
@@ -126,3 +127,20 @@ def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot)
     dialog.source.setCurrentIndex(dialog.source.findData("table"))
     assert not dialog.problem.text()
     assert dialog.ends.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+
+
+def test_a_project_whose_last_run_is_of_a_score_file_opens_its_table(window, tmp_path, qtbot):
+    table, scores, project = tmp_path / "t.csv", tmp_path / "s.csv", tmp_path / "p.aucproj"
+    rng = np.random.default_rng(0)
+    rows = [f"p{k:03},{rng.normal() + k % 2:.4f},{k % 2}" for k in range(60)]
+    table.write_text("\n".join(["who,x,y", *rows]) + "\n")
+    scores.write_text("\n".join(["who,risk", *(f"p{k:03},{k % 7}" for k in range(60))]) + "\n")
+    common = ["train", str(table), "--label", "y", "--id", "who", "--project", str(project)]
+    assert cli.main([*common, "--method", "auc-rls", "--quiet"]) == 0
+    given = ["--score-file", str(scores), "--score-column", "risk"]
+    assert cli.main([*common, *given, "--quiet"]) == 0
+    scores.unlink()
+    window.open_project(project)
+    columns = {column.name: column.role for column in window.session.table.columns}
+    assert columns == {"who": "id", "x": "number", "y": "label"}
+    assert len(window.session.shown_runs()) == 2

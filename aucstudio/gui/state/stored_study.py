@@ -16,6 +16,7 @@ from aucstudio.gui.state.plan_keeper import read_plan
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.given_scores import is_given
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.contents import read_through
@@ -165,7 +166,11 @@ def _reference(document: dict[str, Any], records: list[RunRecord]) -> DataRefere
             return DataReference.from_json(document["data"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"which table the project is about is damaged ({error})") from error
-    return records[-1].experiment.data if records else None
+    if not records:
+        return None
+    # A run that takes one column as it is ignores the others.
+    learnt = (record for record in reversed(records) if not is_given(record))
+    return next(learnt, records[-1]).experiment.data.without_scores()
 
 
 def _first_plan(plan: Plan, records: list[RunRecord]) -> Plan:

@@ -84,9 +84,7 @@ class DataReference:
         InputError
             If the file is gone or has changed.
         """
-        joined = {given.name for given in self.scores}
-        columns = tuple(c for c in self.schema.columns if c.name not in joined)
-        schema = dataclasses.replace(self.schema, columns=columns)
+        schema = self.without_scores().schema
         table = read_table(self.path, label=self.label, positive=self.positive, schema=schema)
         return self.seen(self.unchanged(table))
 
@@ -116,6 +114,13 @@ class DataReference:
             same={**dict.fromkeys(table.same, ()), **schema.same},
             roles={name: role for name, role in self.roles if role != "label"},
         )
+
+    def without_scores(self) -> DataReference:
+        """Give the reference to the table alone, whatever files have scores of its rows."""
+        joined = {given.name for given in self.scores}
+        columns = tuple(column for column in self.schema.columns if column.name not in joined)
+        schema = dataclasses.replace(self.schema, columns=columns)
+        return dataclasses.replace(self, schema=schema, scores=())
 
     def with_scores(self, table: SomeTable) -> SomeTable:
         """Give the table with the scores of files as columns, where there are such.
