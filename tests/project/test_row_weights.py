@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS, inference, roc
+from aucstudio.engine.methods.combination._library import Member
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
@@ -31,6 +32,7 @@ from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile
+from aucstudio.project.tournament.find import find_best
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -288,3 +290,29 @@ def test_a_test_file_needs_the_weights_too(written, table, tmp_path):
     planned = plan_run(written, "logistic", [], validation=whole, **options)
     record = execute(planned.experiment, planned.table, planned.test_table)
     assert record.splits[0].test_weights is not None
+
+
+def test_a_tournament_weighs_rows_and_leaves_out_those_that_weigh_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(3)
+    lines = ["a,b,w,label"]
+    for k in range(240):
+        positive = k % 3 == 0
+        a, b = rng.normal(np.array([1.2, 0.4]) * positive)
+        lines.append(f"{a:.4f},{b:.4f},{k % 4},{'yes' if positive else 'no'}")
+    path.write_text("\n".join(lines) + "\n")
+    table = read_table(path, label="label", positive="yes", roles={"w": "weight"})
+    few = [Member.of("logistic"), Member.of("rls"), Member.of("svm-pauc")]
+    board = find_best(table, Validation(), entrants=few)
+    judged = {entry.method: entry for entry in board.entries}
+    assert set(judged) == {"logistic", "rls", "auc-ensemble"}
+    assert any("svm-pauc" in said and "weights" in said for said in board.failed)
+    for entry in judged.values():
+        (split,) = entry.record.splits
+        kept = split.test_positive, split.test_scores, split.test_weights
+        assert entry.outer == board.criterion(*kept)
+        twice = np.repeat(np.arange(len(kept[0])), kept[2].astype(int))
+        assert entry.outer == pytest.approx(board.criterion(kept[0][twice], kept[1][twice]))
+    again = execute(judged["auc-ensemble"].record.experiment, table).splits[0]
+    (split,) = judged["auc-ensemble"].record.splits
+    np.testing.assert_allclose(again.test_scores, split.test_scores, rtol=1e-9)

@@ -52,6 +52,8 @@ class Contest:
     X : ndarray of shape (N, d)
     positive : ndarray of bool, shape (N,)
     groups : ndarray or None
+    weights : ndarray or None
+        Of the rows, all above 0.
     criterion : Criterion
     openers : list of Member
         The simplest first.
@@ -68,6 +70,7 @@ class Contest:
     X: Array
     positive: Mask
     groups: NDArray[Any] | None
+    weights: Array | None
     criterion: Criterion
     openers: list[Member]
     folds: int
@@ -88,7 +91,8 @@ class Contest:
         self.entrants = self.openers
         self._variants = {k: [one for one in of if one in made] for k, of in variants.items()}
         self.openers = [opener for opener in self.openers if opener in made]
-        self.board = Board(self.X, self.positive, self._folds, made, self.criterion, Monitor())
+        field = self.X, self.positive, self._folds, made, self.criterion
+        self.board = Board(*field, Monitor(), self.weights)
 
     @property
     def n_folds(self) -> int:
@@ -129,9 +133,11 @@ class Contest:
         """Average the criterion over the first folds that have both classes."""
         found = []
         for k in range(count):
-            positive = self.positive[self._folds[k][1]]
+            rows = self._folds[k][1]
+            positive = self.positive[rows]
             if 0 < np.count_nonzero(positive) < len(positive):
-                found.append(self.criterion(positive, self.board.held(member, k)))
+                held, weights = self.board.held(member, k), self._weights_of(rows)
+                found.append(self.criterion(positive, held, weights))
         return float(np.mean(found)) if found else -np.inf
 
     def _train(self, members: Sequence[Member], folds: Iterable[int], always: bool = False) -> None:
@@ -181,9 +187,15 @@ class Contest:
     def estimate(self, member: Member) -> Estimate:
         """Give the same with its interval; computed once."""
         if member not in self._estimates:
-            held = self.board.scale_up(member)
-            self._estimates[member] = Estimate.of(self.criterion, self.positive, held)
+            self._estimates[member] = self.estimated(self.board.scale_up(member))
         return self._estimates[member]
+
+    def estimated(self, scores: Array) -> Estimate:
+        """Give the criterion of scores of the training rows, with its interval."""
+        return Estimate.of(self.criterion, self.positive, scores, self.weights)
+
+    def _weights_of(self, rows: NDArray[np.intp]) -> Array | None:
+        return None if self.weights is None else self.weights[rows]
 
     def spent_on(self, method: str) -> float:
         """Add up the time of all fits of a method."""
@@ -200,5 +212,6 @@ class Contest:
         for k, (train, held) in enumerate(self._folds):
             rng = np.random.default_rng((self.seed, k))
             part = scores[:, train], self.positive[train], self.criterion, rng
-            total[held] = select_in_bags(*part, bags=_BAGS) @ scores[:, held]
+            weights = select_in_bags(*part, bags=_BAGS, row_weights=self._weights_of(train))
+            total[held] = weights @ scores[:, held]
         return total

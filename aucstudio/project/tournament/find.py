@@ -25,12 +25,12 @@ from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split
 from aucstudio.project.runs.planning import DEFAULT_BAND, check_band, plan_on
 from aucstudio.project.runs.record import DONE, RunRecord
-from aucstudio.project.runs.rows import prepared
+from aucstudio.project.runs.rows import prepared, relative
 from aucstudio.project.runs.watch import Listener
 from aucstudio.project.tournament.budget import Budget
 from aucstudio.project.tournament.candidates import openers
 from aucstudio.project.tournament.contest import Contest, Tell
-from aucstudio.project.tournament.hold_out import FOLDS, draw
+from aucstudio.project.tournament.hold_out import FOLDS, counted_places, draw
 from aucstudio.project.tournament.leaderboard import (
     COMBINATION,
     Candidate,
@@ -174,16 +174,17 @@ class _Tournament:
     def _make_contest(self, entrants: Sequence[Member] | None) -> Contest:
         table, validation = self.table, self.validation
         split = self._split = draw(table, validation, self.folds)
-        rows = np.flatnonzero(table.labelled())[split.train]
-        preparation = learn_preparation(table, rows, self.preparation)
-        X = prepared(preparation, table, rows)
+        labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split)
+        preparation = learn_preparation(table, labelled[split.train], self.preparation)
+        X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
-        positive = table.is_positive()[split.train]
-        groups = None if table.groups is None else table.groups.part(split.train).codes
+        positive = table.is_positive()[places]
+        groups = None if table.groups is None else table.groups.part(places).codes
+        weights = None if table.weights is None else relative(table.weights[places])
         seed = validation.seed
-        members = openers(len(rows), seed, self.range) if entrants is None else entrants
-        criterion = Criterion.of_range(self.range, positive)
-        parts = X, positive, groups, criterion, list(members), self.folds, seed
+        members = openers(len(places), seed, self.range) if entrants is None else entrants
+        criterion = Criterion.of_range(self.range, positive, weights)
+        parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         return Contest(*parts, self.budget, self._say)
 
     def _plan(self) -> list[Candidate]:
@@ -210,7 +211,7 @@ class _Tournament:
         inner = alone
         if len(ready) > 1:
             self._say("choosing weights", None)
-            inner = Estimate.of(contest.criterion, contest.positive, contest.combine())
+            inner = contest.estimated(contest.combine())
         spent = sum(contest.seconds[m, k] for m in ready for k in range(contest.n_folds))
         return Candidate(Member.of(COMBINATION, **params), inner, spent, None)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from aucstudio.engine.methods.combination._board import draw_folds
 from aucstudio.project.data.split import HOLD_OUT, Split, Validation, draw_splits
 from aucstudio.project.data.table import Table
@@ -27,13 +30,13 @@ def check_table(table: Table) -> None:
     InputError
     """
     table.require_two_classes()
-    if table.weight is not None:
-        raise InputError(
-            f"column {table.weight!r} weighs the rows, and a tournament counts each once so far: "
-            "give the column another role, or train methods one by one",
-            column=table.weight,
-            setting="weight",
-        )
+    table.weights  # noqa: B018  (refuses what cannot be weights)
+
+
+def counted_places(table: Table, split: Split) -> NDArray[np.intp]:
+    """Give the training rows, among those with a label; without those that weigh nothing."""
+    weights = table.weights
+    return split.train if weights is None else split.train[weights[split.train] > 0]
 
 
 def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
@@ -48,8 +51,9 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     check_groups(validation, table, None)
     positive = table.is_positive()
     (split,) = draw_splits(positive, validation, table.groups)
-    groups = None if table.groups is None else table.groups.part(split.train).codes
-    if len(draw_folds(positive[split.train], groups, folds, validation.seed)) < 2:
+    places = counted_places(table, split)
+    groups = None if table.groups is None else table.groups.part(places).codes
+    if len(draw_folds(positive[places], groups, folds, validation.seed)) < 2:
         raise InputError(
             "the training rows cannot be parted so that every part has both classes: a "
             "tournament needs more rows, or groups, of the rarer class",

@@ -101,7 +101,7 @@ class Entry:
         if self.record is None:
             return float("nan")
         (split,) = self.record.splits
-        return self.criterion(split.test_positive, split.test_scores)
+        return self.criterion(split.test_positive, split.test_scores, split.test_weights)
 
     @property
     def optimism(self) -> float:

@@ -46,14 +46,18 @@ class Estimate:
 
     @classmethod
     def of(
-        cls, criterion: Criterion, positive: NDArray[np.bool_], scores: NDArray[np.float64]
+        cls,
+        criterion: Criterion,
+        positive: NDArray[np.bool_],
+        scores: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
     ) -> Estimate:
         """Estimate it from scores of rows."""
-        ranking, share = roc.Ranking.of(positive, scores), criterion.share
+        ranking, share = roc.Ranking.of(positive, scores, weights=weights), criterion.share
         parts = [(WHOLE, 1.0 - share), ((criterion.low, criterion.high), share)]
         found = [(inference.interval_of(ranking, *b, LEVEL), s) for b, s in parts if s > 0.0]
         low, high = (float(sum(s * getattr(i, end) for i, s in found)) for end in ("low", "high"))
-        value = criterion(positive, scores)
+        value = criterion(positive, scores, weights)
         known = np.isfinite([low, high]).all()
         return cls(value, min(low, value), max(high, value)) if known else cls(value)
 

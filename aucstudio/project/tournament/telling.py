@@ -103,7 +103,8 @@ def _standing(one: Candidate, record: RunRecord | None, contest: Contest) -> Sta
     held_out = None
     if record is not None:
         (split,) = record.splits
-        held_out = Estimate.of(contest.criterion, split.test_positive, split.test_scores)
+        judged = split.test_positive, split.test_scores
+        held_out = Estimate.of(contest.criterion, *judged, split.test_weights)
     return Standing(
         one.member.method,
         READY if record is None else JUDGED,

@@ -32,10 +32,14 @@ def operating_point(board: Leaderboard) -> OperatingPoint:
     assert board.best is not None
     assert board.best.record is not None
     (split,) = board.best.record.splits
-    place = threshold_rule(board).place(split.test_positive, split.test_scores)
+    positive, weights = split.test_positive, split.test_weights
+    place = threshold_rule(board).place(positive, split.test_scores, weights=weights)
     called = split.test_scores > place
-    tpr = float(called[split.test_positive].mean())
-    return OperatingPoint(place, float(called[~split.test_positive].mean()), tpr)
+    each = np.ones(len(called)) if weights is None else weights
+    fpr, tpr = (
+        float(np.average(called[rows], weights=each[rows])) for rows in (~positive, positive)
+    )
+    return OperatingPoint(place, fpr, tpr)
 
 
 def table_text(board: Leaderboard) -> str:
