@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import METHODS
 from aucstudio.engine.ensembles.criterion import Criterion
 from aucstudio.engine.ensembles.selection import select_in_bags
 from aucstudio.engine.methods.combination._board import (
@@ -85,10 +86,13 @@ class Contest:
         self.not_begun: list[Member] = []
         self.course: list[tuple[float, Member]] = []
         self._estimates: dict[Member, Estimate] = {}
+        self.entrants = self.openers
+        unable = [] if self.weights is None else [m for m in self.openers if not _weighs(m)]
+        self.openers = [opener for opener in self.openers if opener not in unable]
         variants = {opener: settings_of(opener, self.seed) for opener in self.openers}
         everyone = [*self.openers, *(one for of in variants.values() for one in of)]
-        made, self._too_large = able(everyone, *counts(self.positive), self.X.shape[1])
-        self.entrants = self.openers
+        made, too_large = able(everyone, *counts(self.positive), self.X.shape[1])
+        self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
         self._variants = {k: [one for one in of if one in made] for k, of in variants.items()}
         self.openers = [opener for opener in self.openers if opener in made]
         field = self.X, self.positive, self._folds, made, self.criterion
@@ -108,7 +112,7 @@ class Contest:
     @property
     def failed(self) -> dict[Member, str]:
         """Why some never will be trained."""
-        return {**self._too_large, **self.board.failed}
+        return {**self._unfit, **self.board.failed}
 
     def play(self) -> None:
         """Train, for as long as the budget lasts."""
@@ -215,3 +219,7 @@ class Contest:
             weights = select_in_bags(*part, bags=_BAGS, row_weights=self._weights_of(train))
             total[held] = weights @ scores[:, held]
         return total
+
+
+def _weighs(member: Member) -> bool:
+    return METHODS[member.method].takes_weights
