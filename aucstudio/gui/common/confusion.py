@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from aucstudio.gui.common.eliding import told_apart
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
@@ -24,7 +25,6 @@ from aucstudio.project.words import interval_words
 
 CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
-_ALIKE = 4  # letters that two names begin with
 _RIGHT = Qt.AlignmentFlag.AlignRight
 _COUNTS = ("tp", "fn", "fp", "tn")
 _RATES = {
@@ -102,11 +102,9 @@ class ConfusionCard(QWidget):
     def name_classes(self, positive: str, negative: str) -> None:
         """Name the classes; a long name is cut where both are alike, and whole in the tooltip."""
         names = positive, negative
-        begin_alike = positive[:_ALIKE] == negative[:_ALIKE]
-        cut = Qt.TextElideMode.ElideLeft if begin_alike else Qt.TextElideMode.ElideRight
-        metrics = QFontMetrics(self.font())
-        for k, name in enumerate(names):
-            side, head = (metrics.elidedText(name, cut, scaled(w)) for w in _NAME_WIDTHS)
+        width = QFontMetrics(self.font()).horizontalAdvance
+        cut = [told_apart(*names, scaled(w), width) for w in _NAME_WIDTHS]
+        for k, (name, side, head) in enumerate(zip(names, *cut, strict=True)):
             self.heads[k].setText(f"called {name}" if side == name else f"called\n{head}")
             self.sides[k].setText(f"is {side}")
             for widget in (self.heads[k], self.sides[k]):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+_ALIKE = 4  # letters that two names begin with
+
 
 def elided(words: str, width: int, measure: Callable[[str], int]) -> str:
     """Cut a name in its middle so that it is at most ``width`` wide."""
@@ -18,6 +20,27 @@ def elided(words: str, width: int, measure: Callable[[str], int]) -> str:
 def _cut(words: str, kept: int) -> str:
     # The ends tell names apart more often than the middle does.
     return f"{words[: (kept + 1) // 2]}…{words[len(words) - kept // 2 :]}"
+
+
+def told_apart(first: str, second: str, width: int, measure: Callable[[str], int]) -> list[str]:
+    """Cut two names where they are alike, so that what is left tells them apart."""
+    begin_alike = first[:_ALIKE] == second[:_ALIKE]
+    cut = _without_beginning if begin_alike else _without_end
+    found = []
+    for name in (first, second):
+        kept = len(name)
+        while kept > 2 and measure(cut(name, kept)) > width:
+            kept -= 1
+        found.append(cut(name, kept))
+    return found
+
+
+def _without_beginning(name: str, kept: int) -> str:
+    return name if kept == len(name) else f"…{name[len(name) - kept :]}"
+
+
+def _without_end(name: str, kept: int) -> str:
+    return name if kept == len(name) else f"{name[:kept]}…"
 
 
 def shortened(name: str) -> str:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.eliding import elided
+from aucstudio.gui.common.eliding import elided, told_apart
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, tell
@@ -177,12 +177,13 @@ class ColumnCard(QScrollArea):
     def _fill(self, summary: ColumnSummary) -> None:
         theme = current_theme()
         inks = (theme.text, theme.positive, theme.negative)
-        groups = list(summary.groups.items())
-        for place in range(3):
-            name, figures = groups[place] if place < len(groups) else ("", None)
+        groups = [*summary.groups.items(), ("", None), ("", None)][:3]
+        names, room = [name for name, _ in groups], scaled(_HEAD_WIDTH)
+        width = QFontMetrics(self._cells[0, 0].font()).horizontalAdvance
+        shown = [elided(names[0], room, width), *told_apart(names[1], names[2], room, width)]
+        for place, (name, figures) in enumerate(groups):
             head = self._cells[0, place]
-            width = QFontMetrics(head.font()).horizontalAdvance
-            head.setText(elided(name, scaled(_HEAD_WIDTH), width))
+            head.setText(shown[place])
             plain_tooltip(head, name)
             head.setStyleSheet(f"color: {inks[place]}; font-weight: 600")
             for line, (attribute, _words) in enumerate(_FIGURES, 1):
