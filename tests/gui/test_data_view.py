@@ -583,3 +583,10 @@ def test_a_plot_of_the_threshold_offers_the_rows_it_gets_wrong(window, worked, q
     split = window.session.run(window.session.selected).record.splits[0]
     missed = split.test_positive & ~(split.test_scores > window.session.focus.threshold)
     assert sorted(rows(data)) == sorted(split.test_rows[missed])
+
+
+def test_figures_of_a_column_fit_their_cells():
+    from aucstudio.gui.pages.data.card import _short
+
+    told = {39731.4: "39,731", 1.2345e7: "1.23e+07", -0.00123456: "-0.00123", 3.14159: "3.142"}
+    assert {value: _short(value) for value in told} == told

@@ -28,6 +28,7 @@ from aucstudio.project.survey.summary import ColumnSummary, Figures
 WIDTH = 272
 _AIR = 14  # for the scroll bar
 _HEAD_WIDTH = 56
+_MOST_SIGNS = 8  # of a number in a cell
 _ROLES = {
     "number": "Number",
     "category": "Category",
@@ -216,4 +217,12 @@ def _figure(figures: Figures | None, attribute: str) -> str:
     value = getattr(figures, attribute)
     if isinstance(value, int):
         return f"{value:,}"
-    return "–" if math.isnan(value) else f"{value:.4g}".replace("-", "−")
+    return "–" if math.isnan(value) else _short(value).replace("-", "−")
+
+
+def _short(value: float) -> str:
+    """Write a number with up to four digits that count, as far as the width of a cell allows."""
+    if 1e4 <= abs(value) < 1e6:
+        return f"{value:,.0f}"
+    told = [f"{value:.{digits}g}" for digits in (4, 3, 2)]
+    return next((text for text in told if len(text) <= _MOST_SIGNS), told[-1])
