@@ -16,7 +16,7 @@ from tests.gui.conftest import PATIENCE, choose
 def panel(table_session, qtbot):
     """The card; held until the chooser has gone that is its child."""
     session = table_session
-    made = MethodPanel(session, QAction(session), QAction(session))
+    made = MethodPanel(session, *(QAction(session) for _ in range(3)))
     qtbot.addWidget(made)
     yield made
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
