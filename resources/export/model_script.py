@@ -379,38 +379,51 @@ def main() -> int:
 
 def read_table(path: str, delimiter: str | None = None) -> dict[str, list[str]]:
     """Read the columns of a file; rows that are too long or too short are left out, and said."""
+    if delimiter is not None and len(delimiter) != 1:
+        raise ValueError(f"--delimiter takes one character; it is {delimiter!r}")
     with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter or find_delimiter(file))
-        names = read_names(reader)
-        rows, left_out = [], 0
+        delimiter, before = find_header(file, delimiter or ",;\t|")
+        reader = csv.reader(file, delimiter=delimiter)
+        for _ in range(before):
+            next(reader)
+        names = names_of(next(reader, []))
+        rows, left_out = [], []
         for cells in reader:
             if len(cells) == len(names):
                 rows.append(cells)
             elif cells:
-                left_out += 1
-                sys.stderr.write(
-                    f"{path}, line {reader.line_num} is left out: it has {len(cells)} cells, the "
-                    f"header {len(names)}\n"
-                )
-    if left_out > len(rows):
+                left_out.append((reader.line_num, len(cells)))
+    for line, count in left_out[:SAID]:
+        sys.stderr.write(
+            f"{path}, line {line} is left out: it has {count} cells, the header {len(names)}\n"
+        )
+    if len(left_out) > SAID:
+        sys.stderr.write(f"{path}: so are {len(left_out) - SAID} more lines\n")
+    if len(left_out) > len(rows):
         raise ValueError("most rows do not have as many cells as the header: try --delimiter")
     # Of columns with the same name the first counts.
     return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
 
 
-def find_delimiter(file: IO[str]) -> str:
-    """Choose the delimiter that finds most of the model's columns in the header."""
+SAID = 10  # lines that are named one by one
+
+
+def find_header(file: IO[str], delimiters: str) -> tuple[str, int]:
+    """Find the delimiter and the line, among the first fifty, with most of the model's columns."""
     found = {}
-    for delimiter in ",;\t|":
+    for delimiter in delimiters:
         file.seek(0)
-        names = read_names(csv.reader(file, delimiter=delimiter))
-        found[delimiter] = len({*NUMBERS, *CATEGORIES}.intersection(names))
+        for place, cells in enumerate(csv.reader(file, delimiter=delimiter)):
+            if place == 50:
+                break
+            count = len({*NUMBERS, *CATEGORIES}.intersection(names_of(cells)))
+            found.setdefault(count, (delimiter, place))
     file.seek(0)
-    return max(found, key=lambda delimiter: found[delimiter])
+    return found[max(found)] if found else (delimiters[0], 0)
 
 
-def read_names(reader: Any) -> list[str]:
-    names = [name.strip(BLANKS) for name in next(reader, [])]
+def names_of(cells: list[str]) -> list[str]:
+    names = [name.strip(BLANKS) for name in cells]
     return [name or (f"c{k}" if k > 1 else "row") for k, name in enumerate(names, 1)]
 
 

@@ -266,6 +266,22 @@ def test_a_script_reads_other_dialects_and_leaves_out_torn_rows(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_a_script_reads_on_to_the_header_and_names_few_of_many_torn_rows(tmp_path):
+    script, table = tmp_path / "model.py", tmp_path / "t.csv"
+    model = model_with(SCORERS["linear"])
+    export_model(model, "script", script)
+    torn = "1,2\n" * 30
+    table.write_text("Export of May\n\nx,y,town,zone\n" + "1,2,north,1\n" * 40 + torn)
+    done = run_script(script, table)
+    assert done.returncode == 0
+    assert done.stdout.count("\n") == 41
+    assert done.stderr.count("is left out") == 10
+    assert "so are 20 more lines" in done.stderr
+    done = run_script(script, table, "--delimiter", "ab")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "one character" in done.stderr
+
+
 def written(rows=60):
     """Write money, dates, times, marks and per cents as people do, beside plain fractions."""
     lines = ["Betrag;Tag;Zeit;Wert;Anteil;Zahl;y"]
