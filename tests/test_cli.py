@@ -599,7 +599,6 @@ def test_a_column_of_weights_goes_through_train_compare_and_score(run, tmp_path)
     for refused, words in (
         (("train", *given, "--method", "svm-pauc"), "takes no row weights"),
         (("train", *given, "--method", "rank-svm", "--stream"), "cannot be weighted"),
-        (("best", *given, "--minutes", "0.1"), "weighs the rows"),
         (("train", *given, "--method", "rls", "--leave-pair-out"), "counts every row once"),
     ):
         status, _, err = run(*refused)

@@ -129,8 +129,15 @@ def test_a_worker_that_is_killed_fails_its_run_alone(study, start, tmp_path):
     process = start("run", "study.toml", "--jobs", "2", "--project", project, "--json")
     children = workers(process, 2)
     until(lambda: len(runs_of(project)) == 3)
-    # The other one is at rest by now.
-    max(children, key=lambda child: child.cpu_times().user).kill()
+    # The other one is at rest by now, however much its start has taken.
+    before = [child.cpu_times().user for child in children]
+
+    def busy():
+        spent = zip(children, before, strict=True)
+        return [child for child, then in spent if child.cpu_times().user > then + 1.0]
+
+    until(busy)
+    busy()[0].kill()
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert err.startswith("aucstudio: svm failed: the process that trained ended unexpectedly")
