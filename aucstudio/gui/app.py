@@ -84,8 +84,9 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
             one.leave()
         application.exit(status)  # even if a dialog is open
 
-    # A shell's Ctrl+C closes the window instead of being lost in the event loop.
-    signals.call(leave)
+    # A shell's Ctrl+C closes the window instead of being lost in the event loop. In a turn of its
+    # own: a signal is heeded between any two lines of Python, in the middle of painting too.
+    signals.call(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
     awake = ticking(application, 200, lambda: None)
     awake.start()
     window.show()

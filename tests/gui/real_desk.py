@@ -92,7 +92,8 @@ def program(environment, folder, *arguments):
             hand.until("whole", True)
             yield hand
         complaints.seek(0)
-        assert complaints.read() == ""
+        said = complaints.read()
+        assert not said, f"the program complained: {said}"
 
 
 class Hand:
