@@ -28,7 +28,7 @@ from aucstudio.project.errors import InputError
 
 if TYPE_CHECKING:
     from aucstudio.engine.roc import ThresholdRule
-    from aucstudio.project.results.calibration import Judged
+    from aucstudio.project.results.calibration import JudgedMaps
     from aucstudio.project.runs.planning import PlannedRun
     from aucstudio.project.runs.record import RunRecord
 
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     return ended(outcomes, 1, trouble)
 
 
-def _judged(record: RunRecord, kind: str) -> Judged | None:
+def _judged(record: RunRecord, kind: str) -> JudgedMaps | None:
     """Estimate how well the probabilities hold, or say why that cannot be."""
     from aucstudio.project.results.calibration import judge
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain import menu_text, plain_tooltip
 from aucstudio.gui.desk.actions import Actions
-from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, Opened, kind_of
+from aucstudio.gui.state.opening import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.state.saving import Save
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.under_way import what_is_under_way
@@ -111,7 +111,7 @@ class Files(QObject):
             answered,
         )
 
-    def show_opened(self, found: Opened) -> None:
+    def show_opened(self, found: OpenedStudy) -> None:
         """Bring the window into the state of a study that was opened."""
         if found.stored is not None:
             self._window.restore_layout()
@@ -120,7 +120,7 @@ class Files(QObject):
         for warning in found.warnings:
             self._window.messages.tell(warning)
 
-    def _on_opened(self, found: Opened) -> None:
+    def _on_opened(self, found: OpenedStudy) -> None:
         if self._previewing is not None and self._previewing.imports:
             self._previewing.accept()
         self.show_opened(found)

@@ -30,7 +30,7 @@ from aucstudio.gui.files import Files
 from aucstudio.gui.panels.message_bar import MessageBar
 from aucstudio.gui.panels.progress_strip import ProgressStrip
 from aucstudio.gui.panels.welcome import WelcomePage
-from aucstudio.gui.state.opening import PROJECT, TABLE, Opened, kind_of
+from aucstudio.gui.state.opening import PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.window_preferences import WindowPreferences
 from aucstudio.gui.windows import the_windows
@@ -40,7 +40,7 @@ from aucstudio.project.examples.studies import STUDIES
 from aucstudio.project.work.place import Place
 
 if TYPE_CHECKING:
-    from aucstudio.gui.common.view import View
+    from aucstudio.gui.common.view import PageView
     from aucstudio.gui.desk.deck import Deck
     from aucstudio.gui.desk.sides import Sides
     from aucstudio.gui.desk.tiles import Tile
@@ -132,7 +132,7 @@ class MainWindow(QMainWindow):
         return self.deck.tiles[0]
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[PageView]:
         """Every page; those that nobody has seen are made now."""
         return [self.deck.made(page) for page in list(self.deck.pages)]
 
@@ -240,7 +240,7 @@ class MainWindow(QMainWindow):
             stop.setEnabled(self.session.busy)
         self._leave_if_done()
 
-    def current_view(self) -> View:
+    def current_view(self) -> PageView:
         """Give the view that was last clicked into."""
         return self.deck.active()
 
@@ -300,7 +300,7 @@ class MainWindow(QMainWindow):
         """Open a project, for scripts: it is there when this returns."""
         self.open_now(path, PROJECT)
 
-    def open_now(self, path: str | Path, kind: str = "") -> Opened | None:
+    def open_now(self, path: str | Path, kind: str = "") -> OpenedStudy | None:
         """Open a file and wait for it; None if it cannot be read, which is said in the window."""
         kind = kind or kind_of(path)
         try:

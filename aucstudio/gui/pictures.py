@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.drawing import png_bytes
 from aucstudio.gui.common.theme import apply_theme
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.state.session import Session
@@ -67,7 +67,7 @@ def prepare(theme: str) -> QApplication:
     return application
 
 
-def choose_tuned(session: Session, view: View) -> bool:
+def choose_tuned(session: Session, view: PageView) -> bool:
     """Choose a run that has something to show in a view; False if none has.
 
     A search is seen of a tuned run alone.

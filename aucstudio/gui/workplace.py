@@ -10,7 +10,7 @@ import importlib
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.sides import Sides
@@ -91,9 +91,9 @@ class Workplace:
 
 
 def _stand_in(session: Session, name: str, title: str, module: str, kind: str) -> StandIn:
-    def make() -> View:
+    def make() -> PageView:
         pages = importlib.import_module(f"aucstudio.gui.pages.{module}")
-        view: View = getattr(pages, kind)(session)
+        view: PageView = getattr(pages, kind)(session)
         return view
 
     return StandIn(name, title, make)

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucstudio.engine.losses.structural import DifferenceRisk, StructuralRisk, TightRisk
-from aucstudio.engine.methods.structural._training import Search
+from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.methods.structural.svm_pauc import SVMpAUC
 from aucstudio.engine.methods.structural.svm_pauc_tight import SVMpAUCTight
 from aucstudio.engine.roc import rank_pauc
@@ -216,7 +216,7 @@ def dc_objective(X, y, w, C, fpr_range):
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
     X, y = overlapping(150, 5, seed=3, gap=0.7)
-    fpr_range, seen, go_on = (0.2, 0.5), [], Search.go_on
+    fpr_range, seen, go_on = (0.2, 0.5), [], RiskMinimiser.go_on
 
     def watched(self, risk, start, cuts):
         found = go_on(self, risk, start, cuts)
@@ -224,7 +224,7 @@ def test_the_rounds_of_dc_only_go_down(C, monkeypatch):
             seen.append((start, found.weights))
         return found
 
-    monkeypatch.setattr(Search, "go_on", watched)
+    monkeypatch.setattr(RiskMinimiser, "go_on", watched)
     model = SVMpAUCTight(C=C, fpr_range=fpr_range, surrogate="dc").fit(X, y)
     objectives = [dc_objective(X, y, w, C, fpr_range) for w in (seen[0][0], *(w for _, w in seen))]
     assert len(seen) > 1

@@ -14,7 +14,7 @@ from aucstudio.engine.verification.counting import counted_auc, counted_pauc, ne
 from aucstudio.engine.verification.problem import Trained
 from aucstudio.engine.verification.problems import PROBLEMS
 from aucstudio.engine.verification.programme import Programme, solve
-from aucstudio.engine.verification.verified import HeldOut
+from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
 
 BAND = (0.0, 0.3)
@@ -85,7 +85,7 @@ def as_trained(model, X, positive):
 
 
 def verified(model, X, positive):
-    held = HeldOut(positive, model.train_scores_, BAND, X)
+    held = HeldOutRows(positive, model.train_scores_, BAND, X)
     return verify(as_trained(model, X, positive), held, silent)
 
 
@@ -171,7 +171,7 @@ def test_spoiled_weights_are_found_out(key):
     good = as_trained(fitted(key, X, positive, tol=1e-6), X, positive)
     scorer = LinearScorer(good.scorer.weights + np.array([0.3, -0.2, 0.1]))
     scores = scorer(X) + good.intercept
-    held = HeldOut(positive, scores, BAND)
+    held = HeldOutRows(positive, scores, BAND)
     silently = verify(dataclasses.replace(good, scorer=scorer), held, silent)
     assert any("training scores that were kept" in fault for fault in silently.faults)
     told = dataclasses.replace(good, scorer=scorer, scores=scores)
@@ -187,7 +187,7 @@ def test_a_certificate_that_lies_is_found_out(key):
     worse = dataclasses.replace(good, scorer=scorer, scores=scores + good.intercept, gap=0.0)
     objective = PROBLEMS[METHODS[key].solves](worse, silent).objective(scores, good.intercept)
     worse = dataclasses.replace(worse, objective=objective)
-    found = verify(worse, HeldOut(positive, worse.scores, BAND), silent)
+    found = verify(worse, HeldOutRows(positive, worse.scores, BAND), silent)
     assert [fault for fault in found.faults if "An independent solver finds" in fault]
 
 
@@ -195,7 +195,7 @@ def test_a_fit_that_cannot_be_repeated_is_found_out_where_the_program_is_the_sam
     X, positive = sample()
     good = as_trained(fitted("rankboost", X, positive), X, positive)
     other = dataclasses.replace(good, params={**good.params, "n_rounds": 3})
-    held = HeldOut(positive, good.scores, BAND)
+    held = HeldOutRows(positive, good.scores, BAND)
     assert any("done once more" in fault for fault in verify(other, held, silent).faults)
     found = verify(other, held, silent, same_program=False)
     assert found.faults == ()
@@ -249,7 +249,7 @@ def test_it_can_be_stopped():
         raise Stopped
 
     with pytest.raises(Stopped):
-        verify(trained, HeldOut(positive, trained.scores, BAND), stop)
+        verify(trained, HeldOutRows(positive, trained.scores, BAND), stop)
 
 
 # --- parts

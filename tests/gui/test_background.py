@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QObject
 
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.background import Background
 
 
@@ -40,8 +40,8 @@ def test_what_is_dropped_has_no_key_any_more(qtbot):
 
 
 def test_a_page_hears_what_it_declares_without_anybody_wiring_it(session, qtbot):
-    class Page(View):
-        listens_to: ClassVar = {**View.listens_to, "focus_changed": "on_focus"}
+    class Page(PageView):
+        listens_to: ClassVar = {**PageView.listens_to, "focus_changed": "on_focus"}
         heard = 0
 
         def on_focus(self):

@@ -17,7 +17,7 @@ from aucstudio.gui.common import printing
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.printing import Sheet
 from aucstudio.gui.common.theme import DARK, LIGHT
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
@@ -29,7 +29,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 DASH = (8.0, 4.0)
 
 
-class Sample(View):
+class Sample(PageView):
     """A page with what pictures consist of, in known sizes and colours."""
 
     def __init__(self, session):

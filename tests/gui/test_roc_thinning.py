@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.plots.thinning import Line
+from aucstudio.gui.common.plots.thinning import PlacedLine
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.faces import FACES
 
@@ -69,7 +69,9 @@ def windows(line):
 @pytest.mark.parametrize("axis", ["linear", "log", "probit"])
 def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
     curve = ranked[kind]
-    line = Line(*axes.draw(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives)))
+    line = PlacedLine(
+        *axes.draw(*rates(curve), *axes.make_axes(axis, curve.positives, curve.negatives))
+    )
     assert line.rises
     for window in windows(line):
         x, y = line.seen(window, PIXELS)
@@ -81,7 +83,7 @@ def test_no_pixel_differs_from_the_whole_curve(qapp, ranked, kind, axis):
 
 @pytest.mark.parametrize("kind", ["random", "tied", "staircase"])
 def test_what_is_left_out_lies_within_half_a_pixel(ranked, kind):
-    line = Line(*rates(ranked[kind]))
+    line = PlacedLine(*rates(ranked[kind]))
     for window in windows(line):
         x, y = line.seen(window, PIXELS)
         left, right, bottom, top = window
@@ -96,7 +98,7 @@ def test_what_is_left_out_lies_within_half_a_pixel(ranked, kind):
 
 @pytest.mark.parametrize("key", ["precision", "lift"])
 def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
-    line = Line(*FACES[key].path(ranked["random"]))
+    line = PlacedLine(*FACES[key].path(ranked["random"]))
     assert not line.rises
     for part in (1, 4, 40):
         left, right = 0.3001234, 0.3001234 + 0.5 / part
@@ -117,7 +119,7 @@ def test_lines_that_go_up_and_down_keep_their_extremes(qapp, ranked, key):
 
 def test_short_lines_are_handed_on_whole():
     x = np.linspace(0, 1, 50)
-    line = Line(x, x**2)
+    line = PlacedLine(x, x**2)
     assert [a.tolist() for a in line.seen((-0.1, 1.1, -0.1, 1.1), PIXELS)] == [
         x.tolist(),
         (x**2).tolist(),
@@ -126,7 +128,7 @@ def test_short_lines_are_handed_on_whole():
 
 def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
     x = np.linspace(0, 1, 101)
-    line = Line(x, x)
+    line = PlacedLine(x, x)
     seen, _ = line.seen((0.5, 0.51, 0.5, 0.51), PIXELS)
     assert seen[0] == 0.0
     assert len(seen) < 8
@@ -134,13 +136,13 @@ def test_a_part_begins_where_the_line_does_so_that_dashes_stay():
 
 def test_a_window_beside_the_line_shows_little():
     x = np.linspace(0, 1, 10_001)
-    line = Line(x, x**0.5)
+    line = PlacedLine(x, x**0.5)
     for window in ((2.0, 3.0, 0.0, 1.0), (-2.0, -1.0, 0.0, 1.0), (0.0, 0.1, 0.9, 1.0)):
         assert len(line.seen(window, PIXELS)[0]) <= 6
 
 
 def test_more_pixels_take_more_of_the_line(ranked):
-    line = Line(*rates(ranked["random"]))
+    line = PlacedLine(*rates(ranked["random"]))
     window = (0.0, 1.0, 0.0, 1.0)
     once, twice = (len(line.seen(window, (k * 200, k * 150))[0]) for k in (1, 2))
     assert once < twice < len(line.x)

@@ -14,7 +14,7 @@ from aucstudio.gui.pages.scores.worst import Worst
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.project.data.split import Validation
-from aucstudio.project.results.distribution import Distribution, bin_edges
+from aucstudio.project.results.distribution import ScoreDistribution, bin_edges
 from aucstudio.project.runs.watch import Look
 from tests.gui.conftest import make_record, put, put_in_flight, shown
 
@@ -132,7 +132,9 @@ def test_threshold_stays_until_another_run_is_chosen(view, add, qtbot):
 def test_wrong_parts_hold_the_area_beyond_the_threshold(threshold):
     rng = np.random.default_rng(3)
     positive = rng.random(300) < 0.4
-    found = Distribution.of(positive, np.append(rng.normal(size=298) + positive[:298], [-1.0, 1.0]))
+    found = ScoreDistribution.of(
+        positive, np.append(rng.normal(size=298) + positive[:298], [-1.0, 1.0])
+    )
     below, above = found.wrong_parts(threshold)
     edges, (tall, low) = found.edges, found.heights
     share = np.clip((threshold - edges[:-1]) / np.diff(edges), 0, 1)

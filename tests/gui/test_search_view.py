@@ -12,7 +12,7 @@ from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
 from aucstudio.gui.pages.search.heat import sequential
 from aucstudio.gui.pages.search.search_view import SearchView
 from aucstudio.gui.pages.search.standing import (
-    Standing,
+    CandidateStanding,
     over_splits,
     searched_settings,
 )
@@ -586,7 +586,7 @@ def test_the_page_fits_a_narrow_window(view, add, qtbot):
 
 def test_standing_of_a_whole_search_is_the_search():
     found = c_search()
-    standing = Standing.of(found)
+    standing = CandidateStanding.of(found)
     np.testing.assert_allclose(standing.means, found.means)
     np.testing.assert_allclose(standing.errors, found.errors)
     assert standing.top == found.best

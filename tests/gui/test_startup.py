@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QTableView
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.stand_in import StandIn
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.workplace import PAGES
@@ -93,7 +93,7 @@ def test_a_page_is_made_when_its_tab_is_clicked(starting, qtbot, table_file):
     for k in (3, 5):
         assert isinstance(tabs.widget(k), StandIn)
         tabs.setCurrentIndex(k)
-        qtbot.waitUntil(lambda k=k: isinstance(tabs.widget(k), View), timeout=PATIENCE)
+        qtbot.waitUntil(lambda k=k: isinstance(tabs.widget(k), PageView), timeout=PATIENCE)
         assert tabs.currentIndex() == k
         assert tabs.widget(k).isVisible()
         assert starting.current_view() is tabs.widget(k)

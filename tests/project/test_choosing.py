@@ -11,9 +11,9 @@ from aucstudio.engine import roc
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.choosing import (
     Choice,
-    Figures,
     Rate,
     Target,
+    ThresholdFigures,
     choose,
     counts_at,
     remarks,
@@ -134,7 +134,7 @@ def exact(count, rows, level=0.95):
 
 
 def test_intervals_on_the_rows_are_exact():
-    figures = Figures.of(Confusion(30, 10, 5, 155))
+    figures = ThresholdFigures.of(Confusion(30, 10, 5, 155))
     for rate, expected in (
         (figures.tpr, exact(30, 40)),
         (figures.fpr, exact(5, 160)),
@@ -147,7 +147,7 @@ def test_intervals_on_the_rows_are_exact():
 
 def test_at_another_prior_precision_and_alerts_are_of_that():
     prior = 0.001
-    figures = Figures.of(Confusion(30, 10, 5, 155), prior)
+    figures = ThresholdFigures.of(Confusion(30, 10, 5, 155), prior)
     (tpr, tpr_low, tpr_high), (fpr, fpr_low, fpr_high) = exact(30, 40, 0.975), exact(5, 160, 0.975)
 
     def precision(up, along):
@@ -169,7 +169,7 @@ def test_at_another_prior_precision_and_alerts_are_of_that():
     "counts", [(0, 0, 3, 4), (2, 1, 0, 0), (0, 5, 0, 9), (1, 0, 0, 9), (0, 1, 9, 0), (0, 0, 0, 0)]
 )
 def test_few_rows_give_figures_or_none(counts, prior):
-    figures = Figures.of(Confusion(*counts), prior)
+    figures = ThresholdFigures.of(Confusion(*counts), prior)
     tp, fn, fp, tn = counts
     for rate, rows in (
         (figures.tpr, tp + fn),
@@ -191,7 +191,7 @@ def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
         scores[y] = np.sqrt(scores[y])
         curve = roc.roc_curve(y, scores)
         t = roc.ThresholdRule("fpr", fpr=0.1).place_on(curve)
-        rate = Figures.of(counts_at(curve, t)).fpr
+        rate = ThresholdFigures.of(counts_at(curve, t)).fpr
         held += rate.low <= 1 - min(t, 1.0) <= rate.high
     assert held / draws >= 0.95
 
@@ -200,7 +200,7 @@ def test_the_interval_of_the_fpr_holds_although_its_threshold_is_chosen_by_it():
 
 
 def said(target, counts, stakes=HERE):
-    return " ".join(remarks(target, stakes, Figures.of(Confusion(*counts), stakes.prior)))
+    return " ".join(remarks(target, stakes, ThresholdFigures.of(Confusion(*counts), stakes.prior)))
 
 
 def test_a_bound_below_what_one_row_is_worth_is_told():

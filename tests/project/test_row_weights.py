@@ -13,7 +13,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.split import Validation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.choosing import Figures, Target, choose, counts_at
+from aucstudio.project.results.choosing import Target, ThresholdFigures, choose, counts_at
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.results.stakes import Stakes
@@ -178,7 +178,7 @@ def test_thresholds_and_subgroups_are_weighted(table, record):
     assert counts.fpr == pytest.approx(rate)
     assert counts.fpr <= 0.2
     assert counts.fp == np.count_nonzero(called & negative & (weights > 0))
-    figures = Figures.of(counts)
+    figures = ThresholdFigures.of(counts)
     assert figures.fpr.low < rate < figures.fpr.high
     share = np.average(split.test_positive[called], weights=weights[called])
     assert figures.precision.value == pytest.approx(share)

@@ -16,7 +16,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
-from aucstudio.project.survey.areas import ColumnAreas, Ranked
+from aucstudio.project.survey.areas import ColumnAreas, RankedColumn
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.conditions import read_conditions
 from aucstudio.project.survey.correlation import PEARSON, SPEARMAN, correlate, ranks
@@ -258,13 +258,13 @@ def test_texts_are_ranked_by_their_share_of_positives():
     rng = np.random.default_rng(5)
     towns = rng.choice(["a", "b", "c", None], 200).tolist()
     positive = rng.random(200) < np.array([{"a": 0.2, "b": 0.7}.get(t, 0.4) for t in towns])
-    ranked = Ranked.of(texts("t", towns), made_classes(positive))
+    ranked = RankedColumn.of(texts("t", towns), made_classes(positive))
     known = [k for k, town in enumerate(towns) if town is not None]
     share = {t: np.mean(positive[[k for k in known if towns[k] == t]]) for t in "abc"}
     assert ranked.area() == roc.auc(positive[known], np.array([share[towns[k]] for k in known]))
-    assert Ranked.of(texts("t", [None] * 200), made_classes(positive)) is None
+    assert RankedColumn.of(texts("t", [None] * 200), made_classes(positive)) is None
     names = [f"name {k}" for k in range(200)]
-    assert Ranked.of(texts("t", names), made_classes(positive)) is None
+    assert RankedColumn.of(texts("t", names), made_classes(positive)) is None
 
 
 def test_areas_of_columns_that_are_looked_at_come_first(table):
@@ -285,7 +285,7 @@ def test_areas_of_columns_that_are_looked_at_come_first(table):
         if column.role == "label":
             assert np.isnan(areas.found[k])
         else:
-            assert areas.found[k] == Ranked.of(column, classes).area()
+            assert areas.found[k] == RankedColumn.of(column, classes).area()
 
 
 def test_classes_leave_unlabelled_rows_out(table):

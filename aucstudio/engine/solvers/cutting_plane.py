@@ -20,7 +20,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.line_search import Point, Ray, bracket
-from aucstudio.engine.solvers.look import Look
+from aucstudio.engine.solvers.look import Reporter
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array
 
@@ -107,7 +107,7 @@ def minimise(
             scorer=lambda: scorer(weights.copy()),
         )
 
-    look = Look(monitor, tell)
+    look = Reporter(monitor, tell)
     state.begin(start, look)
     stalled = 0
     while True:
@@ -146,7 +146,7 @@ class _State:
             n_iter=self.n_iter,
         )
 
-    def begin(self, start: Array | None, look: Look) -> None:
+    def begin(self, start: Array | None, look: Reporter) -> None:
         """Stand where the direction of the start is best; at 0 without one."""
         if start is not None:
             line, below, above = self._search(start, look)
@@ -154,7 +154,7 @@ class _State:
         if not len(self._cuts):
             self._cut((self._value, self._gradient, self.scores))
 
-    def improve(self, look: Look) -> None:
+    def improve(self, look: Reporter) -> None:
         """Do one iteration: find the model's optimum, and cut on the line from the best point."""
         self.n_iter += 1
         inexact = _MODEL_SHARE * min(self.gap, self.bound)
@@ -170,7 +170,7 @@ class _State:
         self._move(line, best)
         self._adapt(share * float(away @ away) / 2)
 
-    def _search(self, target: Array, look: Look) -> tuple[Ray, Point, Point]:
+    def _search(self, target: Array, look: Reporter) -> tuple[Ray, Point, Point]:
         """Bracket the lowest point of the line from the best point to the target."""
         line = Ray(
             self._risk, self._C, self.weights, target, self.scores, self._X @ target, look.stop

@@ -10,7 +10,7 @@ from aucstudio.engine.monitor import Monitor
 INTERVAL = 0.1
 
 
-class Look:
+class Reporter:
     """When to tell the monitor, and whether it wants to stop.
 
     Parameters

@@ -16,7 +16,7 @@ from aucstudio.engine.features.spaces import Pause, Space
 from aucstudio.engine.losses.squared_hinge import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer
-from aucstudio.engine.solvers.look import Look
+from aucstudio.engine.solvers.look import Reporter
 from aucstudio.engine.solvers.preconditioner import Preconditioner, preconditioner
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Array, Mask
@@ -87,7 +87,7 @@ def minimise(
         w = state.w
         return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=lambda: scorer(w))
 
-    look = Look(monitor, tell)
+    look = Reporter(monitor, tell)
 
     def pause() -> None:
         if look.stop():

@@ -8,7 +8,7 @@ from aucstudio.engine.types import Array, Mask
 
 
 @dataclasses.dataclass(frozen=True)
-class Area:
+class CheckedArea:
     """One area, as the program computes it and as it is counted.
 
     Attributes
@@ -60,7 +60,7 @@ class Verified:
     repeated : float or None
         Largest difference between the kept scores and those of the same fit done once more, where
         that is what can be done.
-    areas : tuple of Area
+    areas : tuple of CheckedArea
     seconds : float
     reasons : tuple of str
         What could not be done, and why.
@@ -79,14 +79,14 @@ class Verified:
     bound: float | None
     solution_difference: float | None
     repeated: float | None
-    areas: tuple[Area, ...]
+    areas: tuple[CheckedArea, ...]
     seconds: float
     reasons: tuple[str, ...]
     faults: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutRows:
     """Rows that were held out, with their scores as kept; and the FPR range that is reported.
 
     X are the rows as prepared, where their scores are the scorer's; weights what they weigh, if

@@ -20,7 +20,7 @@ from aucstudio.engine.verification.problem import Problem, Solved, Trained
 from aucstudio.engine.verification.problems import PROBLEMS
 from aucstudio.engine.verification.programme import NotSolvedError
 from aucstudio.engine.verification.space import UnverifiableError
-from aucstudio.engine.verification.verified import Area, HeldOut, Verified
+from aucstudio.engine.verification.verified import CheckedArea, HeldOutRows, Verified
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -30,13 +30,15 @@ _SCORE_ROUNDING = 1e-7
 _REPEATED = 1e-4  # of the spread of the scores: sums in another order
 
 
-def verify(trained: Trained, held: HeldOut, tell: Tell, *, same_program: bool = True) -> Verified:
+def verify(
+    trained: Trained, held: HeldOutRows, tell: Tell, *, same_program: bool = True
+) -> Verified:
     """Hold a fit against other routes.
 
     Parameters
     ----------
     trained : Trained
-    held : HeldOut
+    held : HeldOutRows
     tell : callable
         Hears of the work as it goes; what it raises ends it.
     same_program : bool
@@ -48,7 +50,7 @@ def verify(trained: Trained, held: HeldOut, tell: Tell, *, same_program: bool = 
 class _Verification:
     """What was found so far."""
 
-    def __init__(self, trained: Trained, held: HeldOut, tell: Tell, same_program: bool) -> None:
+    def __init__(self, trained: Trained, held: HeldOutRows, tell: Tell, same_program: bool) -> None:
         self._trained, self._held, self._tell = trained, held, tell
         self._same_program = same_program
         # The problems are those of rows that count once: others are fitted once more.
@@ -174,7 +176,7 @@ class _Verification:
                 self._reasons.append(f"{words[:-1]}: other versions made the run.")
         return off
 
-    def _areas(self) -> list[Area]:
+    def _areas(self) -> list[CheckedArea]:
         parts = {
             "training": (self._trained.positive, self._trained.scores, self._trained.weights),
             "held-out": (self._held.positive, self._held.scores, self._held.weights),
@@ -194,18 +196,18 @@ class _Verification:
 
     def _areas_of(
         self, rows: str, positive: Mask, scores: Array, weights: Array | None
-    ) -> list[Area]:
+    ) -> list[CheckedArea]:
         alpha, beta = self._held.band
         part = float(roc.partial_auc(positive, scores, alpha, beta, weights=weights).normalized)
         found = [
-            Area(
+            CheckedArea(
                 rows,
                 0.0,
                 1.0,
                 float(roc.auc(positive, scores, weights=weights)),
                 counted_auc(positive, scores, self._tell, weights),
             ),
-            Area(
+            CheckedArea(
                 rows,
                 alpha,
                 beta,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.choosing import TYPED, Choice, Figures, Target, choose
+from aucstudio.project.results.choosing import TYPED, Choice, Target, ThresholdFigures, choose
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import amount_words
 from aucstudio.project.words import figure_words, interval_words
@@ -20,7 +20,7 @@ class Chosen:
     target : Target
     choice : Choice
         What that comes to on the rows at hand.
-    figures : Figures
+    figures : ThresholdFigures
     names : (str, str)
         Of the positive and the negative class.
     where : str
@@ -29,7 +29,7 @@ class Chosen:
 
     target: Target
     choice: Choice
-    figures: Figures
+    figures: ThresholdFigures
     names: tuple[str, str]
     where: str = ""
 
@@ -48,12 +48,12 @@ class Chosen:
             where.append(f"Split {split + 1} of {count}; each has a threshold of its own.")
         if counts.weighted is not None:
             where.append(f"Counts are rows; shares are weighted by {record.experiment.weight}.")
-        figures = Figures.of(counts, stakes.prior)
+        figures = ThresholdFigures.of(counts, stakes.prior)
         names = model.positive, model.negative
         return cls(target, choice, figures, names, " ".join(where))
 
 
-def figures_sentence(figures: Figures) -> str:
+def figures_sentence(figures: ThresholdFigures) -> str:
     """Say what a threshold does in a sentence."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
     told = [

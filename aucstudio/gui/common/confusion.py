@@ -12,7 +12,7 @@ from aucstudio.gui.common.eliding import told_apart
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.project.results.choosing import Figures, Rate
+from aucstudio.project.results.choosing import Rate, ThresholdFigures
 from aucstudio.project.results.operating import (
     CASES,
     amount_words,
@@ -110,7 +110,7 @@ class ConfusionCard(QWidget):
             for widget in (self.heads[k], self.sides[k]):
                 plain_tooltip(widget, name)
 
-    def show_figures(self, figures: Figures, stakes: Stakes) -> None:
+    def show_figures(self, figures: ThresholdFigures, stakes: Stakes) -> None:
         """Show what a threshold does, where it is used as the stakes say."""
         counts, prior = figures.counts, figures.prior
         shares = case_counts(counts.tpr, counts.fpr, prior)

@@ -38,7 +38,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, read_drawing
 from aucstudio.gui.common.plots.paper import at_sizes
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
@@ -90,7 +90,7 @@ class Sheet:
 _RULES = [field.name for field in dataclasses.fields(Sheet) if field.name != "title"]
 
 
-def draw(view: View, sheet: Sheet) -> Drawing:
+def draw(view: PageView, sheet: Sheet) -> Drawing:
     """Draw a view's picture on a sheet; the window does not change.
 
     Markers and margins go along with the type; lines have widths of their own.
@@ -108,7 +108,7 @@ def draw(view: View, sheet: Sheet) -> Drawing:
     )
 
 
-def fitting(view: View, sheet: Sheet) -> Sheet:
+def fitting(view: PageView, sheet: Sheet) -> Sheet:
     """Give the sheet with type so small that nothing of the picture is cut off."""
     room = QRectF(QPoint(), _pixels(sheet)).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
     with _laid_out(view, room) as places:
@@ -128,7 +128,7 @@ def _pixels(sheet: Sheet) -> QSize:
     return QSize(round(sheet.width * to_pixels), round(sheet.height * to_pixels))
 
 
-def on_screen(view: View) -> Drawing:
+def on_screen(view: PageView) -> Drawing:
     """Draw a view's picture as it stands in the window."""
     area = _area(_plots(view), view)
     point = POINTS_PER_INCH / SCREEN_DPI
@@ -195,7 +195,7 @@ def remember_sheet(sheet: Sheet) -> None:
 # ----------------------------------------------------------------- drawing
 
 
-def _record(view: View, size: QSize, title: str, caption: str) -> bytes:
+def _record(view: PageView, size: QSize, title: str, caption: str) -> bytes:
     """Paint title, picture and caption, ``size`` pixels in all, as Qt's SVG."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -239,11 +239,11 @@ def _write(
     return needed.height() + 1.5 * _AIR
 
 
-def _plots(view: View) -> list[pg.PlotWidget]:
+def _plots(view: PageView) -> list[pg.PlotWidget]:
     return [plot for plot in view.plots() if plot.isVisibleTo(view)] or [view.figure()]
 
 
-def _area(plots: list[pg.PlotWidget], view: View) -> QRect:
+def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
     """Give the rectangle around plots, in the view."""
     area = QRect()
     for plot in plots:
@@ -252,7 +252,7 @@ def _area(plots: list[pg.PlotWidget], view: View) -> QRect:
 
 
 @contextlib.contextmanager
-def _laid_out(view: View, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
+def _laid_out(view: PageView, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
     """Give the plots of a view the size they have in a rectangle, and take it back.
 
     Nothing of it is seen: no event is processed meanwhile.

@@ -29,7 +29,7 @@ from aucstudio.project.survey.scored import FALSE_ALARM, MISSED
 _LEAST_COMBO = 64
 
 
-class View(QWidget):
+class PageView(QWidget):
     """A page of the centre; draws only while it is seen, and once however much changed.
 
     Subclasses add controls to ``controls``, put their picture into ``body``, and implement

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from aucstudio.gui.common.screens import on_some_screen
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.desk.actions import ARRANGEMENTS, Actions
 from aucstudio.gui.desk.stand_in import Page, StandIn
 from aucstudio.gui.desk.tiles import Tile, TileColumn, TornOff
@@ -97,14 +97,14 @@ class Deck(QWidget):
         """List the splitters: between the columns, then within each."""
         return [self.across, *self.columns]
 
-    def active(self) -> View:
+    def active(self) -> PageView:
         """Give the view that was last clicked into; it is the one that is saved and copied."""
         return self.made(self._front())
 
-    def made(self, page: Page) -> View:
+    def made(self, page: Page) -> PageView:
         """Give a page; it is made if it never was."""
         page = self._named(page.objectName())
-        if isinstance(page, View):
+        if isinstance(page, PageView):
             return page
         view = page.make()
         view.setMinimumWidth(_LEAST_VIEW)
@@ -124,11 +124,11 @@ class Deck(QWidget):
         for view in self.made_views():
             view.picture_verbs = verbs
 
-    def made_views(self) -> list[View]:
+    def made_views(self) -> list[PageView]:
         """List the pages that have been made."""
-        return [page for page in self.pages if isinstance(page, View)]
+        return [page for page in self.pages if isinstance(page, PageView)]
 
-    def visible_views(self) -> Iterator[View]:
+    def visible_views(self) -> Iterator[PageView]:
         """Give every view that is on the screen now."""
         views = self.made_views()
         return (v for v in views if v.isVisible() and not v.window().isMinimized())
@@ -160,7 +160,7 @@ class Deck(QWidget):
             window.activateWindow()
         self._make_active(view)
 
-    def visit(self, name: str) -> tuple[View, str]:
+    def visit(self, name: str) -> tuple[PageView, str]:
         """Bring a page to the front for a while; give it, and the title of the one that is left."""
         left, view = self._front(), self.made(self._named(name))
         if left.objectName() != name:
@@ -367,7 +367,7 @@ class Deck(QWidget):
             self._make_active(view)
             self._settle()
 
-    def _put_back(self, view: View) -> None:
+    def _put_back(self, view: PageView) -> None:
         window = self.windows.pop(view.objectName())
         self._put(view, self._home[view.objectName()])
         window.deleteLater()
@@ -418,7 +418,7 @@ class Deck(QWidget):
             self._move_to(view, self.tiles.index(tile))
 
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
-        while now is not None and not isinstance(now, View):
+        while now is not None and not isinstance(now, PageView):
             now = now.parentWidget()
         if now is not None and now in self.pages:
             self._make_active(now)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 
 
 class StandIn(QWidget):
@@ -29,7 +29,7 @@ class StandIn(QWidget):
 
     seen = Signal(object)
 
-    def __init__(self, name: str, title: str, make: Callable[[], View]) -> None:
+    def __init__(self, name: str, title: str, make: Callable[[], PageView]) -> None:
         super().__init__()
         self.setObjectName(name)
         self.setAccessibleName(title)
@@ -44,4 +44,4 @@ class StandIn(QWidget):
         self._shown.emit()
 
 
-Page = View | StandIn
+Page = PageView | StandIn

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import Card, named
 from aucstudio.gui.desk.stand_in import Page
 
@@ -176,14 +176,14 @@ class TornOff(QWidget):
 
     Signals
     -------
-    closed, activated, moved : View
+    closed, activated, moved : PageView
     """
 
     closed = Signal(object)
     activated = Signal(object)
     moved = Signal(object)
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: PageView) -> None:
         super().__init__(None, Qt.WindowType.Window)
         named(self, f"{view.objectName()}_window", view.title)
         self.view = view

@@ -26,7 +26,7 @@ from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.icons import set_icon
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.printing import PRESETS, Sheet
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     FIELD_MARGINS,
     dialog_buttons,
@@ -49,7 +49,7 @@ _PREVIEW = QSize(440, 400)
 class ExportFigureDialog(QDialog):
     """Asks how a view's picture is to be put on paper, shows it, saves or copies it."""
 
-    def __init__(self, session: Session, view: View, parent: QWidget) -> None:
+    def __init__(self, session: Session, view: PageView, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("export_figure_dialog")
         self.setWindowTitle(f"Save picture: {view.title}")

@@ -21,7 +21,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.watch import Progress
-from aucstudio.project.store.export import FORMATS, NATIVE, Format
+from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.files import write_atomically
 from aucstudio.project.work.job import Job
 
@@ -120,7 +120,7 @@ class ExportModelDialog(QDialog):
             )
         self.about_map.setText(about)
 
-    def chosen_format(self) -> Format:
+    def chosen_format(self) -> ExportFormat:
         """Give the format that is chosen."""
         return FORMATS.get(self.format.currentData(), NATIVE)
 

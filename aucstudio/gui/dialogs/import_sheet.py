@@ -30,7 +30,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column, spell_number
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
-from aucstudio.project.survey.areas import Ranked
+from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.summary import Distribution, spread
 from aucstudio.project.work.job import Job
@@ -60,7 +60,7 @@ class _Summary:
     @classmethod
     def of(cls, column: Column, classes: Classes | None) -> _Summary:
         plain = classes is None or column.role == "label"
-        ranked = None if classes is None or plain else Ranked.of(column, classes)
+        ranked = None if classes is None or plain else RankedColumn.of(column, classes)
         return cls(spread(column, classes), None if ranked is None else ranked.area())
 
 

@@ -18,8 +18,8 @@ from aucstudio.project.results.choosing import (
     OWN,
     TYPED,
     Choice,
-    Figures,
     Target,
+    ThresholdFigures,
     choose,
     counts_at,
 )
@@ -177,7 +177,9 @@ class ModelChoice(QObject):
 
     def _show(self) -> Choice:
         choice, model = self._choice(), self._run.record.splits[self._split].model
-        figures = Figures.of(counts_at(self._curve(), choice.threshold), self._session.stakes.prior)
+        figures = ThresholdFigures.of(
+            counts_at(self._curve(), choice.threshold), self._session.stakes.prior
+        )
         names = model.positive, model.negative
         self.chooser.show_chosen(Chosen(self.target, choice, figures, names, self._where()))
         return choice

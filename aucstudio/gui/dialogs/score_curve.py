@@ -16,7 +16,7 @@ from aucstudio.gui.common.curves import band_words
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.project.results.choosing import Figures, counts_at
+from aucstudio.project.results.choosing import ThresholdFigures, counts_at
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import figure_words, interval_words
 
@@ -25,7 +25,7 @@ _CELLS = 1000  # along each side of the picture: more corners would not be seen
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Ranking:
+class TableRanking:
     """How a table's labelled rows are ranked.
 
     Attributes
@@ -35,7 +35,7 @@ class Ranking:
     band : (float, float)
     pauc : Interval
         The normalised area over the band.
-    figures : Figures
+    figures : ThresholdFigures
         At the threshold of the model, 0.
     """
 
@@ -43,15 +43,17 @@ class Ranking:
     y: NDArray[np.float64]
     band: Band
     pauc: Interval
-    figures: Figures
+    figures: ThresholdFigures
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], scores: NDArray[np.float64], band: Band) -> Ranking:
+    def of(
+        cls, positive: NDArray[np.bool_], scores: NDArray[np.float64], band: Band
+    ) -> TableRanking:
         """Work it out; of a million rows in a second or so."""
         curve = roc.roc_curve(positive, scores)
         pauc = pauc_interval(positive, scores, *band)
         x, y = outline(curve)
-        return cls(x, y, band, pauc, Figures.of(counts_at(curve, 0.0)))
+        return cls(x, y, band, pauc, ThresholdFigures.of(counts_at(curve, 0.0)))
 
     def words(self) -> str:
         """Say what the band and the threshold come to."""
@@ -76,7 +78,7 @@ def outline(curve: roc.Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return corners.fpr[kept], corners.tpr[kept]
 
 
-class ScoreCurve(QWidget):
+class CurvePreview(QWidget):
     """The curve, the study's FPR range, and where the model's threshold lies."""
 
     def __init__(self) -> None:
@@ -105,7 +107,7 @@ class ScoreCurve(QWidget):
         layout.addStretch(1)
         self.setFixedWidth(_SIDE)
 
-    def show_ranking(self, ranking: Ranking | None) -> None:
+    def show_ranking(self, ranking: TableRanking | None) -> None:
         """Show a ranking; nothing where there is none."""
         self.setVisible(ranking is not None)
         if ranking is not None:

@@ -34,7 +34,7 @@ _FIELD_WIDTH, _KIND_HEIGHT = 320, 26
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chosen:
+class ScoringChoices:
     """What is to be scored, and how.
 
     Attributes
@@ -187,14 +187,14 @@ class ScoreForm(QObject):
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
 
-    def chosen(self, allowed: Sequence[str]) -> Chosen:
+    def chosen(self, allowed: Sequence[str]) -> ScoringChoices:
         """Give what is to be done; the columns have been looked at."""
         model = self._looked_at
         assert self.table is not None
         assert model is not None
         make = self.choice.making() if self.choice.is_of_run else lambda _post: model
         identifier, label = self.identifier.currentData(), self.label.currentData()
-        return Chosen(make, self.table, identifier, label, tuple(allowed))
+        return ScoringChoices(make, self.table, identifier, label, tuple(allowed))
 
     # ------------------------------------------------------------- changing
 

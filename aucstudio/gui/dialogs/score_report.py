@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.widgets import fit_columns, label, list_rows, named, tell
-from aucstudio.gui.dialogs.score_curve import Ranking, ScoreCurve
+from aucstudio.gui.dialogs.score_curve import CurvePreview, TableRanking
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.scoring_report import ScoringReport, some_names
 from aucstudio.project.words import figure_words, interval_words
@@ -34,7 +34,7 @@ class ScoreReport(QWidget):
         list_rows(self.view, _HEIGHT)
         fit_columns(self.view, 2)
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
-        self.curve = ScoreCurve()
+        self.curve = CurvePreview()
         layout = QVBoxLayout()
         layout.setSpacing(4)
         layout.addWidget(self.figure)
@@ -63,7 +63,7 @@ class ScoreReport(QWidget):
         self.model.show_rows([Row(cells) for cells in lines])
 
     def show_report(
-        self, report: ScoringReport, also: str = "", ranking: Ranking | None = None
+        self, report: ScoringReport, also: str = "", ranking: TableRanking | None = None
     ) -> None:
         """Show what was met.
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aucstudio.gui.dialogs.score_curve import Ranking
-from aucstudio.gui.dialogs.score_form import Chosen
+from aucstudio.gui.dialogs.score_curve import TableRanking
+from aucstudio.gui.dialogs.score_form import ScoringChoices
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.scoring_report import ScoringReport
@@ -35,10 +35,10 @@ class Scored:
     report: ScoringReport
     files: dict[str, Path]
     said: str
-    ranking: Ranking | None
+    ranking: TableRanking | None
 
 
-def scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored]:
+def scoring(chosen: ScoringChoices, folder: Path, band: Band) -> Callable[[Post], Scored]:
     """Give what makes the model, reads the table and scores it, on another thread."""
 
     def work(post: Post) -> Scored:
@@ -47,7 +47,7 @@ def scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored
         # One that was given up may still be at its own files.
         name = secrets.token_hex(6)
         files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
-        rankings: list[Ranking] = []
+        rankings: list[TableRanking] = []
         calibrated = model.calibration is not None
         parquet = parquet_sink(files[PARQUET], chosen.identifier, calibrated)
         with scores_file(files[CSV]) as file, parquet as to:
@@ -60,7 +60,9 @@ def scoring(chosen: Chosen, folder: Path, band: Band) -> Callable[[Post], Scored
                 allow_unknown=chosen.allowed,
                 read=read,
                 progress=lambda done, words: post((done, words)),
-                ranked=lambda positive, scores: rankings.append(Ranking.of(positive, scores, band)),
+                ranked=lambda positive, scores: rankings.append(
+                    TableRanking.of(positive, scores, band)
+                ),
             )
         return Scored(model, report, files, said, next(iter(rankings), None))
 

@@ -22,7 +22,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.panels.param_form import narrow_combo
-from aucstudio.gui.state.found import Found
+from aucstudio.gui.state.found import TableFindings
 from aucstudio.gui.state.session import Session
 from aucstudio.project.data.split import Validation, few_rows_caution, require_enough
 from aucstudio.project.data.table import Table
@@ -51,7 +51,7 @@ class DataPanel(Card):
         self.label_combo = narrow_combo("label_combo", "Label column")
         self.positive_combo = narrow_combo("positive_combo", "Positive class")
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays
-        self.found = Found(session, self)
+        self.found = TableFindings(session, self)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.caution = label("", wrap=True, name="data_caution")

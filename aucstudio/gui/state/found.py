@@ -15,7 +15,7 @@ from aucstudio.project.errors import Cancelled
 from aucstudio.project.work.job import Job
 
 
-class Found(QObject):
+class TableFindings(QObject):
     """Findings of the session's table.
 
     Signals

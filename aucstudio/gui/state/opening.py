@@ -43,7 +43,7 @@ def kind_of(path: str | Path) -> str:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedStudy:
     """What was read; one of the three.
 
     Attributes
@@ -103,7 +103,7 @@ def read_file(
     report: Report = lambda _share, _words: False,
     choices: ImportChoices | None = None,
     known: Sequence[KnownImport] = (),
-) -> Opened:
+) -> OpenedStudy:
     """Read what a study is made of.
 
     Parameters
@@ -133,7 +133,7 @@ def read_file(
     return found
 
 
-def _count(found: Opened, report: Report) -> None:
+def _count(found: OpenedStudy, report: Report) -> None:
     """Count here what the window's thread would wait for: different numbers."""
     table = found.table if found.stored is None else found.stored.table
     if found.experiments is not None:
@@ -145,20 +145,20 @@ def _count(found: Opened, report: Report) -> None:
 
 def _read_table(
     path: Path, report: Report, choices: ImportChoices | None, known: Sequence[KnownImport]
-) -> Opened:
+) -> OpenedStudy:
     if choices is not None:
         table = choices.read(path, report)
-        return Opened(table.path, table, choices=choices)
+        return OpenedStudy(table.path, table, choices=choices)
     if (before := recalled(path, known)) is None:
         table = read_table(path, progress=report)
-        return Opened(table.path, table)
+        return OpenedStudy(table.path, table)
     told = "read by what was chosen for this file before"
     try:
         table = before.read(path, report)
     except InputError as error:
         table = read_table(path, progress=report)
         told = f"what was chosen for this file before does not fit it any more: {error}"
-    return Opened(table.path, dataclasses.replace(table, notes=(told, *table.notes)))
+    return OpenedStudy(table.path, dataclasses.replace(table, notes=(told, *table.notes)))
 
 
 def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
@@ -186,26 +186,26 @@ def known_import(table: Table, choices: ImportChoices) -> KnownImport:
     return KnownImport(str(table.path.absolute()), size, table.sha256, choices)
 
 
-def _read(path: str | Path, kind: str, report: Report) -> Opened:
+def _read(path: str | Path, kind: str, report: Report) -> OpenedStudy:
     if kind == EXAMPLE:
         path = make_study(str(path), samples_folder(str(path)))
     if kind == PASTED:
         return _read_pasted(str(path), report)
     path = Path(path)
     if kind == PROJECT:
-        return Opened(path, stored=read_stored(path))
+        return OpenedStudy(path, stored=read_stored(path))
 
     def read(file: str | Path, **said: Any) -> Table:
         return read_table(file, progress=report, **said)
 
-    return Opened(path, experiments=read_experiments(path, lambda *_: read))
+    return OpenedStudy(path, experiments=read_experiments(path, lambda *_: read))
 
 
-def _read_pasted(text: str, report: Report) -> Opened:
+def _read_pasted(text: str, report: Report) -> OpenedStudy:
     path = keep_text(text)
     table = read_table(path, progress=report)
     where = f"pasted from the clipboard, and kept as {path.name} in the folder {path.parent}"
-    return Opened(path, dataclasses.replace(table, notes=(where, *table.notes)))
+    return OpenedStudy(path, dataclasses.replace(table, notes=(where, *table.notes)))
 
 
 class Opener(QObject):
@@ -249,7 +249,7 @@ class Opener(QObject):
         name = "the clipboard" if kind == PASTED else Path(path).name
         known = preferences().now.imports
 
-        def work(post: Callable[[tuple[float, str]], bool]) -> Opened:
+        def work(post: Callable[[tuple[float, str]], bool]) -> OpenedStudy:
             first()
             found = read_file(path, kind, lambda share, words: post((share, words)), choices, known)
             if post((1.0, f"opening {name}")):
@@ -270,11 +270,11 @@ class Opener(QObject):
         self.fraction, self.words = message
         self.changed.emit()
 
-    def _land(self, key: tuple[str, str], job: Job[tuple[float, str], Opened]) -> None:
+    def _land(self, key: tuple[str, str], job: Job[tuple[float, str], OpenedStudy]) -> None:
         self.words = ""
         self.changed.emit()
         if job.result is not None:
-            opened: Opened = job.result
+            opened: OpenedStudy = job.result
             if opened.table is not None and opened.choices is not None:
                 preferences().note_import(known_import(opened.table, opened.choices))
             self.opened.emit(opened)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, Opened, Opener, read_file
+from aucstudio.gui.state.opening import EXPERIMENTS, PROJECT, TABLE, OpenedStudy, Opener, read_file
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.state.saving import Save, Saver
 from aucstudio.gui.state.session_tournament import SessionTournament
@@ -154,7 +154,7 @@ class Session(SessionTournament):
         assert found is not None
         return found
 
-    def open_now(self, path: str | Path, kind: str) -> Opened:
+    def open_now(self, path: str | Path, kind: str) -> OpenedStudy:
         """Open a file of any kind; its study is there on return. Raises as the reader does."""
         self.opener.cancel()
         self.keep_plan()
@@ -163,7 +163,7 @@ class Session(SessionTournament):
         self._on_opened(found)
         return found
 
-    def _on_opened(self, found: Opened) -> None:
+    def _on_opened(self, found: OpenedStudy) -> None:
         study = found.study(self.plan)
         self._swap(study)
         self._reader = RunReader(functools.partial(self._damage_found.emit, study))

@@ -30,7 +30,7 @@ from aucstudio.engine.methods.combination._board import draw_folds
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.types import Array, Index, Mask
 from aucstudio.project.combination.planning import FOLDS
-from aucstudio.project.combination.preparations import DiffersError, common_preparation
+from aucstudio.project.combination.preparations import PreparationsDifferError, common_preparation
 from aucstudio.project.combination.sharing import Named, require_sharing
 from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.prepare import Preparation
@@ -291,7 +291,7 @@ class _Combining:
     def _preparation(self, models: Sequence[Model]) -> tuple[Preparation, list[View | None]]:
         try:
             return common_preparation([model.preparation for model in models])
-        except DiffersError as error:
+        except PreparationsDifferError as error:
             raise InputError(
                 f"{self._names[error.place]} prepares column {error.column!r} in another way than "
                 "the other runs, and no one model can do both: leave it out, or run it again with "

@@ -17,7 +17,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.data.ranks import KNOTS
 
 
-class DiffersError(ValueError):
+class PreparationsDifferError(ValueError):
     """Two runs prepare a column in ways that no view of it bridges.
 
     Attributes
@@ -41,7 +41,7 @@ def common_preparation(
 
     Raises
     ------
-    DiffersError
+    PreparationsDifferError
     """
     first = preparations[0]
     if all(_same(first, other) for other in preparations):
@@ -68,11 +68,11 @@ def _check(preparations: Sequence[Preparation]) -> None:
     ranked = [bool(len(one.knots)) for one in preparations if one.numbers]
     for place, one in enumerate(preparations):
         if one.numbers and bool(len(one.knots)) != ranked[0]:
-            raise DiffersError(one.numbers[0], place)
+            raise PreparationsDifferError(one.numbers[0], place)
     for place, one in enumerate(preparations):
         for name, way in _ways(one):
             if known.setdefault(name, way) != way:
-                raise DiffersError(name, place)
+                raise PreparationsDifferError(name, place)
 
 
 def _ways(one: Preparation) -> Iterator[tuple[str, Any]]:

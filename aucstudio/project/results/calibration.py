@@ -45,7 +45,7 @@ _SEED = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedMaps:
     """Probabilities of held-out rows by maps that did not see them, and their figures.
 
     Attributes
@@ -106,7 +106,7 @@ class Judged:
 
 def judge(
     record: RunRecord, kind: str, asked_to_stop: Callable[[], bool] = lambda: False
-) -> Judged:
+) -> JudgedMaps:
     """Estimate how well the probabilities of a run hold with a map.
 
     Raises
@@ -119,7 +119,7 @@ def judge(
     rows = held_out(record)
     p = probabilities_of(rows, kind, asked_to_stop)
     error, reason = calibration_error(rows.positive, p)
-    return Judged(
+    return JudgedMaps(
         kind,
         rows.words(),
         p,
@@ -186,4 +186,4 @@ def _folds(rows: HeldOut) -> NDArray[np.intp]:
     return fold
 
 
-__all__ = ["AS_IT_STANDS", "KINDS", "TITLES", "Judged", "judge", "probabilities_of"]
+__all__ = ["AS_IT_STANDS", "KINDS", "TITLES", "JudgedMaps", "judge", "probabilities_of"]

@@ -153,7 +153,7 @@ class Rate:
 
 
 @dataclasses.dataclass(frozen=True)
-class Figures:
+class ThresholdFigures:
     """What a threshold does.
 
     Attributes
@@ -173,7 +173,7 @@ class Figures:
     alerts: Rate
 
     @classmethod
-    def of(cls, counts: Confusion, prior: float | None = None) -> Figures:
+    def of(cls, counts: Confusion, prior: float | None = None) -> ThresholdFigures:
         """Compute them; without a prior for the share of positives among the rows.
 
         At another prior the interval of precision and alerts is that of the rectangle of both
@@ -203,7 +203,7 @@ class Figures:
         return cls(counts, prior, *rates, precision, alerts)
 
 
-def remarks(target: Target, stakes: Stakes, figures: Figures) -> list[str]:
+def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
     """Say what the rows cannot tell of a target, and what choosing on them means."""
     counts = figures.counts
     if target.rule == OWN:
@@ -219,7 +219,7 @@ def remarks(target: Target, stakes: Stakes, figures: Figures) -> list[str]:
     return [*said, _caveat(target, stakes)]
 
 
-def _resolution(target: Target, stakes: Stakes, figures: Figures) -> list[str]:
+def _resolution(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[str]:
     """Say whether a single row is more than what a bound allows."""
     counts = figures.counts
     m, n = counts.tp + counts.fn, counts.fp + counts.tn

@@ -78,7 +78,7 @@ class Confusion:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Distribution:
+class ScoreDistribution:
     """Scores of both classes and their histograms over common bins.
 
     Attributes
@@ -96,7 +96,7 @@ class Distribution:
     heights: tuple[Array, Array]
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], scores: Array) -> Distribution:
+    def of(cls, positive: NDArray[np.bool_], scores: Array) -> ScoreDistribution:
         classes = np.sort(scores[positive]), np.sort(scores[~positive])
         edges = bin_edges(np.asarray(scores, dtype=np.float64))
         width = np.diff(edges)

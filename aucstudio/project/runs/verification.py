@@ -13,7 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.cost import NUMBER
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import declared_params
-from aucstudio.engine.verification.verified import HeldOut, Verified
+from aucstudio.engine.verification.verified import HeldOutRows, Verified
 from aucstudio.project import typed
 from aucstudio.project.data.split import LEAVE_PAIR_OUT, splits_of
 from aucstudio.project.data.table import Table
@@ -168,7 +168,7 @@ def _check_memory(result: SplitResult, table: Table) -> None:
 
 def _material(
     record: RunRecord, result: SplitResult, table: Table, test_table: Table | None
-) -> tuple[Trained, HeldOut]:
+) -> tuple[Trained, HeldOutRows]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
     preparation = learn(method, table, result.train_rows, experiment.preparation)
@@ -196,7 +196,7 @@ def _material(
             held = experiment.as_test(held)
         held_X = preparation.apply(held, result.test_rows)
     rows = result.test_positive, result.test_scores
-    return trained, HeldOut(*rows, experiment.band, held_X, result.test_weights)
+    return trained, HeldOutRows(*rows, experiment.band, held_X, result.test_weights)
 
 
 def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:

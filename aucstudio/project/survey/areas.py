@@ -21,7 +21,7 @@ _MOSTLY_DISTINCT, _FEW_TEXTS = 0.5, 20
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Ranked:
+class RankedColumn:
     """The labelled rows that have a cell, as a column ranks them.
 
     Attributes
@@ -41,7 +41,7 @@ class Ranked:
     @classmethod
     def of(
         cls, column: Column, classes: Classes, stop: Callable[[], object] = lambda: None
-    ) -> Ranked | None:
+    ) -> RankedColumn | None:
         """Rank them.
 
         None where a class has no row with a cell, and where most texts stand in one row alone,
@@ -102,7 +102,7 @@ class ColumnAreas:
         while (column := self._next(following)) is not None:
             following = max(following, column) if self.done[:column].all() else following
             one = self._columns[column]
-            ranked = None if one.role == "label" else Ranked.of(one, classes)
+            ranked = None if one.role == "label" else RankedColumn.of(one, classes)
             if ranked is not None:
                 self.found[column] = ranked.area()
             self.done[column] = True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.columns import Column
-from aucstudio.project.survey.areas import Ranked
+from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
 
 Array = NDArray[np.float64]
@@ -80,7 +80,7 @@ def most_telling(
     told = np.zeros(len(columns))
     for k, column in enumerate(columns):
         stop()
-        ranked = Ranked.of(dataclasses.replace(column, values=column.values[::step]), some)
+        ranked = RankedColumn.of(dataclasses.replace(column, values=column.values[::step]), some)
         told[k] = 0.0 if ranked is None else abs(ranked.area() - 0.5)
     kept = np.sort(np.argsort(-told, kind="stable")[:most])
     return [columns[k] for k in kept]

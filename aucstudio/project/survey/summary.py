@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.survey.areas import Ranked
+from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes, Mask
 
 Array = NDArray[np.float64]
@@ -107,7 +107,7 @@ def sum_up(
         groups[name] = _figures(column, mask)
     distribution = spread(column, classes, stop)
     stop()
-    ranked = None if classes is None or not names else Ranked.of(column, classes, stop)
+    ranked = None if classes is None or not names else RankedColumn.of(column, classes, stop)
     stop()
     return ColumnSummary(
         column.name,

@@ -38,7 +38,7 @@ Nodes = NDArray[Any]
 Hear = Callable[[Scores, list[Nodes]], None]
 
 
-class DiffersError(RuntimeError):
+class LibraryDiffersError(RuntimeError):
     """The installed library lacks a private name."""
 
 
@@ -97,8 +97,8 @@ def _private(owner: Any, name: str) -> Any:
         raise _mismatch(name) from None
 
 
-def _mismatch(name: str) -> DiffersError:
-    return DiffersError(
+def _mismatch(name: str) -> LibraryDiffersError:
+    return LibraryDiffersError(
         f"Gradient boosting was made for scikit-learn {MADE_FOR}; version {sklearn.__version__} "
         f"differs in {name}. Its trees were grown one by one instead, which takes longer: with "
         f"scikit-learn {MADE_FOR} it is quicker."

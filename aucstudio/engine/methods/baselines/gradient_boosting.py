@@ -16,9 +16,9 @@ from aucstudio.engine.base import Context, Fit
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.methods.baselines._histogram_library import (
     MOST_LEVELS,
-    DiffersError,
     LeveledBoosting,
     Levels,
+    LibraryDiffersError,
     Nodes,
     TreeByTree,
 )
@@ -144,7 +144,7 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
             try:
                 # The levels are what it trains on; of the rows it wants to see the shape.
                 library.fit(np.broadcast_to(0.0, X.shape), positive, context.weights)
-            except DiffersError as lack:
+            except LibraryDiffersError as lack:
                 notes.append(str(lack))
                 self._tree_by_tree().fit(levels, positive, costs, watcher.hear)
         return Fit(

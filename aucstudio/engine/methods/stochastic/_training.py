@@ -44,7 +44,7 @@ ALL_ALIKE = "All rows have the same features, so all get the same score."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Progress:
+class TrainingState:
     """What a fit leaves so that training can go on.
 
     Attributes
@@ -65,7 +65,7 @@ class StochasticClassifier(AUCClassifier):
 
     Attributes
     ----------
-    progress_ : Progress
+    progress_ : TrainingState
     """
 
     family: ClassVar[str] = "stochastic"
@@ -160,7 +160,7 @@ class StochasticClassifier(AUCClassifier):
             F = embedding(X, _embedding_stage(monitor))
         measure = self._measure(positive, embedding.scale)
         w, objective = training.run(F, positive, epochs, measure, monitor, embedding.scorer)
-        self.progress_ = Progress(embedding, training, positive)
+        self.progress_ = TrainingState(embedding, training, positive)
         notes = () if embedding.spread else (ALL_ALIKE,)
         return Fit(embedding.scorer(w), objective, n_iter=training.epoch, notes=notes)
 
@@ -193,7 +193,7 @@ def _embedding_stage(monitor: Monitor) -> Callable[[float], None]:
     return functools.partial(monitor.stage, "features")
 
 
-def _require_same(progress: Progress, X: Array, positive: Mask) -> None:
+def _require_same(progress: TrainingState, X: Array, positive: Mask) -> None:
     features = progress.embedding.features_in
     if X.shape[1] != features or not np.array_equal(positive, progress.positive):
         raise ValueError(

@@ -13,7 +13,7 @@ from typing import ClassVar
 from aucstudio.engine.base import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.methods.settings import counted_range
-from aucstudio.engine.methods.structural._training import SAME_MEAN, Search, StructuralSVM
+from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
 from aucstudio.engine.solvers.solution import Direction
 from aucstudio.engine.types import Mask
 
@@ -42,12 +42,12 @@ class RangeSVM(StructuralSVM):
         alpha, beta = self.fpr_range
         return float(alpha), float(beta)
 
-    def _solve(self, search: Search) -> Fit:
+    def _solve(self, search: RiskMinimiser) -> Fit:
         found, used = self._widened(search)
         self.fpr_range_used_ = used
         return search.fit(found, notes(self._asked(), used, search.ranks_nothing(found.weights)))
 
-    def _widened(self, search: Search) -> tuple[Direction, Range]:
+    def _widened(self, search: RiskMinimiser) -> tuple[Direction, Range]:
         """Minimise the surrogate over the range asked for, or the first wider one that ranks."""
         for used in widening(self._asked()):
             found = self._over(search, used)
@@ -55,7 +55,7 @@ class RangeSVM(StructuralSVM):
                 break
         return found, used
 
-    def _over(self, search: Search, used: Range) -> Direction:
+    def _over(self, search: RiskMinimiser, used: Range) -> Direction:
         """Minimise the surrogate over a range; w = 0 only where it is known to be best.
 
         At a large C the planes near w = 0 can be so many that the search stalls there. Another
@@ -73,7 +73,7 @@ class RangeSVM(StructuralSVM):
         return found
 
     @staticmethod
-    def _in_doubt(search: Search, found: Direction) -> bool:
+    def _in_doubt(search: RiskMinimiser, found: Direction) -> bool:
         stopped = search.monitor.stopped
         return search.ranks_nothing(found.weights) and not (found.converged or stopped)
 

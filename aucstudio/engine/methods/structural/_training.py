@@ -85,14 +85,14 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     )
 
     @abstractmethod
-    def _solve(self, search: Search) -> Fit:
+    def _solve(self, search: RiskMinimiser) -> Fit:
         """Minimise the method's own objective."""
 
     def _fit(self, X: Rows, positive: Mask, context: Context) -> Fit:
         bench = context.kept or Workbench()
         bench.prepare(self, self.n_landmarks, X, positive, context)
         done = self._solve(
-            Search(bench, positive, self.C, self.tol, context.monitor, context.weights)
+            RiskMinimiser(bench, positive, self.C, self.tol, context.monitor, context.weights)
         )
         self.warm_ = bench.warm_start()
         return done
@@ -146,7 +146,7 @@ class StructuralSVM(KernelSettings, AUCClassifier):
         return Workbench()
 
 
-class Search:
+class RiskMinimiser:
     """Minimises |w|^2 / 2 + C R(w), for one risk R after another on the same rows.
 
     Attributes

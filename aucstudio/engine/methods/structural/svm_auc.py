@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from aucstudio.engine.base import Fit
 from aucstudio.engine.losses.pairs import PairHinge
-from aucstudio.engine.methods.structural._training import SAME_MEAN, Search, StructuralSVM
+from aucstudio.engine.methods.structural._training import SAME_MEAN, RiskMinimiser, StructuralSVM
 from aucstudio.engine.weighted import WeighsRows
 
 
@@ -45,7 +45,7 @@ class SVMAUC(WeighsRows, StructuralSVM):
     in_words: ClassVar[str] = "SVM on whole rankings"
     use_when: ClassVar[str] = "The pair SVM for tables whose pairs are too many to list."
 
-    def _solve(self, search: Search) -> Fit:
+    def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)
         # Cuts hold for the risk that they were made of: with these weights.
         weights = search.weights

@@ -14,7 +14,7 @@ from aucstudio.engine.base import Fit
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.losses.structural import DifferenceRisk, TightRisk
 from aucstudio.engine.methods.structural._range import Range, RangeSVM, notes, spell
-from aucstudio.engine.methods.structural._training import Search
+from aucstudio.engine.methods.structural._training import RiskMinimiser
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers.cuts import Cuts
 from aucstudio.engine.solvers.solution import Direction
@@ -87,7 +87,7 @@ class SVMpAUCTight(RangeSVM):
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         return TightRisk(positive, alpha, beta)
 
-    def _solve(self, search: Search) -> Fit:
+    def _solve(self, search: RiskMinimiser) -> Fit:
         if self.surrogate == "convex" or self.fpr_range[0] == 0:
             return super()._solve(search)
         asked = self._asked()
@@ -104,7 +104,9 @@ class SVMpAUCTight(RangeSVM):
         return search.fit(begun, (_collapsed(asked, used),))
 
 
-def _descend(search: Search, risk: DifferenceRisk, begun: Direction, tol: float) -> Direction:
+def _descend(
+    search: RiskMinimiser, risk: DifferenceRisk, begun: Direction, tol: float
+) -> Direction:
     """Lower the difference of convex functions, replacing the subtracted one by tangents.
 
     The convex-concave procedure (Yuille and Rangarajan 2003): each round's function lies above

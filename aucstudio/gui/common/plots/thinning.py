@@ -26,7 +26,7 @@ _RUN = 32  # vertices of which the extremes are kept, so that few are looked at
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Line:
+class PlacedLine:
     """A line whose x never decreases, as places.
 
     Attributes

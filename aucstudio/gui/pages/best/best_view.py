@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     hint_label,
     label,
@@ -21,7 +21,7 @@ from aucstudio.gui.common.widgets import (
     named,
     primary,
 )
-from aucstudio.gui.pages.best.board import Leaderboard
+from aucstudio.gui.pages.best.board import LeaderboardTable
 from aucstudio.gui.pages.best.course import CoursePlot
 from aucstudio.gui.pages.best.curve import CurvePlot
 from aucstudio.gui.pages.best.verdict import VerdictPanel
@@ -39,12 +39,12 @@ _ABOUT = (
 )
 
 
-class BestView(View):
+class BestView(PageView):
     """Leaderboard, measure against time, and at the end the model with its curve.
 
     Attributes
     ----------
-    board : Leaderboard
+    board : LeaderboardTable
     course, curve : CoursePlot, CurvePlot
         One of the two is seen.
     verdict : VerdictPanel
@@ -64,7 +64,7 @@ class BestView(View):
         self.standings: Standings | None = None
         self._followed = ""  # which one was running when the page was last drawn
         self._make_controls()
-        self.board = Leaderboard()
+        self.board = LeaderboardTable()
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot(self, self.mark_stale)
         self.verdict = VerdictPanel()

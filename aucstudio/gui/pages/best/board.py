@@ -17,7 +17,7 @@ _ROOM = 740  # pixels, from which on all intervals are written
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
-class Leaderboard(QTableView):
+class LeaderboardTable(QTableView):
     """Entries in rows, the best first; one of them is chosen.
 
     Attributes

@@ -10,23 +10,23 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QW
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, make_buddy, make_combo, named
 from aucstudio.gui.pages.calibration.diagram import ProbabilityPlot, ReliabilityPlot
-from aucstudio.gui.pages.calibration.figures import FigureTable
+from aucstudio.gui.pages.calibration.figures import CalibrationTable
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, Judged, judge
+from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, JudgedMaps, judge
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.words import figure_words
 from aucstudio.project.work.job import Job, describe_failure
 
 # By run and map: its figures, or why there are none.
-Found = dict[tuple[str, str], Judged | str]
+Found = dict[tuple[str, str], JudgedMaps | str]
 
 
-class CalibrationView(View):
+class CalibrationView(PageView):
     """Reliability diagram of the checked runs with a map, probabilities and figures.
 
     Attributes
@@ -35,10 +35,10 @@ class CalibrationView(View):
     before_check : QCheckBox
     diagram : ReliabilityPlot
     histogram : ProbabilityPlot
-    table : FigureTable
+    table : CalibrationTable
     """
 
-    listens_to: ClassVar = {**View.listens_to, "plan_changed": "mark_stale"}
+    listens_to: ClassVar = {**PageView.listens_to, "plan_changed": "mark_stale"}
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
@@ -73,7 +73,7 @@ class CalibrationView(View):
 
     def _lay_out(self) -> None:
         self.diagram, self.histogram = ReliabilityPlot(), ProbabilityPlot()
-        self.table = FigureTable()
+        self.table = CalibrationTable()
         self.table.chosen.connect(self._on_row)
         self.hint = hint_label("calibration_hint")
         self.pictures = QWidget()
@@ -105,7 +105,7 @@ class CalibrationView(View):
             (run.look.name, kind, k + 1, *cells)
             for run in self.session.checked_runs()
             for (_, kind), one in self._found(run).items()
-            if isinstance(one, Judged)
+            if isinstance(one, JudgedMaps)
             for k, cells in enumerate(_bins(one))
         ]
         heads = ("run", "map", "bin", *_BIN_COLUMNS)
@@ -123,7 +123,7 @@ class CalibrationView(View):
                 self._work.start(key, lambda post: _judge_all(missing, post))
         self._show(runs)
 
-    def _hear(self, message: tuple[RunRecord, str, Judged | str] | None) -> None:
+    def _hear(self, message: tuple[RunRecord, str, JudgedMaps | str] | None) -> None:
         if message is not None:
             record, kind, found = message
             self._known.setdefault(record, {})[record.id, kind] = found
@@ -156,11 +156,11 @@ class CalibrationView(View):
         else:
             self._show_nothing(runs, kind)
 
-    def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, Judged]]:
+    def _judged(self, runs: Sequence[ShownRun], kind: str) -> list[tuple[ShownRun, JudgedMaps]]:
         found = [(run, self._found(run).get((run.record.id, kind))) for run in runs]
-        return [(run, one) for run, one in found if isinstance(one, Judged)]
+        return [(run, one) for run, one in found if isinstance(one, JudgedMaps)]
 
-    def _show_one(self, drawn: Sequence[tuple[ShownRun, Judged]]) -> None:
+    def _show_one(self, drawn: Sequence[tuple[ShownRun, JudgedMaps]]) -> None:
         """Show the probabilities of the chosen run, or of the first; say how well they hold."""
         chosen = [pair for pair in drawn if pair[0].record.id == self.session.selected]
         run, one = (chosen or drawn)[0]
@@ -189,7 +189,7 @@ class CalibrationView(View):
 _BIN_COLUMNS = ("rows", "positives", "lowest", "highest", "mean", "share", "low", "high")
 
 
-def _bins(one: Judged) -> list[tuple[Any, ...]]:
+def _bins(one: JudgedMaps) -> list[tuple[Any, ...]]:
     columns = (getattr(one.diagram, name).tolist() for name in _BIN_COLUMNS)
     return list(zip(*columns, strict=True))
 
@@ -198,7 +198,7 @@ def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> Non
     """Judge runs with every map, and post each as it is there."""
     for record in records:
         for kind in TITLES:
-            found: Judged | str
+            found: JudgedMaps | str
             try:
                 found = judge(record, kind, lambda: bool(post(None)))
             except InputError as error:
@@ -206,7 +206,7 @@ def _judge_all(records: Sequence[RunRecord], post: Callable[[Any], bool]) -> Non
             post((record, kind, found))
 
 
-def _words(run: ShownRun, one: Judged) -> Statement:
+def _words(run: ShownRun, one: JudgedMaps) -> Statement:
     name, brier, rows = run.look.name, one.brier, one.rows
     if one.error_reason:
         headline = f"{name}: how far its probabilities are off cannot be told: {one.error_reason}."

@@ -11,12 +11,12 @@ from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.state.plan import RunLook
-from aucstudio.project.results.calibration import Judged
+from aucstudio.project.results.calibration import JudgedMaps
 
 _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
 
 
-def reach_of(judged: Sequence[Judged]) -> float:
+def reach_of(judged: Sequence[JudgedMaps]) -> float:
     """Tell up to which probability there is something to be seen."""
     tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
     return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
@@ -47,7 +47,9 @@ class ReliabilityPlot:
         self.before: list[pg.PlotCurveItem] = []
 
     def show(
-        self, judged: Sequence[tuple[RunLook, Judged]], before: Sequence[tuple[RunLook, Judged]]
+        self,
+        judged: Sequence[tuple[RunLook, JudgedMaps]],
+        before: Sequence[tuple[RunLook, JudgedMaps]],
     ) -> None:
         """Draw runs with a map, and what they were without one."""
         for item in (*self.lines, *self.whiskers, *self.before):
@@ -70,7 +72,7 @@ class ReliabilityPlot:
         ends = 0.0, reach_of([one for _, one in judged])
         self.plot.set_whole(ends, ends)
 
-    def _add(self, look: RunLook, one: Judged) -> None:
+    def _add(self, look: RunLook, one: JudgedMaps) -> None:
         bins, colour = one.diagram, run_colour(current_theme(), look.colour)
         ends = np.stack([bins.low, bins.high], axis=1).ravel()
         self.whiskers.append(
@@ -113,7 +115,7 @@ class ProbabilityPlot:
         self.legend = Legend(self.plot)
         self.plot.sigDeviceRangeChanged.connect(lambda *_changed: self.legend.fit())
 
-    def show(self, one: Judged, names: tuple[str, str]) -> None:
+    def show(self, one: JudgedMaps, names: tuple[str, str]) -> None:
         """Draw the probabilities of a run."""
         theme = current_theme()
         self.legend.setLabelTextColor(theme.text)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 from aucstudio.gui.common.sheet_model import Row, SheetModel
 from aucstudio.gui.common.widgets import fit_columns, list_rows, named
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.project.results.calibration import TITLES, Judged
+from aucstudio.project.results.calibration import TITLES, JudgedMaps
 from aucstudio.project.words import figure_words
 
 _HEADS = ("Run", "Map", "Brier", "Miscal.", "Discrim.", "Log", "ECE")
@@ -26,10 +26,10 @@ _TIPS = {
 }
 _HEIGHT = 190
 
-Found = Mapping[tuple[str, str], Judged | str]
+Found = Mapping[tuple[str, str], JudgedMaps | str]
 
 
-class FigureTable(QTableView):
+class CalibrationTable(QTableView):
     """Figures of the checked runs with every map.
 
     Attributes
@@ -60,7 +60,7 @@ class FigureTable(QTableView):
             for kind, title in TITLES.items():
                 short = title.partition(":")[0]
                 one = found.get((run.record.id, kind))
-                if isinstance(one, Judged):
+                if isinstance(one, JudgedMaps):
                     cells = (run.look.name, short, *_figures(one))
                     rows.append(Row(cells, run.look, strong=kind == chosen))
                     self._places.append((run.record.id, kind))
@@ -70,7 +70,7 @@ class FigureTable(QTableView):
         self.chosen.emit(*self._places[index.row()])
 
 
-def _figures(one: Judged) -> tuple[str, ...]:
+def _figures(one: JudgedMaps) -> tuple[str, ...]:
     brier = one.brier
     values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
     return tuple("–" if value != value else figure_words(value) for value in values)

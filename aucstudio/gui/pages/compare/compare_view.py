@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, label, named, tell
 from aucstudio.gui.pages.compare import saving
 from aucstudio.gui.pages.compare import words as saying
@@ -40,7 +40,7 @@ _KEPT = 64
 Key = tuple[tuple[tuple[RunRecord, str], ...], Band, str]
 
 
-class CompareView(View):
+class CompareView(PageView):
     """Figures of the checked runs and tests of all pairs, as a picture or as tables.
 
     Attributes
@@ -53,7 +53,7 @@ class CompareView(View):
     """
 
     listens_to: ClassVar = {
-        **View.listens_to,
+        **PageView.listens_to,
         "plan_changed": "mark_stale",
         "focus_changed": "_on_focus",
     }

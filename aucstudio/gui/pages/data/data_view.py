@@ -14,7 +14,7 @@ from aucstudio.gui.common import prompts
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
     explain_button,
@@ -25,7 +25,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.pages.data import words as saying
 from aucstudio.gui.pages.data.card import ColumnCard
 from aucstudio.gui.pages.data.filters import Filters
-from aucstudio.gui.pages.data.lookup import Asked, Finder, Found, Wish, stop_if_asked
+from aucstudio.gui.pages.data.lookup import Asked, Finder, FoundRows, RowWish, stop_if_asked
 from aucstudio.gui.pages.data.overview import Overview
 from aucstudio.gui.pages.data.pictures import CorrelationPage, GapPage
 from aucstudio.gui.pages.data.sheet import RowsSheet
@@ -46,7 +46,7 @@ _LEAST_SHEET = 330  # pixels beside the card
 _MOST_COPIED = 2_000_000  # cells
 
 
-class DataView(View):
+class DataView(PageView):
     """The table itself; the row that is pointed at is that of the session's focus.
 
     Attributes
@@ -72,7 +72,7 @@ class DataView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "data_view", "Data")
-        self.found: Found | None = None
+        self.found: FoundRows | None = None
         self.column = ""
         self._finder = Finder()
         self._table: Table | None = None
@@ -228,7 +228,7 @@ class DataView(View):
         if not same:
             self._finder, self.found = Finder(), None
             self._summing.drop()
-            self.filters.put(Wish())
+            self.filters.put(RowWish())
             self.sheet.show_found(None)
             self._forget_back()
             self.column = ""
@@ -258,7 +258,7 @@ class DataView(View):
         self.split_combo.setCurrentIndex(min(self.session.focus.split, count - 1))
         self.split_combo.setVisible(count > 1 and self.shows in (ROWS, GAPS))
 
-    def _on_found(self, _asked: Asked, job: Job[float, Found]) -> None:
+    def _on_found(self, _asked: Asked, job: Job[float, FoundRows]) -> None:
         if job.error is not None:
             # What was found before stays in sight.
             known = isinstance(job.error, InputError)
@@ -394,7 +394,7 @@ class DataView(View):
         """Ask for a part of the rows and nothing else, in the order in which they are sorted."""
         before = self.filters.wish
         order, down = before.order, before.descending
-        self.filters.put(Wish(part=part, chosen=chosen, order=order, descending=down))
+        self.filters.put(RowWish(part=part, chosen=chosen, order=order, descending=down))
 
     def _offer_explaining(self) -> None:
         self.explain_button.setVisible(self.shows == ROWS and self.session.explains_rows)

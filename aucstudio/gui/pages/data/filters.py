@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, clearable, enable_item, label, named, tell
-from aucstudio.gui.pages.data.lookup import Wish
+from aucstudio.gui.pages.data.lookup import RowWish
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.conditions import Condition
@@ -47,7 +47,7 @@ class Filters(QWidget):
     def __init__(self) -> None:
         super().__init__()
         named(self, "data_filters", "Which rows are shown")
-        self.wish = Wish()
+        self.wish = RowWish()
         self.field = clearable(named(QLineEdit(), "data_filter_edit", "Conditions on cells"))
         self.field.setPlaceholderText("Filter rows, as age >= 40; town = Bern; income missing")
         plain_tooltip(self.field, _TIP)
@@ -97,7 +97,7 @@ class Filters(QWidget):
             wish = dataclasses.replace(wish, part=ALL)
         self.put(wish)
 
-    def put(self, wish: Wish) -> None:
+    def put(self, wish: RowWish) -> None:
         """Show another wish, without telling."""
         self.wish = wish
         self._typing.stop()

@@ -22,7 +22,7 @@ MOST_RUNS = 8
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class RowWish:
     """What a person asks for; the names are those of :class:`Query`."""
 
     text: str = ""
@@ -45,18 +45,18 @@ class Asked:
         the number of its split.
     has_chosen : bool
         Whether the first of them is the chosen run, which parts of the table are about.
-    wish : Wish
+    wish : RowWish
     threshold : float
     """
 
     table: Table
     runs: tuple[tuple[RunRecord, str, int], ...]
     has_chosen: bool
-    wish: Wish
+    wish: RowWish
     threshold: float
 
     @classmethod
-    def of(cls, session: Session, table: Table, wish: Wish) -> Asked:
+    def of(cls, session: Session, table: Table, wish: RowWish) -> Asked:
         """Ask it of the study as it is."""
         chosen = session.run(session.selected)
         has_chosen = chosen is not None and is_of(table, chosen)
@@ -82,7 +82,7 @@ def is_of(table: Table, run: ShownRun) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Extra:
+class RunColumn:
     """A column that a run adds: its scores, or the pairs that a row is ranked wrongly in.
 
     Attributes
@@ -105,14 +105,14 @@ class Extra:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Found:
+class FoundRows:
     """The rows, in order.
 
     Attributes
     ----------
     asked : Asked
     rows : ndarray of int
-    extras : tuple of Extra
+    extras : tuple of RunColumn
     counts : (int, int) or None
         Positives and negatives among them.
     classes : Classes or None
@@ -120,7 +120,7 @@ class Found:
 
     asked: Asked
     rows: NDArray[np.intp]
-    extras: tuple[Extra, ...]
+    extras: tuple[RunColumn, ...]
     counts: tuple[int, int] | None
     classes: Classes | None
 
@@ -132,7 +132,7 @@ class Finder:
         self._scored: dict[tuple[RunRecord, int], ScoredRows] = {}
         self._classes: tuple[Table, Classes | None] | None = None
 
-    def find(self, asked: Asked, post: Callable[[float], bool]) -> Found:
+    def find(self, asked: Asked, post: Callable[[float], bool]) -> FoundRows:
         """Find what is asked for.
 
         Raises
@@ -164,7 +164,7 @@ class Finder:
         if classes is not None:
             masks = classes.positive, classes.negative
             counts = int(np.count_nonzero(masks[0][rows])), int(np.count_nonzero(masks[1][rows]))
-        return Found(asked, rows, extras, counts, classes)
+        return FoundRows(asked, rows, extras, counts, classes)
 
     def classes_of(self, table: Table) -> Classes | None:
         """Give the classes of a table; they are looked at once."""
@@ -192,8 +192,8 @@ def stop_if_asked(post: Callable[[float], bool], part: float = 0.0) -> None:
 
 def _extras(
     asked: Asked, scored: list[ScoredRows], taken: Mapping[str, Column]
-) -> tuple[Extra, ...]:
-    extras: list[Extra] = []
+) -> tuple[RunColumn, ...]:
+    extras: list[RunColumn] = []
     names = set(taken)
 
     def add(
@@ -203,7 +203,7 @@ def _extras(
             name += "_"
         names.add(name)
         # Counts of missing and of different ones are not asked of what a run adds.
-        extras.append(Extra(Column.of_cells(name, values, 0, 0), part, say))
+        extras.append(RunColumn(Column.of_cells(name, values, 0, 0), part, say))
 
     for k, ((record, name, split), of_run) in enumerate(zip(asked.runs, scored, strict=True)):
         where = f", split {split + 1}" if len(record.splits) > 1 else ""

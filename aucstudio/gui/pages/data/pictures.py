@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from aucstudio.gui.common.widgets import hint_label, make_combo, named
 from aucstudio.gui.pages.data import words as saying
-from aucstudio.gui.pages.data.lookup import Found, stop_if_asked
+from aucstudio.gui.pages.data.lookup import FoundRows, stop_if_asked
 from aucstudio.gui.pages.data.maps import CellMap, CorrelationPicture, GapPicture
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.table import Table
@@ -94,10 +94,10 @@ class GapPage(_PicturePage):
     def __init__(self) -> None:
         self.picture = GapPicture()
         super().__init__(self.picture, "data_gaps", "Missing values")
-        self._shown: tuple[Found, int] | None = None
+        self._shown: tuple[FoundRows, int] | None = None
         self.picture.clicked.connect(self._on_click)
 
-    def show_found(self, found: Found) -> None:
+    def show_found(self, found: FoundRows) -> None:
         """Show the gaps of rows."""
         columns = found.asked.table.columns
         chosen = gap_columns(columns)
@@ -108,7 +108,7 @@ class GapPage(_PicturePage):
 
         self._begin((found, left_out), work)
 
-    def _show(self, key: tuple[Found, int], result: GapMap) -> None:
+    def _show(self, key: tuple[FoundRows, int], result: GapMap) -> None:
         self._shown = key
         self.picture.show(result, key[0].classes)
         empty = not result.missing.size

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.data.lookup import Extra, Found
+from aucstudio.gui.pages.data.lookup import FoundRows, RunColumn
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.scored import HELD_OUT, NEITHER
@@ -51,7 +51,7 @@ class RowsModel(QAbstractTableModel):
         self.columns: tuple[Column, ...] = ()
         self.rows: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self._table: Table | None = None
-        self._extras: tuple[Extra, ...] = ()
+        self._extras: tuple[RunColumn, ...] = ()
         self._first = 0  # place of the first extra column
         self.retheme()
 
@@ -61,7 +61,7 @@ class RowsModel(QAbstractTableModel):
         inks = (theme.positive, theme.negative, theme.muted, theme.text)
         self._positive, self._negative, self._muted, self._text = map(QColor, inks)
 
-    def show_found(self, found: Found | None) -> None:
+    def show_found(self, found: FoundRows | None) -> None:
         """Show other rows, or none."""
         self.beginResetModel()
         self._table = None if found is None else found.asked.table
@@ -83,7 +83,7 @@ class RowsModel(QAbstractTableModel):
         found = np.flatnonzero(self.rows == row)
         return int(found[0]) if len(found) else None
 
-    def extra(self, place: int) -> Extra | None:
+    def extra(self, place: int) -> RunColumn | None:
         """Give what a run adds, where that stands in a column."""
         place -= self._first
         return self._extras[place] if 0 <= place < len(self._extras) else None

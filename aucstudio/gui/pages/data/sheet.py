@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.pages.data.lookup import Found
+from aucstudio.gui.pages.data.lookup import FoundRows
 from aucstudio.gui.pages.data.rows_model import RowsModel
 from aucstudio.project.data.columns import Column
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition
@@ -106,7 +106,7 @@ class RowsSheet(QTableView):
 
     # ------------------------------------------------------------- showing
 
-    def show_found(self, found: Found | None) -> None:
+    def show_found(self, found: FoundRows | None) -> None:
         """Show other rows; the cell that is pointed at stays so while its row is among them."""
         row, column = self.place()
         self._by_hand = False

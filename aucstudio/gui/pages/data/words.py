@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.data.lookup import Found
+from aucstudio.gui.pages.data.lookup import FoundRows
 from aucstudio.project.survey.correlation import SPEARMAN, Correlation
 from aucstudio.project.survey.gaps import GapMap
 from aucstudio.project.survey.scored import (
@@ -32,7 +32,7 @@ _PARTS = {
 }
 
 
-def rows_sentence(found: Found) -> Statement:
+def rows_sentence(found: FoundRows) -> Statement:
     """Say which rows are shown."""
     asked, wish = found.asked, found.asked.wish
     shown, total = len(found.rows), asked.table.rows

@@ -41,7 +41,7 @@ _REACH = 0.9  # share of the rows' scores whose distance from the threshold sets
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Extra:
+class Overlay:
     """What the page adds to the placed rows.
 
     Attributes
@@ -152,7 +152,7 @@ class FeatureView(PlaneView):
         if sample.scores is not None:
             ranked = np.sort(sample.scores[~sample.positive])[::-1]
         mean = sample.X.mean(axis=0)
-        return Extra(mean, supports, frame, outside, _regions(picture), ranked)
+        return Overlay(mean, supports, frame, outside, _regions(picture), ranked)
 
     def extent(self, picture: Picture) -> Array:
         frame: Array = picture.extra.frame

@@ -10,7 +10,7 @@ import numpy as np
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
@@ -22,7 +22,7 @@ from aucstudio.project.work.job import Job, describe_failure
 _ROWS = 2_000
 
 
-class FeatureUsePart(Part):
+class FeatureUsePart(ModelPicture):
     """Dots are mean shares of the trees' variance over the splits, whiskers their range."""
 
     key: ClassVar = "use"

@@ -9,11 +9,11 @@ import numpy as np
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.session import ShownRun
 
 
-class MembersPart(Part):
+class MembersPart(ModelPicture):
     """Dots are mean weights over the splits, whiskers their range."""
 
     key: ClassVar = "members"

@@ -18,12 +18,12 @@ from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import follow_check, hint_label, named
 from aucstudio.gui.pages.model.feature_use import FeatureUsePart
 from aucstudio.gui.pages.model.live_weights import is_linear
 from aucstudio.gui.pages.model.members import MembersPart
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.pages.model.permuting import ImportancePart
 from aucstudio.gui.pages.model.row import RowPart
 from aucstudio.gui.pages.model.shapes import ShapesPart
@@ -33,7 +33,7 @@ from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 
 
-class ModelView(View):
+class ModelView(PageView):
     """One picture at a time of what the chosen run's model makes of the columns.
 
     Attributes
@@ -41,13 +41,13 @@ class ModelView(View):
     picture_combo : QComboBox
         Offers the pictures that mean something for the run.
     follow_check : QCheckBox
-    parts : list of Part
-    part : Part
+    parts : list of ModelPicture
+    part : ModelPicture
         The one that is seen.
     """
 
     listens_to: ClassVar = {
-        **View.listens_to,
+        **PageView.listens_to,
         "focus_changed": "mark_stale",
     }
 
@@ -55,7 +55,7 @@ class ModelView(View):
         super().__init__(session, "model_view", "Model")
         self.weights, self.row_part = WeightsPart(), RowPart()
         self.row_part.pointed.connect(lambda row: session.point_at(row=row))
-        self.parts: list[Part] = [
+        self.parts: list[ModelPicture] = [
             self.weights,
             MembersPart(),
             ImportancePart(),
@@ -219,7 +219,7 @@ class ModelView(View):
                     self.picture_combo.addItem(part.title, part.key)
         self._turn_to(next((part for part in suited if part.key == self._wanted), suited[0]))
 
-    def _turn_to(self, part: Part) -> None:
+    def _turn_to(self, part: ModelPicture) -> None:
         if part is not self.part:
             self.part.leave()
             self.part = part
@@ -237,7 +237,7 @@ class ModelView(View):
         self._wanted = str(self.picture_combo.itemData(index))
         self.refresh()
 
-    def _hear(self, part: Part, words: Statement | str) -> None:
+    def _hear(self, part: ModelPicture, words: Statement | str) -> None:
         if part is not self.part or not (self._flying or self._run()):
             return
         self.sentence.setText(words)

@@ -51,7 +51,7 @@ class ModelSubject:
         return self.run.look.name
 
 
-class Part(QWidget):
+class ModelPicture(QWidget):
     """One picture: its plot, its controls and its sentence.
 
     Attributes

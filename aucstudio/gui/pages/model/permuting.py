@@ -13,7 +13,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
@@ -32,7 +32,7 @@ _REMEMBERED = 8
 _PAUSE = 250  # ms; a band that is dragged is waited for
 
 
-class ImportancePart(Part):
+class ImportancePart(ModelPicture):
     """Works in the background with progress; a stop keeps the permutations that are finished."""
 
     key: ClassVar = "importance"

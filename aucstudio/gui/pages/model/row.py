@@ -15,7 +15,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.explain.one_row import Moved, RowDetail, explain_row
@@ -49,7 +49,7 @@ class Explained:
 Message = float | RowDetail
 
 
-class RowPart(Part):
+class RowPart(ModelPicture):
     """Works in the background; bars come as soon as they can be told, and settle."""
 
     key: ClassVar = "row"

@@ -20,7 +20,7 @@ from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
@@ -59,7 +59,7 @@ class ScoreCurves:
     deciles: NDArray[np.float64]
 
 
-class ShapesPart(Part):
+class ShapesPart(ModelPicture):
     """The curve of the split that is pointed at, the others faintly behind it."""
 
     key: ClassVar = "curves"

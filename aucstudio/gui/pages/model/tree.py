@@ -18,7 +18,7 @@ from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.pages.model.tree_layout import Placed, all_nodes, ends_at, place
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
@@ -31,7 +31,7 @@ _MOST_LEAVES = 400  # drawn at once
 _TINT = 0.14
 
 
-class TreePart(Part):
+class TreePart(ModelPicture):
     """The tree of the split that is pointed at, to as many levels as fit or are asked for."""
 
     key: ClassVar = "tree"

@@ -9,7 +9,7 @@ import numpy as np
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.pages.model.live_weights import MOST_ROWS, LiveWeights
-from aucstudio.gui.pages.model.part import Columns, ModelSubject, Part
+from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.preparation_choice import STANDARD
@@ -17,7 +17,7 @@ from aucstudio.project.explain.effects import Coefficients, coefficients
 from aucstudio.project.explain.trees import plain_number
 
 
-class WeightsPart(Part):
+class WeightsPart(ModelPicture):
     """Dots are means over the splits, whiskers run from the least to the largest.
 
     Of a run in flight, the dots are the weights as they stand.

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 
 from aucstudio.gui.common.choices import SplitCombo, fill_combo
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import ElidedCombo, named
 from aucstudio.gui.pages.planes.subject import Subject
 from aucstudio.gui.state.session import Session
@@ -17,7 +17,7 @@ from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.geometry.planes import FEATURES, Plane
 
 
-class PlaneControls(View):
+class PlaneControls(PageView):
     """A page with a plane to choose; the split is what the whole session points at.
 
     A subclass names the planes that it has, and the prefix of its controls' names.

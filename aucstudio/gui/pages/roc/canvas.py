@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF
 
 from aucstudio.gui.common.plots.curve_item import ShadeItem
-from aucstudio.gui.common.plots.thinning import Line, Window
+from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
@@ -58,7 +58,7 @@ class Canvas:
         self.whole = (0.0, 1.0), (0.0, 1.0)
         self.band_item = RangeItem(band)
         self.shade_item = ShadeItem(pen=None, fillLevel=0.0)
-        self._shaded: Line | None = None
+        self._shaded: PlacedLine | None = None
         self.chance_item = pg.PlotCurveItem(antialias=True)
         self.live_item = pg.PlotCurveItem(antialias=True)
         self.marker = pg.ScatterPlotItem(size=9, antialias=True)
@@ -123,7 +123,7 @@ class Canvas:
         self.shade_item.setBrush(faded(run_colour(current_theme(), colour), 56))
         x, y = draw(*part, self.along, self.up)
         # Its interpolated ends may be off by rounding; a line that rises is thinned faster.
-        self._shaded = Line(x, np.maximum.accumulate(y))
+        self._shaded = PlacedLine(x, np.maximum.accumulate(y))
 
     def thin(self, window: Window, pixels: tuple[int, int]) -> None:
         """Draw of the shade what can be seen through a window of so many device pixels."""

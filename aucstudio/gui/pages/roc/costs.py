@@ -17,7 +17,7 @@ from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.roc.cost_panel import CostPanel
-from aucstudio.gui.pages.roc.operating_point import Point
+from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.places import bent, line_places
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.state.background import Background
@@ -83,7 +83,7 @@ class CostLayer(QObject):
         self.best: Best | None = None
         self.words = ""
         self._session = session
-        self._point: Point | None = None
+        self._point: FocusedPoint | None = None
         self._outline: tuple[Trace | None, Array, Array] = (None, np.empty(0), np.empty(0))
         self._weighed: tuple[object, ...] = ()
         self._work = Background(self, self._land)
@@ -98,7 +98,7 @@ class CostLayer(QObject):
         self.dress()
 
     def show(self, scene: Scene) -> None:
-        self._point = Point.of(scene) if self.enabled and scene.face == "roc" else None
+        self._point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
         seen = self._point is not None
         self.panel.setVisible(seen)
         for item in (self.hull, self.line, self.mark):
@@ -123,7 +123,7 @@ class CostLayer(QObject):
             return stakes.prior or 0.5
         return data_prior(point.run.record, self._session.table)
 
-    def _show_point(self, scene: Scene, point: Point) -> None:
+    def _show_point(self, scene: Scene, point: FocusedPoint) -> None:
         prior, miss = self.prior(), self._session.stakes.miss
         if self._outline[0] is not point.trace:
             self._outline = (point.trace, *hull_of(point.trace))
@@ -148,7 +148,7 @@ class CostLayer(QObject):
             self._work.drop()
             self._soon.start()
 
-    def _draw(self, scene: Scene, point: Point, best: Best) -> None:
+    def _draw(self, scene: Scene, point: FocusedPoint, best: Best) -> None:
         prior, miss = self.prior(), self._session.stakes.miss
         self.hull.setData(*bent(scene, *self._outline[1:]))
         line = roc.cost_line(best.tpr, best.fpr, prior, cost_fn=miss)

@@ -6,7 +6,7 @@ from typing import Any
 
 from aucstudio.engine import roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.common.plots.thinning import Line, Window
+from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import draw
 from aucstudio.gui.pages.roc.canvas import Canvas
@@ -56,7 +56,7 @@ class Flight:
             rows = picture.positive, picture.scores
             self.curve = roc.roc_curve(*rows, weights=picture.weights)
         bends = self.curve.corners() if face.key == "roc" else self.curve
-        line = Line(*draw(*face.path(bends), canvas.along, canvas.up))
+        line = PlacedLine(*draw(*face.path(bends), canvas.along, canvas.up))
         self._item.setPen(run_pen(live.look, 1.2))
         self._item.setData(*line.seen(window, pixels))
 

@@ -13,7 +13,7 @@ import pyqtgraph as pg
 
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plots.curve_item import CurveItem
-from aucstudio.gui.common.plots.thinning import Line, Window
+from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import draw
 from aucstudio.gui.pages.roc.faces import Face, Points, Shape, Shapes
@@ -46,9 +46,9 @@ class Drawn:
     item: Any
 
     @cached_property
-    def line(self) -> Line:
+    def line(self) -> PlacedLine:
         """The line as places."""
-        return Line(*draw(*self.shape.path, self.along, self.up))
+        return PlacedLine(*draw(*self.shape.path, self.along, self.up))
 
     @cached_property
     def points(self) -> Points:

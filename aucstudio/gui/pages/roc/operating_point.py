@@ -25,7 +25,7 @@ from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.roc.places import height, nearest, trace_of
 from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.project.results.choosing import Figures, counts_at
+from aucstudio.project.results.choosing import ThresholdFigures, counts_at
 from aucstudio.project.results.distribution import Confusion
 from aucstudio.project.results.operating import vertex_of
 
@@ -42,7 +42,7 @@ _STEPS = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Point:
+class FocusedPoint:
     """Where the focused threshold lies.
 
     Attributes
@@ -67,7 +67,7 @@ class Point:
     threshold: float
 
     @classmethod
-    def of(cls, scene: Scene) -> Point | None:
+    def of(cls, scene: Scene) -> FocusedPoint | None:
         """Find it; None where the chosen run is not drawn."""
         run, trace = scene.chosen, trace_of(scene, scene.chosen)
         if run is None or trace is None:
@@ -172,7 +172,7 @@ class OperatingPointLayer(QObject):
         self.enabled = True
         self.with_panel = False
         self.panel = OperatingPanel(session)
-        self.point: Point | None = None
+        self.point: FocusedPoint | None = None
         self.words = ""
         self._session, self._plot = session, plot
         self._box: Any = plot.getPlotItem().getViewBox()
@@ -200,7 +200,7 @@ class OperatingPointLayer(QObject):
             self._draw(scene, self.point)
             return
         self._told = told
-        self.point = Point.of(scene) if self.enabled and scene.face == "roc" else None
+        self.point = FocusedPoint.of(scene) if self.enabled and scene.face == "roc" else None
         # At its own threshold a model is not pointed at.
         pointed = self.point is not None and self.point.threshold != 0.0
         self.words = self.point.words() if self.point is not None and pointed else ""
@@ -212,7 +212,7 @@ class OperatingPointLayer(QObject):
             self._fill_panel(self.point)
             self.dress()
 
-    def _draw(self, scene: Scene, point: Point) -> None:
+    def _draw(self, scene: Scene, point: FocusedPoint) -> None:
         x, y = self._place(scene, point.fpr, point.tpr)
         left, bottom = scene.window[0], scene.window[2]
         self.handle.setData([x], [y])
@@ -221,7 +221,7 @@ class OperatingPointLayer(QObject):
         if point.trace.curve is None:
             self.whiskers.setData([], [])
             return
-        figures = Figures.of(point.counts)
+        figures = ThresholdFigures.of(point.counts)
         across, up = figures.fpr.bounds, figures.tpr.bounds
         ends = [self._place(scene, *at) for at in zip(across, up, strict=True)]
         self.whiskers.setData([ends[0][0], ends[1][0], x, x], [y, y, ends[0][1], ends[1][1]])
@@ -231,7 +231,7 @@ class OperatingPointLayer(QObject):
         x, y = scene.x.forward(np.array([fpr])), scene.y.forward(np.array([tpr]))
         return float(x[0]), float(y[0])
 
-    def _fill_panel(self, point: Point) -> None:
+    def _fill_panel(self, point: FocusedPoint) -> None:
         name = point.run.look.name
         self.panel.title.setText(name if len(name) <= 32 else f"{name[:31]}…")
         plain_tooltip(self.panel.title, name)

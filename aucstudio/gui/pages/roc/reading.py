@@ -15,7 +15,7 @@ from aucstudio.gui.common.plain import Markup, joined, rich
 from aucstudio.gui.pages.roc.faces import Face, Shape
 from aucstudio.gui.pages.roc.legend import LegendRow
 from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
-from aucstudio.gui.pages.roc.operating_point import Point
+from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.sentences import trained_elsewhere
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL
@@ -46,7 +46,7 @@ def _shape_words(face: Face, shape: Shape, vertex: int) -> str:
     return known if face.key == "precision" else f"{at}   {known}"
 
 
-def operating_words(point: Point) -> str:
+def operating_words(point: FocusedPoint) -> str:
     """Say what is at the operating point."""
     split = run_curves(point.run.record).every[point.split]
     words = vertex_words(split, point.vertex, point.threshold)

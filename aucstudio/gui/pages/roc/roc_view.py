@@ -14,7 +14,7 @@ from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import bands, reading, sentences
 from aucstudio.gui.pages.roc.axes import make_axes, rate_words
 from aucstudio.gui.pages.roc.canvas import Canvas
@@ -39,7 +39,7 @@ _CRAMPED = "There is no room for the inset: make the page larger."
 _STILL_MILLISECONDS = 60
 
 
-class RocView(View):
+class RocView(PageView):
     """ROC curves of the checked runs and of the run in flight.
 
     Attributes
@@ -56,7 +56,7 @@ class RocView(View):
     """
 
     listens_to: ClassVar = {
-        **View.listens_to,
+        **PageView.listens_to,
         "band_changed": "refresh_band",
         "focus_changed": "_tell_layers",
         "plan_changed": "_tell",

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QP
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.widgets import FIELD_MARGINS, follow_check, named
 from aucstudio.gui.pages.scores.plot import COUNTS, DENSITY
-from aucstudio.project.results.distribution import Distribution
+from aucstudio.project.results.distribution import ScoreDistribution
 
 _DECIMALS = 4
 
@@ -62,7 +62,7 @@ class ScoreControls:
                 self.split_combo.addItems([f"{k + 1} of {count}" for k in range(count)])
             self.split_combo.setCurrentIndex(chosen)
 
-    def fit(self, distribution: Distribution) -> None:
+    def fit(self, distribution: ScoreDistribution) -> None:
         """Let the threshold move in steps that suit the scores."""
         span = float(distribution.edges[-1] - distribution.edges[0])
         with QSignalBlocker(self.threshold_box):

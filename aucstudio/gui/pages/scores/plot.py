@@ -15,7 +15,7 @@ from aucstudio.gui.common.plots.legend import Legend, keep_sample
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.scores.axis import HeightAxis
-from aucstudio.project.results.distribution import Distribution
+from aucstudio.project.results.distribution import ScoreDistribution
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _RUGS = ((0.0, 0.03), (0.035, 0.065))  # positives and negatives, as shares of t
 
 
 @dataclasses.dataclass(frozen=True)
-class Scale:
+class HeightScale:
     """How densities become heights of the picture.
 
     Attributes
@@ -47,8 +47,8 @@ class Scale:
         return np.asarray(np.log10(np.maximum(densities * widths * rows, _FLOOR)), np.float64)
 
 
-DENSITY = Scale(0.0, False)
-COUNTS = Scale(float(np.log10(_FLOOR)), True)
+DENSITY = HeightScale(0.0, False)
+COUNTS = HeightScale(float(np.log10(_FLOOR)), True)
 
 
 class ScorePlot:
@@ -73,7 +73,7 @@ class ScorePlot:
     def __init__(self, name: str) -> None:
         self.plot = make_plot(name, "Score", "", axes=[HeightAxis("left")])
         self.scale = DENSITY
-        self._distribution: Distribution | None = None
+        self._distribution: ScoreDistribution | None = None
         self.band_item = pg.LinearRegionItem((0.0, 1.0), movable=False)
         self.band_item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.band_item.setZValue(-10)
@@ -94,7 +94,7 @@ class ScorePlot:
             self.plot.addItem(item, ignoreBounds=True)
         self.show_scale(DENSITY)
 
-    def show_scale(self, scale: Scale) -> None:
+    def show_scale(self, scale: HeightScale) -> None:
         """Stand on another scale of heights."""
         self.scale = scale
         axis = self.plot.getAxis("left")
@@ -106,7 +106,7 @@ class ScorePlot:
         if self._distribution is not None:
             self.show(self._distribution)
 
-    def show(self, distribution: Distribution) -> None:
+    def show(self, distribution: ScoreDistribution) -> None:
         """Draw both classes."""
         self._distribution = distribution
         widths = np.diff(distribution.edges)

@@ -19,7 +19,7 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.scores.controls import ScoreControls
 from aucstudio.gui.pages.scores.plot import ScorePlot
@@ -32,7 +32,7 @@ from aucstudio.gui.pages.scores.worst import WorstRows
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.choosing import counts_at
-from aucstudio.project.results.distribution import Confusion, Distribution
+from aucstudio.project.results.distribution import Confusion, ScoreDistribution
 from aucstudio.project.results.operating import curve_of
 from aucstudio.project.runs.record import SplitResult
 
@@ -41,7 +41,7 @@ _AIR = 14  # for the scroll bar
 _LEAST_ROWS = 180  # pixels
 
 
-class ScoresView(View):
+class ScoresView(PageView):
     """Score distributions of the chosen run, or of the one in flight, and a threshold to drag.
 
     The split, the threshold and the row are those of the session's focus.
@@ -56,7 +56,7 @@ class ScoresView(View):
     """
 
     listens_to: ClassVar = {
-        **View.listens_to,
+        **PageView.listens_to,
         "plan_changed": "mark_stale",
         "focus_changed": "_on_focus",
         "stakes_changed": "_on_focus",
@@ -67,7 +67,7 @@ class ScoresView(View):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "scores_view", "Scores")
-        self.distribution: Distribution | None = None
+        self.distribution: ScoreDistribution | None = None
         self._names = ("", "")
         self._dressed: tuple[str, ...] = ()
         self._subject: tuple[object, ...] = ()
@@ -186,7 +186,7 @@ class ScoresView(View):
         self._names = (run.record.experiment.data.positive, split.model.negative)
         if self._subject != (run.record.id, k):
             self._subject = (run.record.id, k)
-            self._draw(Distribution.of(split.test_positive, split.test_scores))
+            self._draw(ScoreDistribution.of(split.test_positive, split.test_scores))
             self.plot.show_whole()
         self._name_classes()
         self._show_parts(True)
@@ -205,7 +205,7 @@ class ScoresView(View):
         positive = live.experiment.data.positive
         others = [] if table is None else [name for name in table.classes if name != positive]
         self._names = (positive, others[0] if len(others) == 1 else "the rest")
-        self._draw(Distribution.of(picture.positive, picture.scores))
+        self._draw(ScoreDistribution.of(picture.positive, picture.scores))
         self._name_classes()
         self._show_parts(False)
         rows = len(picture.positive)
@@ -246,7 +246,7 @@ class ScoresView(View):
         super().resizeEvent(event)
         self._fit_side()
 
-    def _draw(self, distribution: Distribution) -> None:
+    def _draw(self, distribution: ScoreDistribution) -> None:
         self.distribution = distribution
         self.picture.show(distribution)
         self.over.fit(distribution)

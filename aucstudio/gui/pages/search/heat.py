@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import Theme, current_theme
 from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
-from aucstudio.gui.pages.search.standing import Standing
+from aucstudio.gui.pages.search.standing import CandidateStanding
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -54,7 +54,7 @@ class HeatMap(TitledPlot):
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
 
-    def draw(self, standing: Standing, shown: SearchAxes) -> None:
+    def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
         """Hand the candidates to the items; the run's colour stays with its lines elsewhere."""
         across, up = shown.along
         found = standing.search.candidates
@@ -73,7 +73,7 @@ class HeatMap(TitledPlot):
             right=shown.title,
         )
 
-    def _draw_cells(self, standing: Standing) -> None:
+    def _draw_cells(self, standing: CandidateStanding) -> None:
         theme = current_theme()
         shades, levels = sequential(theme), _levels(self.values)
         judged = np.argwhere(np.isfinite(self.values))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.search.picture import SearchAxes, TitledPlot
-from aucstudio.gui.pages.search.standing import Standing
+from aucstudio.gui.pages.search.standing import CandidateStanding
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -41,7 +41,7 @@ class Profile(TitledPlot):
             self.plot.addItem(item)
         self._places = np.empty((0, 2))
 
-    def draw(self, standing: Standing, shown: SearchAxes) -> None:
+    def draw(self, standing: CandidateStanding, shown: SearchAxes) -> None:
         """Hand the candidates to the items."""
         setting, alone, colour = shown.along[0], len(shown.along) == 1, shown.colour
         places = setting.places[setting.index(standing.search.candidates)]
@@ -64,14 +64,16 @@ class Profile(TitledPlot):
         parts[:0] = [] if alone else ["line: best at each value"]
         self.name_axes(" · ".join(parts).capitalize(), bottom=setting.title, left=shown.title)
 
-    def _draw_spread(self, standing: Standing, barred: Counts, colour: QColor) -> None:
+    def _draw_spread(self, standing: CandidateStanding, barred: Counts, colour: QColor) -> None:
         x, bars = self._places[barred, 0], standing.errors[barred]
         # An empty item would pull the axes to the origin.
         ends = (x, standing.means[barred]) if len(barred) else (None, None)
         stroke = pen(faded(colour, 170), 1.5)
         self.spread.setData(x=ends[0], y=ends[1], top=bars, bottom=bars, pen=stroke)
 
-    def _draw_means(self, standing: Standing, high: Counts, colour: QColor, *, alone: bool) -> None:
+    def _draw_means(
+        self, standing: CandidateStanding, high: Counts, colour: QColor, *, alone: bool
+    ) -> None:
         theme, known = current_theme(), np.flatnonzero(standing.counts)
         # Points of one look share its pen and brush: each look is painted once and stamped.
         shades = (colour, faded(colour, 110))

@@ -23,7 +23,7 @@ from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.search.controls import SearchControls
 from aucstudio.gui.pages.search.heat import HeatMap
@@ -31,9 +31,9 @@ from aucstudio.gui.pages.search.picture import SearchAxes, area_title
 from aucstudio.gui.pages.search.profile import Profile
 from aucstudio.gui.pages.search.sheet import candidate_sheet
 from aucstudio.gui.pages.search.standing import (
+    CandidateStanding,
     SearchedRun,
     Setting,
-    Standing,
     finished,
     searched_settings,
     times_chosen,
@@ -51,7 +51,7 @@ from aucstudio.gui.state.plan import linked_settings
 from aucstudio.gui.state.session import Session, ShownRun
 
 
-class SearchView(View):
+class SearchView(PageView):
     """Mean area of every candidate against the searched settings, and the table of them.
 
     Attributes
@@ -67,14 +67,14 @@ class SearchView(View):
     """
 
     listens_to: ClassVar = {
-        **View.listens_to,
+        **PageView.listens_to,
         "plan_changed": "mark_stale",
     }
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "search_view", "Search")
         self.subject: SearchedRun | None = None
-        self.standing: Standing | None = None
+        self.standing: CandidateStanding | None = None
         self.chosen: int | None = None
         self._picked: int | None = None
         self._settings: list[Setting] = []
@@ -202,7 +202,7 @@ class SearchView(View):
             )
             self.over.offer(subject.searches, self._settings)
         self._show_controls()
-        self.standing = Standing.of(self.over.search(subject.searches))
+        self.standing = CandidateStanding.of(self.over.search(subject.searches))
         self.chosen = self.standing.top if self._picked is None else self._picked
         self._fill_table(subject, self.standing)
         self._draw(subject, self.standing)
@@ -227,7 +227,7 @@ class SearchView(View):
 
     # ------------------------------------------------------------- drawing
 
-    def _draw(self, subject: SearchedRun, standing: Standing) -> None:
+    def _draw(self, subject: SearchedRun, standing: CandidateStanding) -> None:
         picture, along = self._picture(), self.over.along(self._settings)
         unit = "split" if self.over.is_over_splits else "fold"
         title = area_title(subject.experiment, standing.search)
@@ -264,7 +264,7 @@ class SearchView(View):
         unit = "split" if self.over.is_over_splits else "fold"
         return readout_words(self._settings, self.standing, candidate, unit)
 
-    def _tell(self, subject: SearchedRun, standing: Standing) -> None:
+    def _tell(self, subject: SearchedRun, standing: CandidateStanding) -> None:
         if subject.live is not None:
             words = live_sentence(subject, self._settings, standing)
         elif self.over.is_over_splits:
@@ -275,7 +275,7 @@ class SearchView(View):
 
     # ------------------------------------------------------------- the table
 
-    def _fill_table(self, subject: SearchedRun, standing: Standing) -> None:
+    def _fill_table(self, subject: SearchedRun, standing: CandidateStanding) -> None:
         several = self.over.is_over_splits
         chosen = times_chosen(subject.searches) if several else None
         sheet = candidate_sheet(self._settings, standing, chosen, subject.live is not None)

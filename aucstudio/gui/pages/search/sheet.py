@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt
 
 from aucstudio.gui.common.sheet_model import Row, SheetModel
-from aucstudio.gui.pages.search.standing import Setting, Standing
+from aucstudio.gui.pages.search.standing import CandidateStanding, Setting
 from aucstudio.project.runs.tuning import METRICS, Candidate
 from aucstudio.project.words import figure_words
 
@@ -101,7 +101,7 @@ class _Column:
 
 
 def candidate_sheet(
-    settings: Sequence[Setting], standing: Standing, chosen: Counts | None, is_live: bool
+    settings: Sequence[Setting], standing: CandidateStanding, chosen: Counts | None, is_live: bool
 ) -> CandidateSheet:
     """Write the table: rank, settings, mean and its error, how often judged, and a remark."""
     found = standing.search.candidates
@@ -131,7 +131,7 @@ def _setting_column(setting: Setting, found: Sequence[Candidate]) -> _Column:
     return _Column(setting.symbol, setting.declared.help, cells, setting.index(found).tolist())
 
 
-def _area_columns(standing: Standing, units: str) -> list[_Column]:
+def _area_columns(standing: CandidateStanding, units: str) -> list[_Column]:
     """Write means and, where there is more than one area each, errors and counts."""
     of = standing.search.areas.shape[1]
     over = f", mean of the {units}" if of > 1 else ""
@@ -155,7 +155,7 @@ def _figures(head: str, tip: str, values: Array) -> _Column:
     return _Column(head, tip[:1].upper() + tip[1:], [figure_words(n) for n in numbers], keys)
 
 
-def _remark(standing: Standing, k: int, is_live: bool) -> str:
+def _remark(standing: CandidateStanding, k: int, is_live: bool) -> str:
     if k in standing.search.problems:
         return standing.search.problems[k]
     if k == standing.top:

@@ -145,7 +145,7 @@ def _decade(power: float) -> str:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Standing:
+class CandidateStanding:
     """Where the candidates stand on what was judged so far.
 
     Attributes
@@ -169,7 +169,7 @@ class Standing:
     top: int | None
 
     @classmethod
-    def of(cls, search: Search) -> Standing:
+    def of(cls, search: Search) -> CandidateStanding:
         """Count and average what a search has judged."""
         known = np.isfinite(search.areas)
         counts = known.sum(axis=1)

@@ -8,7 +8,12 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.search.standing import SearchedRun, Setting, Standing, times_chosen
+from aucstudio.gui.pages.search.standing import (
+    CandidateStanding,
+    SearchedRun,
+    Setting,
+    times_chosen,
+)
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, METRICS, Candidate, candidates
 from aucstudio.project.words import figure_words
@@ -19,17 +24,19 @@ def candidate_words(settings: Sequence[Setting], candidate: Candidate) -> str:
     return ", ".join(f"{s.symbol} = {s.spell(candidate[s.name])}" for s in settings)
 
 
-def _mean_words(standing: Standing, k: int) -> str:
+def _mean_words(standing: CandidateStanding, k: int) -> str:
     error = standing.errors[k]
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""
     return f"{figure_words(float(standing.means[k]))}{spread}"
 
 
-def _area_words(standing: Standing, k: int) -> str:
+def _area_words(standing: CandidateStanding, k: int) -> str:
     return f"({METRICS[standing.search.metric]}: {_mean_words(standing, k)})"
 
 
-def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit: str) -> str:
+def readout_words(
+    settings: Sequence[Setting], standing: CandidateStanding, k: int, unit: str
+) -> str:
     """Write what is known of a candidate."""
     words, count = candidate_words(settings, standing.search.candidates[k]), int(standing.counts[k])
     problem = standing.search.problems.get(k)
@@ -43,7 +50,7 @@ def readout_words(settings: Sequence[Setting], standing: Standing, k: int, unit:
 
 
 def search_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
     """Say what a finished search found, how sure that is, or how far it got."""
     top, name = standing.top, subject.look.name
@@ -61,7 +68,7 @@ def search_sentence(
 
 
 def splits_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
     """Say what ranks best over all splits, and what each of them chose."""
     top = standing.top
@@ -85,7 +92,7 @@ def splits_sentence(
 
 
 def live_sentence(
-    subject: SearchedRun, settings: Sequence[Setting], standing: Standing
+    subject: SearchedRun, settings: Sequence[Setting], standing: CandidateStanding
 ) -> Statement:
     """Say how far the search in flight is, and who leads."""
     live = subject.live
@@ -102,7 +109,7 @@ def live_sentence(
     return Statement(f"{words}; {leader} leads so far {_area_words(standing, standing.top)}.")
 
 
-def _done_words(standing: Standing) -> str:
+def _done_words(standing: CandidateStanding) -> str:
     """Say how much of a search is done."""
     total = standing.search.areas.size
     done = round(standing.search.judged * total)
@@ -110,7 +117,7 @@ def _done_words(standing: Standing) -> str:
     return f"{done:,} of {total:,} {kind}"
 
 
-def _caveats(settings: Sequence[Setting], standing: Standing) -> list[str]:
+def _caveats(settings: Sequence[Setting], standing: CandidateStanding) -> list[str]:
     """Say what else could be as good: near candidates, values beyond the grid, failures."""
     assert standing.top is not None
     words, search = [], standing.search
@@ -123,7 +130,7 @@ def _caveats(settings: Sequence[Setting], standing: Standing) -> list[str]:
     return words
 
 
-def _rivals(standing: Standing) -> list[str]:
+def _rivals(standing: CandidateStanding) -> list[str]:
     """Say how many candidates are as good, or as good within the standard error."""
     assert standing.top is not None
     others = int((standing.ranks > 0).sum()) - 1

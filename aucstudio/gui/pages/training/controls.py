@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel
 
 from aucstudio.gui.common.choices import SplitCombo
 from aucstudio.gui.common.plain import plain_tooltip
-from aucstudio.gui.common.view import View
+from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import make_buddy, make_combo
 from aucstudio.gui.pages.training.course import ITERATION, SECONDS
 from aucstudio.gui.pages.training.plots import DISTANCE, OBJECTIVE
@@ -19,7 +19,7 @@ AUC, PAUC = "auc", "pauc"
 _ONE_ROW, _LABELLED = 620, 330
 
 
-class TrainingControls(View):
+class TrainingControls(PageView):
     """The page with its controls and no picture yet."""
 
     chosen = Signal()  # a control was used

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 
 from aucstudio.gui.panels.runs.columns import COMING, NONE
-from aucstudio.gui.panels.runs.figure_table import Line
+from aucstudio.gui.panels.runs.figure_table import TableLine
 from aucstudio.project.results.summary import (
     WHOLE,
     Summary,
@@ -117,7 +117,7 @@ def under_headline(found: CardFigures) -> str:
     return f"{sure} · {few}"
 
 
-def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[Line]:
+def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> list[TableLine]:
     """Put the figures into lines; those that are still to come are dots."""
     count = len(record.splits)
     mean = f", the mean of {counted(count, 'split')}" if count > 1 else ""
@@ -141,7 +141,7 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
         )
     gap = math.nan if found is None else found.training - found.area.value
     lines.append(
-        Line(
+        TableLine(
             "Gap to training",
             COMING if found is None else figure_words(gap, "+"),
             "",
@@ -152,17 +152,19 @@ def figure_lines(record: RunRecord, found: CardFigures | None, band: Band) -> li
     )
     for name, (title, tip) in _MEASURES.items():
         value = math.nan if found is None else found.measures.get(name, math.nan)
-        lines.append(Line(title, COMING if found is None else figure_words(value), "", tip))
+        lines.append(TableLine(title, COMING if found is None else figure_words(value), "", tip))
     seconds = record.fit_seconds
     time = NONE if math.isnan(seconds) else seconds_words(seconds)
     each = f"× {count}" if count > 1 else ""
-    lines.append(Line("Time of a fit", time, each, "How long one fit took, without watching it."))
+    lines.append(
+        TableLine("Time of a fit", time, each, "How long one fit took, without watching it.")
+    )
     return lines
 
 
-def _summary_line(title: str, found: Summary | None, tip: str) -> Line:
+def _summary_line(title: str, found: Summary | None, tip: str) -> TableLine:
     if found is None:
-        return Line(title, COMING, "", tip)
+        return TableLine(title, COMING, "", tip)
     why = f" There is none: {found.reason}." if found.reason else ""
     beside = "" if math.isnan(found.low) else interval_words(found.low, found.high)
-    return Line(title, figure_words(found.value), beside, tip + why)
+    return TableLine(title, figure_words(found.value), beside, tip + why)

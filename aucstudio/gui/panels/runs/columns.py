@@ -57,7 +57,7 @@ class RowContent:
 
 
 @dataclasses.dataclass(frozen=True)
-class Column:
+class ListColumn:
     """One column.
 
     Attributes
@@ -186,7 +186,7 @@ NAME, AREA, PART, NOTES = "name", "auc", "pauc", "notes"
 
 # In the order in which a list that grows wider shows them.
 COLUMNS = (
-    Column(
+    ListColumn(
         NAME,
         "Run",
         "The checked runs are drawn. A double click renames a run.",
@@ -195,7 +195,7 @@ COLUMNS = (
         "AUC-RLS, tuned (12)",
         about=_name_about,
     ),
-    Column(
+    ListColumn(
         AREA,
         "AUC",
         "Held-out AUC: how often a positive row scores above a negative one, and half its 95 % "
@@ -207,7 +207,7 @@ COLUMNS = (
         about=_about("AUC", lambda f: f.area),
         is_figure=True,
     ),
-    Column(
+    ListColumn(
         PART,
         "pAUC",
         "Held-out partial AUC: the mean TPR over the FPR range shown, and half its 95 % interval. "
@@ -218,7 +218,7 @@ COLUMNS = (
         about=_part_about,
         is_figure=True,
     ),
-    Column(
+    ListColumn(
         "tpr",
         "TPR",
         "Share of the positives that is found where the FPR range ends",
@@ -227,7 +227,7 @@ COLUMNS = (
         is_figure=True,
         about=lambda row: f"At FPR {row.band[1]:g}",
     ),
-    Column(
+    ListColumn(
         "gap",
         "Gap",
         "AUC on the training rows minus AUC on held-out rows: a large one tells of overfitting",
@@ -235,7 +235,7 @@ COLUMNS = (
         "+0.0001",
         is_figure=True,
     ),
-    Column(
+    ListColumn(
         "scheme",
         "Validation",
         "How rows were held out",
@@ -243,7 +243,7 @@ COLUMNS = (
         lambda row: row.facts.scheme,
         "hold-out 25 % × 10",
     ),
-    Column(
+    ListColumn(
         "settings",
         "Settings",
         "The settings that are not the method's defaults",
@@ -251,7 +251,7 @@ COLUMNS = (
         lambda row: row.facts.settings.casefold(),
         "kernel = rbf, C = 1000",
     ),
-    Column(
+    ListColumn(
         "range",
         "Trained for",
         "The FPR range that the method was trained for, where it takes one",
@@ -259,7 +259,7 @@ COLUMNS = (
         lambda row: row.facts.range or None,
         "0 … 0.125",
     ),
-    Column(
+    ListColumn(
         NOTES,
         "Notes",
         "What you wrote down about the run. A double click edits it.",
@@ -268,8 +268,8 @@ COLUMNS = (
         "as a start, too wide",
         about=lambda row: row.run.look.notes,
     ),
-    Column("time", "Time", "Time of one fit", _time, _seconds, "999 ms", is_figure=True),
-    Column(
+    ListColumn("time", "Time", "Time of one fit", _time, _seconds, "999 ms", is_figure=True),
+    ListColumn(
         "day",
         "Day",
         "When the run began",
@@ -277,7 +277,7 @@ COLUMNS = (
         lambda row: row.facts.created and row.facts.created.timestamp(),
         "2026-12-31 23:59",
     ),
-    Column(
+    ListColumn(
         "method",
         "Method",
         "The method that was trained",
@@ -285,7 +285,7 @@ COLUMNS = (
         lambda row: row.facts.method.casefold(),
         "gradient boosting",
     ),
-    Column(
+    ListColumn(
         "table",
         "Table",
         "The table that it was trained on",

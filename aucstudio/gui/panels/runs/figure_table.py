@@ -15,7 +15,7 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class TableLine:
     """One line of a table.
 
     Attributes
@@ -53,7 +53,7 @@ class FigureTable(QWidget):
         self._grid.setColumnStretch(1 if wrap else 2, 1)
         self._cells: list[tuple[QLabel, ...]] = []
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[TableLine]) -> None:
         """Show these lines and no others."""
         while len(self._cells) < len(lines):
             self._add_row()
@@ -83,7 +83,7 @@ class FigureTable(QWidget):
             self._grid.addWidget(beside, k, 2, _TOP)
         self._cells.append(cells)
 
-    def _fill(self, cells: tuple[QLabel, ...], line: Line) -> None:
+    def _fill(self, cells: tuple[QLabel, ...], line: TableLine) -> None:
         for cell, text in zip(cells, (line.title, line.value, line.beside), strict=True):
             cell.setText(text)
             plain_tooltip(cell, line.tip)

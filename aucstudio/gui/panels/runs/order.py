@@ -37,7 +37,7 @@ Row = ShownRun | Section
 
 
 @dataclasses.dataclass(frozen=True)
-class Order:
+class RunOrder:
     """How the runs are shown.
 
     Attributes

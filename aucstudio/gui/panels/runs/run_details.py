@@ -28,7 +28,7 @@ from aucstudio.gui.panels.runs.card_figures import (
 )
 from aucstudio.gui.panels.runs.columns import COMING, ELSEWHERE, NONE
 from aucstudio.gui.panels.runs.facts import facts_of
-from aucstudio.gui.panels.runs.figure_table import FigureTable, Line
+from aucstudio.gui.panels.runs.figure_table import FigureTable, TableLine
 from aucstudio.gui.panels.runs.figures import RunValues
 from aucstudio.gui.panels.runs.notes_edit import NotesEdit
 from aucstudio.gui.state.session import Session, ShownRun
@@ -260,17 +260,17 @@ def _rule() -> QFrame:
     return made
 
 
-def _settings_lines(shown: ShownRun) -> list[Line]:
+def _settings_lines(shown: ShownRun) -> list[TableLine]:
     record, facts = shown.record, facts_of(shown.record)
     experiment = record.experiment
     method = METHODS[experiment.method]
     title = "Combination of finished runs" if experiment.members else method.title
-    lines = [Line("Method", title, tip=method.summary)]
+    lines = [TableLine("Method", title, tip=method.summary)]
     if experiment.tuning is not None:
         names = symbols(experiment.method)
         found = [search_result(one, names) for one in record.searches[:_SEARCHES]]
         lines.append(
-            Line(
+            TableLine(
                 "Tuning",
                 "\n".join([experiment.tuning.describe(), *found]),
                 tip="Settings were searched on each training part, before it was trained.",
@@ -282,14 +282,16 @@ def _settings_lines(shown: ShownRun) -> list[Line]:
             setting.title if setting.short == setting.title else f"{setting.title} {setting.short}"
         )
         value = setting.value + (" (default)" if setting.is_default else "")
-        lines.append(Line(title, value, tip=helps.get(setting.name, "")))
+        lines.append(TableLine(title, value, tip=helps.get(setting.name, "")))
     validation = experiment.validation
     scheme = facts.scheme if validation.scheme == FILE else validation.describe()
     table = f"{facts.table}, {experiment.data.label} = {experiment.data.positive}"
     table += "" if experiment.weight is None else f", weighted by {experiment.weight}"
     return [
         *lines,
-        Line("Validation", scheme, tip="How rows were held out: all figures are of those rows."),
-        Line("Table", table, tip=experiment.data.path),
-        Line("Made", facts.day, tip="When the run began."),
+        TableLine(
+            "Validation", scheme, tip="How rows were held out: all figures are of those rows."
+        ),
+        TableLine("Table", table, tip=experiment.data.path),
+        TableLine("Made", facts.day, tip="When the run began."),
     ]

@@ -15,7 +15,7 @@ from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.panels.runs.columns import COLUMNS, NAME, NOTES, RowContent
 from aucstudio.gui.panels.runs.facts import facts_of, known_facts
 from aucstudio.gui.panels.runs.figures import RowFigures, RunValues, row_figures
-from aucstudio.gui.panels.runs.order import Order, Row, Section
+from aucstudio.gui.panels.runs.order import Row, RunOrder, Section
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.runs.record import RunRecord
@@ -47,7 +47,7 @@ class RunsModel(QAbstractTableModel):
         Rows came, went or moved.
     runs : list of ShownRun
         Those of the study, with a row or not.
-    order : Order
+    order : RunOrder
     figures : RunValues
     """
 
@@ -56,7 +56,7 @@ class RunsModel(QAbstractTableModel):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.session = session
-        self.order = Order()
+        self.order = RunOrder()
         self.changing = False
         self.runs: list[ShownRun] = []
         self._rows: list[Row] = []

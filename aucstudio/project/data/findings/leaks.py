@@ -11,7 +11,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.findings.separation import (
     MOST_CODES,
-    Classes,
+    ClassRows,
     area_of,
     area_of_levels,
     codes_of,
@@ -28,7 +28,7 @@ _BY_CHANCE = 1e-3
 
 def leaks(table: Table) -> Iterator[Finding]:
     """Find the features that order the classes by themselves, or are there in one of them only."""
-    classes = Classes.of(table)
+    classes = ClassRows.of(table)
     if classes is None or not _is_enough(classes, len(table.features)):
         return
     rows = classes.thinned(len(table.features))
@@ -42,14 +42,14 @@ def leaks(table: Table) -> Iterator[Finding]:
             yield Finding("leak", _sentence(table, column, area), (column.name,), table.rows)
 
 
-def _is_enough(classes: Classes, columns: int) -> bool:
+def _is_enough(classes: ClassRows, columns: int) -> bool:
     """Tell whether so many rows are not separated by chance in one of so many columns."""
     m, n = len(classes.positive), len(classes.negative)
     orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
 
-def _area(column: Column, rows: Classes) -> float:
+def _area(column: Column, rows: ClassRows) -> float:
     """Give the best area that a column reaches, in either direction, or as a code."""
     area = area_of(column, rows)
     best = 0.5 if area is None else max(area, 1.0 - area)
@@ -85,7 +85,7 @@ def _is_the_label(table: Table, column: Column) -> bool:
     return len(np.unique(pairs)) == column.distinct
 
 
-def _known_in_one(table: Table, column: Column, classes: Classes) -> Iterator[Finding]:
+def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:
     """Find a column whose cells are there in one class, and missing in the other."""
     known = column.known()
     shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]

@@ -26,14 +26,14 @@ MOST_CODES = 50
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Classes:
+class ClassRows:
     """Rows of the two classes."""
 
     positive: Rows
     negative: Rows
 
     @classmethod
-    def of(cls, table: Table) -> Classes | None:
+    def of(cls, table: Table) -> ClassRows | None:
         """Give all labelled rows; None where the label does not split them in two.
 
         Of several classes without a positive one, the most frequent stands against the others.
@@ -47,11 +47,11 @@ class Classes:
         found = cls(labelled[positive], labelled[~positive])
         return found if len(found.positive) and len(found.negative) else None
 
-    def thinned(self, columns: int) -> Classes:
+    def thinned(self, columns: int) -> ClassRows:
         """Give as many rows of each as there is time for, drawn at random, always the same."""
         most = int(np.clip(_CELLS // max(columns, 1), _FEWEST, _MOST))
         random = np.random.default_rng(0)
-        return Classes(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
+        return ClassRows(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
 
 
 def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
@@ -65,7 +65,7 @@ def areas(table: Table) -> dict[str, float]:
 
     Columns without a value in either class are left out, and all of them without a positive class.
     """
-    classes = None if table.positive is None else Classes.of(table)
+    classes = None if table.positive is None else ClassRows.of(table)
     if classes is None:
         return {}
     rows = classes.thinned(len(table.features))
@@ -73,14 +73,14 @@ def areas(table: Table) -> dict[str, float]:
     return {name: area for name, area in found.items() if area is not None}
 
 
-def area_of(column: Column, rows: Classes) -> float | None:
+def area_of(column: Column, rows: ClassRows) -> float | None:
     """Give the area under the curve of a column by itself, by what its role makes of it."""
     return (
         area_of_numbers(column, rows) if column.role == "number" else area_of_levels(column, rows)
     )
 
 
-def area_of_numbers(column: Column, rows: Classes) -> float | None:
+def area_of_numbers(column: Column, rows: ClassRows) -> float | None:
     """Give the share of pairs in which the positive row has the greater number; ties are half."""
     high, low = (_known(column.values[part]) for part in (rows.positive, rows.negative))
     if not len(high) or not len(low):
@@ -95,7 +95,7 @@ def ranked_area(high: Array, low: Array) -> float:
     return float(below) / (2.0 * len(high) * len(low))
 
 
-def area_of_levels(column: Column, rows: Classes) -> float | None:
+def area_of_levels(column: Column, rows: ClassRows) -> float | None:
     """Give the area that levels reach, ranked on one half of the rows and judged on the other."""
     codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))
     positive = np.arange(len(codes)) < len(rows.positive)

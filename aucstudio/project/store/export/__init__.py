@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "NATIVE", "Format", "export_model"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Format:
+class ExportFormat:
     """A way to write a model.
 
     Attributes
@@ -38,7 +38,7 @@ class Format:
     write: Callable[[Model], bytes]
 
 
-NATIVE = Format(
+NATIVE = ExportFormat(
     "aucmodel",
     "AUC Studio model",
     ".aucmodel",
@@ -49,7 +49,7 @@ NATIVE = Format(
 FORMATS = {
     made.key: made
     for made in (
-        Format(
+        ExportFormat(
             "script",
             "Python script",
             ".py",
@@ -57,7 +57,7 @@ FORMATS = {
             "Score a new table with: python FILE TABLE -o SCORES",
             script.write_script,
         ),
-        Format(
+        ExportFormat(
             "onnx",
             "ONNX",
             ".onnx",
@@ -65,7 +65,7 @@ FORMATS = {
             "double precision; outputs score and label.",
             graph.write_graph,
         ),
-        Format(
+        ExportFormat(
             "json",
             "JSON",
             ".json",
