@@ -188,3 +188,31 @@ def test_ctrl_c_during_the_start_of_the_window_does_not_crash_it(start, moment):
     # Before the first line of ours has run, the system or Python ends it.
     ours, early = 128 + signal.SIGINT, (-signal.SIGINT, 1 if "KeyboardInterrupt" in err else None)
     assert process.returncode in (ours, *early), err
+
+
+_ASKED_WHILE_PAINTING = """
+import os, signal
+from aucstudio import cli
+from aucstudio.gui.main_window import MainWindow
+
+def paint(window, event):
+    MainWindow.paintEvent = painted
+    os.kill(os.getpid(), signal.SIGTERM)
+    painted(window, event)
+
+painted, MainWindow.paintEvent = MainWindow.paintEvent, paint
+raise SystemExit(cli.main(["--sample"]))
+"""
+
+
+def test_a_window_that_is_asked_to_end_while_it_paints_is_painted_first():
+    asked = subprocess.run(
+        [sys.executable, "-c", _ASKED_WHILE_PAINTING],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        check=False,
+    )
+    assert asked.returncode == 128 + signal.SIGTERM, asked.stderr
+    assert "which does not have a handle" not in asked.stderr
