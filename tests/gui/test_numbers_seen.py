@@ -12,8 +12,8 @@ from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.dialogs.columns_model import NUMBERS
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.line_labels import CARD, LineLabels
+from aucstudio.gui.pages.roc.picture import axes
+from aucstudio.gui.pages.roc.picture.line_labels import CARD, LineLabels
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.axis import HeightAxis
 from aucstudio.gui.pages.scores.words import band_sentence, number

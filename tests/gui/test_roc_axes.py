@@ -10,8 +10,10 @@ from scipy.stats import norm
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc import axes, bands, sentences
+from aucstudio.gui.pages.roc.layers import bands
+from aucstudio.gui.pages.roc.picture import axes
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.split import Validation

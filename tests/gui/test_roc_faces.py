@@ -9,8 +9,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc.faces import FACES
-from aucstudio.gui.pages.roc.lines import shapes_of
+from aucstudio.gui.pages.roc.picture.faces import FACES
+from aucstudio.gui.pages.roc.picture.lines import shapes_of
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook

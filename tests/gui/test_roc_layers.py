@@ -11,14 +11,15 @@ from PySide6.QtWidgets import QApplication, QLabel
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.roc import axes, difference, isometrics, places
-from aucstudio.gui.pages.roc.cost_panel import prior_at, prior_step
-from aucstudio.gui.pages.roc.costs import CostLayer, hull_of
-from aucstudio.gui.pages.roc.difference import DifferenceLayer
-from aucstudio.gui.pages.roc.isometrics import IsometricLayer
-from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
+from aucstudio.gui.pages.roc.layers import difference, isometrics
+from aucstudio.gui.pages.roc.layers.cost_panel import prior_at, prior_step
+from aucstudio.gui.pages.roc.layers.costs import CostLayer, hull_of
+from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
+from aucstudio.gui.pages.roc.layers.isometrics import IsometricLayer
+from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
+from aucstudio.gui.pages.roc.picture import axes, places
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.roc_view import RocView
-from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.project.data.split import Validation
 from aucstudio.project.results.operating import expected_cost
 from aucstudio.project.words import p_words

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
-from aucstudio.gui.pages.roc import sentences
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.words import sentences
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun

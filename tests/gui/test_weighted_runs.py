@@ -7,9 +7,10 @@ from aucstudio.engine import roc
 from aucstudio.gui.dialogs.columns import ColumnsDialog
 from aucstudio.gui.pages.calibration.calibration_view import CalibrationView
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc import bands, reading
-from aucstudio.gui.pages.roc.faces import FACES
+from aucstudio.gui.pages.roc.layers import bands
+from aucstudio.gui.pages.roc.picture.faces import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.pages.roc.words import reading
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.panels.data_panel import _facts

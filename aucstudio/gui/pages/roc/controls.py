@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.edge_box import make_edge_box
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.widgets import make_buddy, make_combo, named
-from aucstudio.gui.pages.roc import axes, bands
-from aucstudio.gui.pages.roc.faces import FACES
+from aucstudio.gui.pages.roc.layers import bands
+from aucstudio.gui.pages.roc.picture import axes
+from aucstudio.gui.pages.roc.picture.faces import FACES
 
 _AROUND_WORDS = 58  # of a list: its frame and its arrow
 

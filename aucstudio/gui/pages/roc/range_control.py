@@ -6,10 +6,10 @@ import numpy as np
 from PySide6.QtCore import QSignalBlocker
 
 from aucstudio.gui.common import curves
-from aucstudio.gui.pages.roc.axes import place
-from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.controls import RocControls
-from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.pages.roc.picture.axes import place
+from aucstudio.gui.pages.roc.picture.canvas import Canvas
+from aucstudio.gui.pages.roc.picture.lines import Lines
 from aucstudio.gui.state.session import Session
 
 _LEAST = 0.001 - 1e-9

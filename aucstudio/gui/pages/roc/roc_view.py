@@ -15,21 +15,22 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.readout import Readout
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.pages.roc import bands, reading, sentences
-from aucstudio.gui.pages.roc.axes import make_axes, rate_words
-from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.controls import RocControls
-from aucstudio.gui.pages.roc.faces import FACES, Face
-from aucstudio.gui.pages.roc.flight import Flight
-from aucstudio.gui.pages.roc.inset import Magnified
-from aucstudio.gui.pages.roc.layers import Layers
-from aucstudio.gui.pages.roc.legend import LegendRow
-from aucstudio.gui.pages.roc.lines import Lines
+from aucstudio.gui.pages.roc.layers import bands
+from aucstudio.gui.pages.roc.layers.layers import Layers
+from aucstudio.gui.pages.roc.picture.axes import make_axes, rate_words
+from aucstudio.gui.pages.roc.picture.canvas import Canvas
+from aucstudio.gui.pages.roc.picture.faces import FACES, Face
+from aucstudio.gui.pages.roc.picture.flight import Flight
+from aucstudio.gui.pages.roc.picture.inset import Magnified
+from aucstudio.gui.pages.roc.picture.legend import LegendRow
+from aucstudio.gui.pages.roc.picture.lines import Lines
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.pages.roc.range_control import RangeControl
 from aucstudio.gui.pages.roc.remembering import remember_choices
-from aucstudio.gui.pages.roc.saying import Saying
-from aucstudio.gui.pages.roc.scene import Scene
 from aucstudio.gui.pages.roc.training_range import TrainingRange
+from aucstudio.gui.pages.roc.words import reading, sentences
+from aucstudio.gui.pages.roc.words.saying import Saying
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed

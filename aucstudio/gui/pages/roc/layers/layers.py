@@ -13,12 +13,12 @@ from aucstudio.gui.common.confusion import CARD_WIDTH
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.pages.roc.costs import CostLayer
-from aucstudio.gui.pages.roc.difference import DifferenceLayer
-from aucstudio.gui.pages.roc.isometrics import MEASURES, IsometricLayer
-from aucstudio.gui.pages.roc.line_labels import Crowd
-from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
-from aucstudio.gui.pages.roc.scene import Layer, Scene
+from aucstudio.gui.pages.roc.layers.costs import CostLayer
+from aucstudio.gui.pages.roc.layers.difference import DifferenceLayer
+from aucstudio.gui.pages.roc.layers.isometrics import MEASURES, IsometricLayer
+from aucstudio.gui.pages.roc.layers.operating_point import OperatingPointLayer
+from aucstudio.gui.pages.roc.picture.line_labels import Crowd
+from aucstudio.gui.pages.roc.picture.scene import Layer, Scene
 from aucstudio.gui.state.session import Session
 
 _AIR = 14  # for the scroll bar

@@ -13,14 +13,14 @@ from aucstudio.gui.common.plots.curve_item import ShadeItem
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.roc.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
-from aucstudio.gui.pages.roc.faces import FACES, Face, Points
-from aucstudio.gui.pages.roc.inset import Inset
-from aucstudio.gui.pages.roc.legend import RunLegend
-from aucstudio.gui.pages.roc.line_labels import CARD
-from aucstudio.gui.pages.roc.lines import Lines
-from aucstudio.gui.pages.roc.range_item import RangeItem
-from aucstudio.gui.pages.roc.scene import Axis
+from aucstudio.gui.pages.roc.picture.axes import BEYOND, LINEAR, RateAxis, chance_line, draw, ends
+from aucstudio.gui.pages.roc.picture.faces import FACES, Face, Points
+from aucstudio.gui.pages.roc.picture.inset import Inset
+from aucstudio.gui.pages.roc.picture.legend import RunLegend
+from aucstudio.gui.pages.roc.picture.line_labels import CARD
+from aucstudio.gui.pages.roc.picture.lines import Lines
+from aucstudio.gui.pages.roc.picture.range_item import RangeItem
+from aucstudio.gui.pages.roc.picture.scene import Axis
 from aucstudio.project.runs.experiment import Band
 
 _AIR = 0.02

@@ -8,10 +8,10 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import curves
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.roc.axes import draw
-from aucstudio.gui.pages.roc.canvas import Canvas
-from aucstudio.gui.pages.roc.faces import Face
-from aucstudio.gui.pages.roc.legend import LegendRow
+from aucstudio.gui.pages.roc.picture.axes import draw
+from aucstudio.gui.pages.roc.picture.canvas import Canvas
+from aucstudio.gui.pages.roc.picture.faces import Face
+from aucstudio.gui.pages.roc.picture.legend import LegendRow
 from aucstudio.gui.state.live import LiveRun
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.words import figure_words

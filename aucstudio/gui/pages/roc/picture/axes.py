@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 
 from aucstudio.gui.common.plotting import NumberAxis
-from aucstudio.gui.pages.roc.scene import Array, Axis
+from aucstudio.gui.pages.roc.picture.scene import Array, Axis
 
 LINEAR = Axis("linear", "Linear", np.asarray, np.asarray)
 

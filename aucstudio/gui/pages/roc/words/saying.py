@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.roc.sentences import roc_sentence
+from aucstudio.gui.pages.roc.words.sentences import roc_sentence
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiment import Band

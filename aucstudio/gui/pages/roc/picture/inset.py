@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.roc.legend import note_font, paint_card
+from aucstudio.gui.pages.roc.picture.legend import note_font, paint_card
 
 _AIR = 6.0  # pixels above and below the lines, which else lie on the frame
 _STEPS = 6  # of its place, along either side of the plot

@@ -9,8 +9,8 @@ import numpy as np
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.curves import band_words, run_curves
 from aucstudio.gui.common.statement import Statement
-from aucstudio.gui.pages.roc.faces import Face
-from aucstudio.gui.pages.roc.lines import shapes_of
+from aucstudio.gui.pages.roc.picture.faces import Face
+from aucstudio.gui.pages.roc.picture.lines import shapes_of
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.cautions import ranks_backwards
 from aucstudio.project.results.comparison import PAUC, compare_runs, trained_for

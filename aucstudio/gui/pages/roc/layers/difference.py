@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from aucstudio.gui.common.curves import Trace, band_words
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.roc.places import trace_of
-from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.picture.places import trace_of
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.timers import delayed

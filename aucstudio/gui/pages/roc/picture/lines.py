@@ -15,9 +15,9 @@ from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plots.curve_item import CurveItem
 from aucstudio.gui.common.plots.thinning import PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.roc.axes import draw
-from aucstudio.gui.pages.roc.faces import Face, Points, Shape, Shapes
-from aucstudio.gui.pages.roc.scene import Axis
+from aucstudio.gui.pages.roc.picture.axes import draw
+from aucstudio.gui.pages.roc.picture.faces import Face, Points, Shape, Shapes
+from aucstudio.gui.pages.roc.picture.scene import Axis
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.record import RunRecord
 

@@ -12,11 +12,11 @@ from aucstudio.gui.common import curves
 from aucstudio.gui.common.curves import SCALES, RunCurves, area_words, run_curves, vertex_words
 from aucstudio.gui.common.eliding import shortened
 from aucstudio.gui.common.plain import Markup, joined, rich
-from aucstudio.gui.pages.roc.faces import Face, Shape
-from aucstudio.gui.pages.roc.legend import LegendRow
-from aucstudio.gui.pages.roc.lines import Drawn, shapes_of
-from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.pages.roc.sentences import trained_elsewhere
+from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
+from aucstudio.gui.pages.roc.picture.faces import Face, Shape
+from aucstudio.gui.pages.roc.picture.legend import LegendRow
+from aucstudio.gui.pages.roc.picture.lines import Drawn, shapes_of
+from aucstudio.gui.pages.roc.words.sentences import trained_elsewhere
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL
 from aucstudio.project.runs.experiment import Band

@@ -16,10 +16,10 @@ from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.gui.common.curves import Trace
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.roc.cost_panel import CostPanel
-from aucstudio.gui.pages.roc.operating_point import FocusedPoint
-from aucstudio.gui.pages.roc.places import bent, line_places
-from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.layers.cost_panel import CostPanel
+from aucstudio.gui.pages.roc.layers.operating_point import FocusedPoint
+from aucstudio.gui.pages.roc.picture.places import bent, line_places
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.timers import delayed

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.curves import Trace
-from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.session import ShownRun
 
 Array = NDArray[np.float64]

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject
 from aucstudio.engine import roc
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.roc.line_labels import Crowd, LineLabels
-from aucstudio.gui.pages.roc.places import Points, seen_places, seen_rates
-from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.picture.line_labels import Crowd, LineLabels
+from aucstudio.gui.pages.roc.picture.places import Points, seen_places, seen_rates
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.session import Session
 from aucstudio.project.results.operating import data_prior, share_words
 

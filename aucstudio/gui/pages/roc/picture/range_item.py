@@ -9,8 +9,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 
 from aucstudio.gui.common.plotting import faded, pen
-from aucstudio.gui.pages.roc.axes import LINEAR, ends, place, rate_at
-from aucstudio.gui.pages.roc.scene import Axis
+from aucstudio.gui.pages.roc.picture.axes import LINEAR, ends, place, rate_at
+from aucstudio.gui.pages.roc.picture.scene import Axis
 from aucstudio.project.runs.experiment import Band
 
 

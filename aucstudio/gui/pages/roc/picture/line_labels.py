@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.pages.roc.places import Points
+from aucstudio.gui.pages.roc.picture.places import Points
 
 Crowd = Callable[[QRectF], float]
 

@@ -22,8 +22,8 @@ from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold_chooser import ThresholdChooser
 from aucstudio.gui.common.widgets import label, named
-from aucstudio.gui.pages.roc.places import height, nearest, trace_of
-from aucstudio.gui.pages.roc.scene import Scene
+from aucstudio.gui.pages.roc.picture.places import height, nearest, trace_of
+from aucstudio.gui.pages.roc.picture.scene import Scene
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.choosing import ThresholdFigures, counts_at
 from aucstudio.project.results.distribution import Confusion

@@ -17,8 +17,8 @@ from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curves import run_curves
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.roc.axes import draw
-from aucstudio.gui.pages.roc.scene import Array, Axis
+from aucstudio.gui.pages.roc.picture.axes import draw
+from aucstudio.gui.pages.roc.picture.scene import Array, Axis
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.results.summary import LEVEL

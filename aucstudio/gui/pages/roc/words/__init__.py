@@ -1,0 +1,1 @@
+"""The ROC picture in words and numbers."""
