@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QProgressBar, QPushButton, QSpinBox
+from PySide6.QtWidgets import QComboBox, QSpinBox
 
-from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.model.part import Columns, ModelSubject
+from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.gui.state.timers import delayed
 from aucstudio.project.explain.importance import (
@@ -25,28 +24,22 @@ from aucstudio.project.explain.importance import (
 )
 from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.words import figure_words, interval_words
-from aucstudio.project.work.job import Job, describe_failure
 
 _WORDS = {"auc": "AUC", "pauc": "partial AUC"}
-_REMEMBERED = 8
 _PAUSE = 250  # ms; a band that is dragged is waited for
 
 
-class ImportancePart(ModelPicture):
+class ImportancePart(WorkedOut[Importance]):
     """Works in the background with progress; a stop keeps the permutations that are finished."""
 
     key: ClassVar = "importance"
     title: ClassVar = "Importance"
     tip: ClassVar = "What ranking the run loses when a column is shuffled"
+    remembered: ClassVar = 8
+    unstarted: ClassVar = "Stopped before each column was shuffled once."
 
     def __init__(self) -> None:
-        super().__init__()
-        self.chart = WhiskerChart("model_importance_plot", "Loss of AUC")
-        self.plot = self.chart.plot
-        self.box.addWidget(self.chart)
-        self.found: Importance | None = None
-        self._known: dict[tuple[Any, ...], Importance] = {}
-        self._work = Background(self, self._land, self._hear)
+        super().__init__(WhiskerChart("model_importance_plot", "Loss of AUC"))
         self._soon = delayed(self, _PAUSE, self._start)
         self._make_controls()
 
@@ -55,41 +48,34 @@ class ImportancePart(ModelPicture):
         plain_tooltip(self.measure_combo, "The area whose loss is shown")
         for key in MEASURES:
             self.measure_combo.addItem(_WORDS[key], key)
-        self.measure_combo.currentIndexChanged.connect(self._draw)
+        self.measure_combo.currentIndexChanged.connect(self.draw)
         self.repeats_box = named(QSpinBox(), "model_repeats_box", "Permutations")
         self.repeats_box.setRange(1, 200)
         self.repeats_box.setValue(REPEATS)
         self.repeats_box.setKeyboardTracking(False)
         plain_tooltip(self.repeats_box, "How often each column is shuffled in each split")
         self.repeats_box.valueChanged.connect(lambda _value: self._ask())
-        self.stop_button = named(QPushButton("S&top"), "model_stop_button", "Stop permuting")
-        plain_tooltip(self.stop_button, "Keep the permutations that are finished")
-        self.stop_button.clicked.connect(self._on_stop)
-        self.again_button = named(QPushButton("&Go on"), "model_again_button", "Permute to the end")
-        plain_tooltip(self.again_button, "Make the permutations that the stop left out")
-        self.again_button.clicked.connect(self._on_again)
-        self.bar_done = named(QProgressBar(), "model_progress", "Progress")
-        self.bar_done.setTextVisible(False)
-        self.bar_done.setFixedWidth(64)
         # The words are in the fields: labels would not fit into a narrow centre.
         self.repeats_box.setSuffix(" permutations")
         self.repeats_box.lineEdit().setTextMargins(*FIELD_MARGINS)
-        for control in (self.measure_combo, self.repeats_box, self.bar_done):
+        for control in (self.measure_combo, self.repeats_box):
             self.add_control(control)
-        self.add_control(self.stop_button)
-        self.add_control(self.again_button)
-        self._show_state()
+        self.make_working_controls(
+            "model",
+            ("Stop permuting", "Keep the permutations that are finished"),
+            ("Permute to the end", "Make the permutations that the stop left out"),
+        )
+        self.show_state()
 
     def suits(self, run: ShownRun) -> bool:
         return True
 
     def busy(self) -> bool:
-        return self._work.busy or self._soon.isActive()
+        return super().busy() or self._soon.isActive()
 
     def leave(self) -> None:
         self._soon.stop()
-        self._work.drop()
-        self.subject = None
+        super().leave()
 
     # ------------------------------------------------------------- computing
 
@@ -97,7 +83,7 @@ class ImportancePart(ModelPicture):
         old, self.subject = self.subject, subject
         self._ask(same_run=old is not None and old.run.record is subject.run.record)
 
-    def _question(self, subject: ModelSubject) -> tuple[Any, ...]:
+    def question(self, subject: ModelSubject) -> Question:
         record = subject.run.record
         return record.id, record.created, subject.band, self.repeats_box.value()
 
@@ -105,28 +91,29 @@ class ImportancePart(ModelPicture):
         subject = self.subject
         if subject is None:
             return
-        asked = self._question(subject)
+        asked = self.question(subject)
         if asked != self._work.key:
             self._work.drop()
         if asked in self._known:
             self._soon.stop()
             self.found = self._known[asked]
-            self._draw()
+            self.draw()
         elif subject.table is None and subject.run.record.experiment.validation.scheme != "file":
-            self._show_none("Open the table of this run to permute its held-out rows.")
+            self.show_none("Open the table of this run to permute its held-out rows.")
         elif asked == self._work.key:
-            self._draw()
+            self.draw()
         elif same_run:
             # What was found for another setting is not shown under this one.
-            self._show_none("Waiting a moment for the settings to rest…")
+            self.show_none("Waiting a moment for the settings to rest…")
             self._soon.start()
         else:
             self._start()
 
     def _start(self) -> None:
-        subject = self.subject
-        if subject is None:
-            return
+        if self.subject is not None:
+            self.begin(self.subject)
+
+    def begin(self, subject: ModelSubject) -> None:
         self._soon.stop()
         record, table = subject.run.record, subject.table
         band, repeats = subject.band, self.repeats_box.value()
@@ -137,55 +124,16 @@ class ImportancePart(ModelPicture):
             rows = record.experiment.data.with_scores(rows)
             return permutation_importance(record, rows, band, repeats=repeats, listen=post)
 
-        self.found = None
-        self.bar_done.setValue(0)
-        self._work.start(self._question(subject), work)
-        if self._work.busy:
-            self.chart.show_rows([], subject.run.look)
-            self.told.emit(f"Shuffling each column of the held-out rows of {subject.name}…")
-        self._show_state()
-
-    def _hear(self, fraction: float) -> None:
-        self.bar_done.setValue(round(100 * fraction))
-
-    def _on_stop(self) -> None:
-        self._work.stop()
-
-    def _on_again(self) -> None:
-        if self.subject is not None:
-            self._known.pop(self._question(self.subject), None)
-            self._start()
-
-    def _land(self, key: tuple[Any, ...], job: Job[float, Importance]) -> None:
-        if isinstance(job.error, Stopped):
-            self._show_none("Stopped before each column was shuffled once.")
-            self.again_button.setVisible(True)
-        elif job.error is not None:
-            self._show_none(describe_failure(job.error)[0])
-        elif job.result is not None:
-            self.found = job.result
-            if len(self._known) >= _REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[key] = job.result
-            self._draw()
+        sentence = f"Shuffling each column of the held-out rows of {subject.name}…"
+        self.work_out(subject, work, sentence)
 
     # ------------------------------------------------------------- drawing
 
-    def _show_none(self, sentence: str) -> None:
-        self.found = None
-        if self.subject is not None:
-            self.chart.show_rows([], self.subject.run.look)
-        self._show_state()
-        self.told.emit(sentence)
+    def is_complete(self) -> bool:
+        return self.found is None or self.found.complete
 
-    def _show_state(self) -> None:
-        busy = self._work.busy
-        self.bar_done.setVisible(busy)
-        self.stop_button.setVisible(busy)
-        self.again_button.setVisible(self.found is not None and not self.found.complete)
-
-    def _draw(self) -> None:
-        self._show_state()
+    def draw(self) -> None:
+        self.show_state()
         found, subject = self.found, self.subject
         if found is None or subject is None:
             return

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QProgressBar, QPushButton, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.plain import plain_tooltip
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart
 from aucstudio.gui.common.widgets import FIELD_MARGINS, named
-from aucstudio.gui.pages.model.part import Columns, ModelPicture, ModelSubject
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.pages.model.part import Columns, ModelSubject
+from aucstudio.gui.pages.model.worked_out import Question, WorkedOut
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.explain.one_row import Moved, RowDetail, explain_row
 from aucstudio.project.explain.row_words import CSV_HEAD, about, as_lines, headline, tip
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.work.job import Job, describe_failure
 
 _SHOWN, _MOST_SHOWN = 15, 500  # lines, of all columns too
-_REMEMBERED = 16
 _REACH = 1.96  # standard errors to either end of a 95 % interval
 _NO_ROW = "Which row? Give its number, or point at one in Data, Scores, Differences or Features."
-
-Key = tuple[Any, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,23 +44,19 @@ class Explained:
 Message = float | RowDetail
 
 
-class RowPart(ModelPicture):
+class RowPart(WorkedOut[Explained]):
     """Works in the background; bars come as soon as they can be told, and settle."""
 
     key: ClassVar = "row"
     title: ClassVar = "One row"
     tip: ClassVar = "What each column did to the score of the row that is pointed at"
     of_one_split: ClassVar = True
+    remembered: ClassVar = 16
+    unstarted: ClassVar = "Stopped before anything could be told."
     pointed = Signal(int)  # the number of a row was given
 
     def __init__(self) -> None:
-        super().__init__()
-        self.chart = WhiskerChart("model_row_plot", "", filled=True)
-        self.plot = self.chart.plot
-        self.box.addWidget(self.chart)
-        self.found: Explained | None = None
-        self._known: dict[Key, Explained] = {}
-        self._work = Background(self, self._land, self._hear)
+        super().__init__(WhiskerChart("model_row_plot", "", filled=True))
         self._make_controls()
 
     def _make_controls(self) -> None:
@@ -78,37 +69,18 @@ class RowPart(ModelPicture):
         self.row_box.valueChanged.connect(self._on_number)
         self.all_check = named(QCheckBox("&All columns"), "model_row_all_check", "All columns")
         plain_tooltip(self.all_check, f"Off: those that moved the score most, {_SHOWN} lines")
-        self.all_check.toggled.connect(lambda _on: self._draw())
-        self.bar_done = named(QProgressBar(), "model_row_progress", "Progress")
-        self.bar_done.setTextVisible(False)
-        self.bar_done.setFixedWidth(64)
-        self.stop_button = named(QPushButton("S&top"), "model_row_stop_button", "Stop drawing")
-        plain_tooltip(self.stop_button, "Keep the contributions as they stand")
-        self.stop_button.clicked.connect(self._work.stop)
-        self.again_button = named(
-            QPushButton("&Go on"), "model_row_again_button", "Draw to the end"
+        self.all_check.toggled.connect(lambda _on: self.draw())
+        self.add_control(self.row_box)
+        self.add_control(self.all_check)
+        self.make_working_controls(
+            "model_row",
+            ("Stop drawing", "Keep the contributions as they stand"),
+            ("Draw to the end", "Draw until the error is small"),
         )
-        plain_tooltip(self.again_button, "Draw until the error is small")
-        self.again_button.clicked.connect(self._on_again)
-        for control in (
-            self.row_box,
-            self.all_check,
-            self.bar_done,
-            self.stop_button,
-            self.again_button,
-        ):
-            self.add_control(control)
-        self._show_state()
+        self.show_state()
 
     def suits(self, run: ShownRun) -> bool:
         return True
-
-    def busy(self) -> bool:
-        return self._work.busy
-
-    def leave(self) -> None:
-        self._work.drop()
-        self.subject = None
 
     # ------------------------------------------------------------- computing
 
@@ -117,11 +89,11 @@ class RowPart(ModelPicture):
         table, row = subject.table, subject.row
         self._show_number(subject)
         if table is None:
-            self._show_none("Open the table of this run to explain its rows.")
+            self.show_none("Open the table of this run to explain its rows.")
         elif row is None or row >= table.rows:
-            self._show_none(_NO_ROW)
+            self.show_none(_NO_ROW)
         else:
-            self._ask(subject, row)
+            self._ask(subject)
 
     def _show_number(self, subject: ModelSubject) -> None:
         table, row = subject.table, subject.row
@@ -136,25 +108,26 @@ class RowPart(ModelPicture):
         if number > 0:
             self.pointed.emit(number - 1)
 
-    def _key(self, subject: ModelSubject) -> Key:
+    def question(self, subject: ModelSubject) -> Question:
         record = subject.run.record
         assert subject.table is not None
         return record.id, record.created, subject.index, subject.table.sha256, subject.row
 
-    def _ask(self, subject: ModelSubject, row: int) -> None:
-        key = self._key(subject)
+    def _ask(self, subject: ModelSubject) -> None:
+        key = self.question(subject)
         if key in self._known:
             self._work.drop()
             self.found = self._known[key]
-            self._draw()
+            self.draw()
         elif key != self._work.key:
-            self._start(subject, row)
+            self.begin(subject)
         else:
-            self._draw()
+            self.draw()
 
-    def _start(self, subject: ModelSubject, row: int) -> None:
-        table, record, index = subject.table, subject.run.record, subject.index
+    def begin(self, subject: ModelSubject) -> None:
+        table, record, index, row = subject.table, subject.run.record, subject.index, subject.row
         assert table is not None
+        assert row is not None
 
         def work(post: Callable[[Message], bool]) -> Explained:
             split = record.splits[index]
@@ -167,61 +140,31 @@ class RowPart(ModelPicture):
             detail = explain_row(rows, split.model, row, train, listen=listen)
             return Explained(detail, _place(record, index, row))
 
-        self.found = None
-        self.bar_done.setValue(0)
-        self._work.start(self._key(subject), work)
-        if self._work.busy:
-            self.chart.show_rows([], subject.run.look)
-            self.told.emit(f"Taking the score of row {row + 1:,} apart…")
-        self._show_state()
-
-    def _on_again(self) -> None:
-        subject = self.subject
-        if subject is not None and subject.table is not None and subject.row is not None:
-            self._known.pop(self._key(subject), None)
-            self._start(subject, subject.row)
+        self.work_out(subject, work, f"Taking the score of row {row + 1:,} apart…")
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, float):
             self.bar_done.setValue(round(100 * message))
             return
         self.found = Explained(message, "")
-        self._draw()
-
-    def _land(self, key: Key, job: Job[Message, Explained]) -> None:
-        if isinstance(job.error, Stopped):
-            self._show_none("Stopped before anything could be told.")
-            self.again_button.setVisible(True)
-        elif job.error is not None:
-            self._show_none(describe_failure(job.error)[0])
-        elif job.result is not None:
-            self.found = job.result
-            if len(self._known) >= _REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[key] = job.result
-            self._draw()
+        self.draw()
 
     # ------------------------------------------------------------- drawing
 
-    def _show_none(self, sentence: str) -> None:
-        self.found = None
+    def show_none(self, sentence: str) -> None:
         self._work.drop()
-        if self.subject is not None:
-            self.chart.show_rows([], self.subject.run.look)
-        self._show_state()
-        self.told.emit(sentence)
+        super().show_none(sentence)
 
-    def _show_state(self) -> None:
-        busy = self._work.busy
-        self.bar_done.setVisible(busy)
-        self.stop_button.setVisible(busy)
-        complete = self.found is None or self.found.detail.found.complete
-        self.again_button.setVisible(not busy and not complete)
+    def is_complete(self) -> bool:
+        return self.found is None or self.found.detail.found.complete
+
+    def show_state(self) -> None:
+        super().show_state()
         columns = 0 if self.found is None else len(self.found.detail.parts)
         self.all_check.setVisible(columns > _SHOWN)
 
-    def _draw(self) -> None:
-        self._show_state()
+    def draw(self) -> None:
+        self.show_state()
         if self.found is None or self.subject is None:
             return
         detail, subject = self.found.detail, self.subject
