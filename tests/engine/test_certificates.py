@@ -101,6 +101,7 @@ def noisy(seed, rows=198, features=33):
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_range_is_widened_only_where_no_direction_helps(seed):
     X, y = noisy(seed)

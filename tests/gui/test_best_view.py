@@ -205,6 +205,7 @@ def test_it_is_stopped_with_the_best_so_far(view, qtbot):
     assert "best that was found" in shown(view, qtbot)
 
 
+@pytest.mark.slow
 def test_a_project_that_is_opened_again_shows_the_leaderboard(
     window, table_file, ended, tmp_path, qtbot
 ):
@@ -228,6 +229,7 @@ def test_a_project_that_is_opened_again_shows_the_leaderboard(
     assert rows == [(one[0], *one[3:]) for one in told]  # intervals as there is room
 
 
+@pytest.mark.slow
 def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, qtbot):
     window.open_data(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
@@ -240,6 +242,7 @@ def test_one_without_an_end_is_told_as_broken_off(window, table_file, tmp_path, 
     assert "had not ended" in shown(page, qtbot)
 
 
+@pytest.mark.slow
 def test_too_few_rows_are_told_before_it_begins(window, tmp_path, qtbot):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n" + "\n".join(f"{k},{'yes' if k < 2 else 'no'}" for k in range(12)))

@@ -24,6 +24,7 @@ def menu_action(window, name):
     return found.isEnabled(), found.toolTip()
 
 
+@pytest.mark.slow
 def test_checked_runs_become_one_more_run(window, session, qtbot):
     action = window.actions_.combine
     assert action.isEnabled()
@@ -43,6 +44,7 @@ def test_checked_runs_become_one_more_run(window, session, qtbot):
     assert "is a combination of runs itself" in action.toolTip()
 
 
+@pytest.mark.slow
 def test_the_reason_stands_where_it_cannot_be_done(window, session, qtbot):
     action, run = window.actions_.combine, session.shown_runs()[0].record.id
     session.set_looks([run], "Hide runs", visible=False)

@@ -84,6 +84,7 @@ def choose(combo, text):
     combo.activated.emit(combo.currentIndex())
 
 
+@pytest.mark.slow
 def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, qtbot):
     (dialog, scores), session = named_rows, window.session
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
@@ -113,6 +114,7 @@ def test_scores_of_a_file_are_joined_by_what_names_the_rows(window, named_rows, 
     np.testing.assert_allclose(seen.X[:, 0], run.record.splits[0].test_scores)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot):
     dialog, scores = named_rows
     lines = scores.read_text().splitlines()
@@ -129,6 +131,7 @@ def test_what_is_wrong_with_a_file_is_said_where_it_is_chosen(named_rows, qtbot)
     assert dialog.ends.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
 
 
+@pytest.mark.slow
 def test_a_project_whose_last_run_is_of_a_score_file_opens_its_table(window, tmp_path, qtbot):
     table, scores, project = tmp_path / "t.csv", tmp_path / "s.csv", tmp_path / "p.aucproj"
     rng = np.random.default_rng(0)

@@ -336,6 +336,7 @@ def test_only_the_first_rows_are_read(tmp_path):
     assert (found.whole, found.table.rows) == (False, 2000)
 
 
+@pytest.mark.slow
 def test_the_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "a.csv"
     rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))

@@ -398,6 +398,7 @@ def test_keys_walk_through_the_rows(panel, session, qtbot):
 # ----------------------------------------------------------------- notes
 
 
+@pytest.mark.slow
 def test_notes_are_written_in_the_card_and_kept_in_the_plan(panel, session, qtbot):
     session.select("stiff")
     notes = panel.details.notes

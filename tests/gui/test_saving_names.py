@@ -9,7 +9,7 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import make_record, put
+from tests.gui.conftest import PATIENCE, make_record, put
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_name_the_dialog_asked_about_may_be_replaced(tmp_path):
 
 
 @pytest.mark.slow
-def test_save_as_never_replaces_a_project_unasked(window, table_file, answers, tmp_path):
+def test_save_as_never_replaces_a_project_unasked(window, table_file, answers, tmp_path, qtbot):
     window.open_data(table_file)
     save_as = window.findChild(QAction, "action_save_project_as")
     other = tmp_path / "study.aucproj"
@@ -43,10 +43,11 @@ def test_save_as_never_replaces_a_project_unasked(window, table_file, answers, t
     before = other.read_bytes()
     answers.save_path = str(tmp_path / "study.v2")
     save_as.trigger()
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
     assert window.session.project.path == tmp_path / "study.v2.aucproj"
     answers.save_path = str(tmp_path / "study")
     save_as.trigger()
-    assert len(answers.errors) == 1
+    qtbot.waitUntil(lambda: len(answers.errors) == 1, timeout=PATIENCE)
     assert "study.aucproj exists already" in answers.errors[0]
     assert window.session.project.path == tmp_path / "study.v2.aucproj"
     assert other.read_bytes() == before

@@ -53,6 +53,7 @@ def test_a_window_that_was_on_a_lost_screen_comes_back_on_one(start, qtbot):
     assert again.screen().availableGeometry().intersects(again.geometry())
 
 
+@pytest.mark.slow
 def test_the_theme_is_kept_and_every_window_takes_it_on(start):
     first, second = start(), start()
     first.findChild(QAction, "action_theme_dark").trigger()

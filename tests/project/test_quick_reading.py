@@ -79,6 +79,7 @@ _ODD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0005, 0.01, 0.3])
 @pytest.mark.parametrize("seed", range(3))
 def test_odd_cells_below_the_sample_are_what_they_are_everywhere(

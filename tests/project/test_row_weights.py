@@ -121,6 +121,7 @@ def test_the_unit_of_the_weights_does_not_matter(written, tmp_path, record):
     assert auc_summary(again).low == pytest.approx(auc_summary(record).low)
 
 
+@pytest.mark.slow
 def test_folds_searches_and_refits_are_weighted(table):
     five = run(table, validation=Validation("folds", folds=4), tuning=Tuning("auc", 3, 0))
     assert all(split.test_weights is not None for split in five.splits)

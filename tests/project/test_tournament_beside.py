@@ -67,6 +67,7 @@ def held(table):
     return kept, told, hold_beside(order, kept, Wish(), told.append)
 
 
+@pytest.mark.slow
 def test_it_is_followed_from_the_first_fit_to_the_verdict(held):
     _, told, end = held
     live = [one for one in told if isinstance(one, Standings)]

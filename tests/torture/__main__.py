@@ -19,13 +19,13 @@ from tests.torture.world import Tally
 
 # Name, trial, tries of the whole form and of the short one.
 TRIALS: dict[str, tuple[Callable[[Path, int], Tally], int, int]] = {
-    "kill-run": (kills.of_run, 200, 4),
-    "kill-creation": (kills.inside_creation, 100, 20),
+    "kill-run": (kills.of_run, 200, 2),
+    "kill-creation": (kills.inside_creation, 100, 8),
     "kill-parent": (kills.of_parent, 20, 2),
     "flip-project": (flips.of_project, 500, 25),
     "flip-model": (flips.of_model, 500, 60),
     "writers": (writers.at_once, 8, 1),
-    "failing-call": (disks.each_call_once, 150, 4),
+    "failing-call": (disks.each_call_once, 150, 2),
     "full-disk": (disks.full_disk, 60, 2),
     "lost-folder": (disks.lost_folder, 10, 1),
 }
