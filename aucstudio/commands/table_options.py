@@ -56,6 +56,15 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         help="a number that stands for a missing value in one column, such as age=-999; several "
         "with commas between",
     )
+    parser.add_argument(
+        "--date-parts",
+        metavar="COL=PART,...",
+        action="append",
+        default=[],
+        help="what to learn of a column of dates: number (days, or hours), year, quarter, month, "
+        "week, day, yearday, weekday, weekend, hour, minute, daytime, and as sine and cosine "
+        "month-circle, weekday-circle, hour-circle",
+    )
     add_dialect_options(parser)
 
 
@@ -110,13 +119,14 @@ def read_roles(options: argparse.Namespace) -> dict[str, str]:
 
 
 def read_said(options: argparse.Namespace) -> dict[str, Any]:
-    """Collect what was said about the columns: label, classes, roles, numbers that are none."""
+    """Collect what was said about the columns: label, classes, roles, missing numbers, dates."""
     return {
         "label": options.label,
         "positive": options.positive,
         "merge": options.merge_spellings or None,
         "roles": read_roles(options),
         "absent": _read_absent(options.missing_in),
+        "parts": _read_parts(options.date_parts),
     }
 
 
@@ -135,6 +145,21 @@ def _read_absent(given: Sequence[str]) -> dict[str, tuple[float, ...]]:
             )
         absent[column] = (*absent.get(column, ()), *found)
     return absent
+
+
+def _read_parts(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    parts: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        column, equals, named = text.rpartition("=")
+        if not (equals and column and named):
+            raise InputError(
+                "--date-parts takes COL=PART, such as admitted=number,weekday,month-circle; it is "
+                f"{text!r}",
+                setting="date-parts",
+            )
+        asked = (part.strip().lower() for part in named.split(","))
+        parts[column] = (*parts.get(column, ()), *asked)
+    return parts
 
 
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:

@@ -79,7 +79,8 @@ def _ways(one: Preparation) -> Iterator[tuple[str, Any]]:
     for k, name in enumerate(one.numbers):
         curve = (one.knots[k].tobytes(), one.heights[k].tobytes()) if len(one.knots) else None
         shares = one.shares.get(name)
-        yield name, ("number", one.absent.get(name), shares and dict(shares), curve)
+        absent, part = one.absent.get(one.source(name)), one.parts.get(name)
+        yield name, ("number", absent, shares and dict(shares), curve, part)
     for name, levels in zip(one.categories, one.levels, strict=True):
         yield name, ("category", levels, one.same.get(name), name in one.rest)
 
@@ -102,6 +103,7 @@ def _united(order: Sequence[Preparation]) -> Preparation:
         name: np.array([getattr(one, name)[k] for one, k in numbers.values()]).reshape(-1, KNOTS)
         for name in (("knots", "heights") if ranked else ())
     }
+    columns = dict.fromkeys(one.source(name) for name, (one, _) in numbers.items())
     marked = {name for one in order for name in one.indicated}
     return Preparation(
         tuple(numbers),
@@ -110,9 +112,10 @@ def _united(order: Sequence[Preparation]) -> Preparation:
         keep_gaps=True,
         absent=_all_of([one.absent for one in order]),
         same=_all_of([one.same for one in order]),
-        indicated=tuple(name for name in numbers if name in marked),
+        indicated=tuple(name for name in columns if name in marked),
         rest=tuple(name for name in levels if any(name in one.rest for one in order)),
         shares=_all_of([one.shares for one in order]),
+        parts=_all_of([one.parts for one in order]),
         choice=order[0].choice,
         **figures,
         **curves,

@@ -28,6 +28,7 @@ from aucstudio.project.data.columns import (
     spell_number,
     treated,
 )
+from aucstudio.project.data.date_parts import check_names, check_parts
 from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.label_choice import merged, rule_after
 from aucstudio.project.data.labels import (
@@ -133,6 +134,7 @@ class AnyTable(TableInfo):
                 column.absent,
                 column.same,
                 (self.rule or None) if column.name == self.label else None,
+                column.parts,
             )
             for column in self.columns
         ]
@@ -207,6 +209,7 @@ class AnyTable(TableInfo):
         rule: LabelRule | None = None,
         absent: Mapping[str, Sequence[float]] | None = None,
         same: Mapping[str, bool | Sequence[Sequence[str]]] | None = None,
+        parts: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """Change roles without reading the file again.
 
@@ -229,6 +232,8 @@ class AnyTable(TableInfo):
             Numbers that stand for a missing value, in the place of those of these columns before.
         same : mapping of column name to bool or sequence of sequences of str, optional
             Levels of categories that are one; with True those that differ in spelling alone.
+        parts : mapping of column name to sequence of str, optional
+            What is taken of columns of dates, in the place of what was before.
 
         Raises
         ------
@@ -251,10 +256,15 @@ class AnyTable(TableInfo):
             for name, groups in (same or {}).items()
             for column in [self.column(name)]
         }
+        taken = {
+            name: check_parts(self.path, self.column(name), wanted)
+            for name, wanted in (parts or {}).items()
+        }
         columns = tuple(
-            treated(self._with_role(column, given, chosen), missing, joined)
+            treated(self._with_role(column, given, chosen), missing, joined, taken)
             for column in self.columns
         )
+        check_names(self.path, columns)
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
         changed = dataclasses.replace(changed, columns=columns, guessed=guessed)
         return changed.with_notes_after(self)
@@ -280,6 +290,11 @@ class AnyTable(TableInfo):
     def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """By column, the levels that are one."""
         return {column.name: column.same for column in self.columns if column.same}
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """By column of dates, what is learnt from in its place."""
+        return {column.name: column.parts for column in self.columns if column.parts}
 
     def _label_after(self, label: LabelChoice, given: Mapping[str, str]) -> str | None:
         wanted = {name for name, role in given.items() if role == "label"}
@@ -361,7 +376,7 @@ class AnyTable(TableInfo):
             if role == "label":
                 columns.append(column)
             else:
-                column = treated(column, schema.absent, schema.same)
+                column = treated(column, schema.absent, schema.same, schema.parts)
                 columns.append(dataclasses.replace(column, role=role, why=""))
         return dataclasses.replace(self, columns=tuple(columns))
 

@@ -47,6 +47,9 @@ class ColumnInfo:
         Numbers that stand for a missing value; preprocessing sees to it, the cells stay.
     same : tuple of tuples of str
         Levels that are one, called as the first of them; likewise.
+    parts : tuple of str
+        Of a column of dates, what is learnt from in its place; see
+        :mod:`~aucstudio.project.data.date_parts`. Empty for the dates as numbers; likewise.
     """
 
     name: str
@@ -59,6 +62,7 @@ class ColumnInfo:
     guessed: bool = True
     absent: tuple[float, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def distinct(self) -> int:
@@ -168,13 +172,15 @@ def treated(
     column: Info,
     absent: Mapping[str, tuple[float, ...]],
     same: Mapping[str, tuple[tuple[str, ...], ...]],
+    parts: Mapping[str, tuple[str, ...]],
 ) -> Info:
-    """Give a column with what is said of it: numbers that are missing, levels that are one."""
+    """Give a column with what is said of it: missing numbers, equal levels, parts of dates."""
     numbers = absent.get(column.name, column.absent)
     levels = same.get(column.name, column.same)
-    if (numbers, levels) == (column.absent, column.same):
+    taken = parts.get(column.name, column.parts)
+    if (numbers, levels, taken) == (column.absent, column.same, column.parts):
         return column
-    return recast(column, absent=numbers, same=levels)
+    return recast(column, absent=numbers, same=levels, parts=taken)
 
 
 def _number(text: str) -> float:

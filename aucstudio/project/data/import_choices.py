@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.data.table import ReadingListener, Table, read_table
 from aucstudio.project.data.table_info import TableInfo
@@ -27,6 +28,8 @@ class ImportChoices:
         Numbers that stand for a missing value.
     same : dict of column name to bool
         Columns whose levels that differ in spelling alone are one.
+    parts : dict of column name to tuple of str
+        What is taken of columns of dates.
     merge : bool
         Whether spellings of one class are joined.
     positive : str
@@ -37,18 +40,19 @@ class ImportChoices:
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     absent: dict[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
     same: dict[str, bool] = dataclasses.field(default_factory=dict)
+    parts: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     merge: bool = False
     positive: str = ""
 
     @classmethod
-    def of(cls, table: TableInfo) -> Self:
+    def of(cls, table: AnyTable) -> Self:
         """Give what was chosen for a table that is open."""
         roles = {c.name: c.role for c in table.columns if not role_is_guess(table, c)}
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
         absent = {column.name: column.absent for column in table.columns if column.absent}
         same = {column.name: True for column in table.columns if column.same}
         positive = "" if "positive" in table.guessed else table.positive or ""
-        return cls(dialect, roles, absent, same, positive=positive)
+        return cls(dialect, roles, absent, same, table.parts, positive=positive)
 
     def among(self, names: Iterable[str]) -> Self:
         """Give the choices without those about columns that there are not."""
@@ -58,6 +62,7 @@ class ImportChoices:
             roles={name: role for name, role in self.roles.items() if name in there},
             absent={name: numbers for name, numbers in self.absent.items() if name in there},
             same={name: joined for name, joined in self.same.items() if name in there},
+            parts={name: parts for name, parts in self.parts.items() if name in there},
         )
 
     def read(self, path: str | Path, progress: ReadingListener | None = None) -> Table:
@@ -84,8 +89,8 @@ class ImportChoices:
             table = table.with_roles(label=False, roles={str(table.label): role})
         if self.positive in table.classes:
             table = table.with_roles(positive=self.positive)
-        if self.absent or self.same:
-            table = table.with_roles(absent=self.absent, same=self.same)
+        if self.absent or self.same or self.parts:
+            table = table.with_roles(absent=self.absent, same=self.same, parts=self.parts)
         return table
 
 

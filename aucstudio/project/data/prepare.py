@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.date_parts import WHOLE, DatePart, taken
 from aucstudio.project.data.levels import (
     RARE,
     LevelCode,
@@ -48,7 +49,7 @@ class Preparation:
     Attributes
     ----------
     numbers : tuple of str
-        Names of the columns that are numbers, or become one.
+        Names of the columns that are numbers, or become one; and what is taken of dates.
     medians, means, scales : ndarray of shape (len(numbers),)
         What a missing value becomes (the median, unless chosen otherwise), what is subtracted,
         and what it is divided by.
@@ -61,17 +62,19 @@ class Preparation:
     keep_gaps : bool
         Whether gaps in numbers stay NaN, for a method that knows what to do with them.
     absent : mapping of str to tuple of float
-        By number column, numbers that stand for a missing value.
+        By column of numbers, those that stand for a missing value.
     same : mapping of str to tuple of tuples of str
         By category column, levels that are one, called as the first of them.
     knots, heights : ndarray of shape (len(numbers), KNOTS), or (0, KNOTS)
         Where numbers become ranks; see :mod:`aucstudio.project.data.ranks`.
     indicated : tuple of str
-        Number columns with a column of 0 and 1 that tells their missing values.
+        Columns of numbers with a column of 0 and 1 that tells their missing values.
     rest : tuple of str
         Category columns in which every text without a level is a rare one.
     shares : mapping of str to mapping of str to float
         By category column that becomes a number, each level's share of the training rows.
+    parts : mapping of str to DatePart
+        By number that is a part of a date, what it is taken of.
     choice : PreparationChoice
         What it was learnt for, to be told.
     """
@@ -92,6 +95,7 @@ class Preparation:
     indicated: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     shares: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    parts: Mapping[str, DatePart] = dataclasses.field(default_factory=dict)
     choice: PreparationChoice = USUAL
 
     def __post_init__(self) -> None:
@@ -113,7 +117,15 @@ class Preparation:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the table's columns that are prepared."""
-        return (*self.numbers, *self.categories)
+        return (*dict.fromkeys(map(self.source, self.numbers)), *self.categories)
+
+    def source(self, number: str) -> str:
+        """Name the column of the table that a number is of."""
+        return self.parts[number].column if number in self.parts else number
+
+    def first_of(self, column: str) -> int:
+        """Give the place of the first number of a column."""
+        return next(k for k, name in enumerate(self.numbers) if self.source(name) == column)
 
     @property
     def scaling(self) -> tuple[Array, Array]:
@@ -138,19 +150,20 @@ class Preparation:
         by_name = self._matched(table)
         count = table.rows if rows is None else len(rows)
         X = np.empty((count, len(self.feature_names)))
-        marks = {name: k - len(self.indicated) for k, name in enumerate(self.indicated)}
+        marks = {
+            self.first_of(name): k - len(self.indicated) for k, name in enumerate(self.indicated)
+        }
         for k, name in enumerate(self.numbers):
             if name in self.shares:
                 cells = as_shares(by_name[name], rows, self.shares[name])
             else:
-                cells = picked(by_name[name].values, rows).astype(np.float64)  # a copy, in a piece
-                cells = without(cells, self.absent.get(name, ()))
+                cells = self.cells_of(name, by_name[self.source(name)], rows)
                 near = cells >= self.lows[k]
                 near &= cells <= self.highs[k]
                 if not near.all():
                     cells[~near] = np.nan if self.keep_gaps else self.medians[k]
-                if name in marks:
-                    X[:, marks[name]] = ~near
+                if k in marks:
+                    X[:, marks[k]] = ~near
             X[:, k] = self.scaled(k, cells)
         place = len(self.numbers)
         for name, levels in zip(self.categories, self.levels, strict=True):
@@ -163,6 +176,12 @@ class Preparation:
             )
             place += len(levels)
         return X
+
+    def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
+        """Give what a number is in rows of its column, missing ones as NaN."""
+        cells = picked(column.values, rows).astype(np.float64)  # a copy, in a piece
+        cells = without(cells, self.absent.get(column.name, ()))
+        return self.parts[number].of(cells) if number in self.parts else cells
 
     def scaled(self, k: int, cells: Array) -> Array:
         """Bring cells of a number column on its scale; they may be overwritten."""
@@ -216,7 +235,7 @@ class Preparation:
             )
         text = [
             name
-            for name in self.numbers
+            for name in dict.fromkeys(map(self.source, self.numbers))
             if name not in self.shares
             and by_name[name].kind == "text"
             and by_name[name].missing < table.rows
@@ -244,6 +263,7 @@ class Preparation:
             **({"same": {n: bare(groups) for n, groups in self.same.items()}} if self.same else {}),
             **({"indicated": list(self.indicated)} if self.indicated else {}),
             **({"rest": list(self.rest)} if self.rest else {}),
+            **({"parts": {n: bare(part) for n, part in self.parts.items()}} if self.parts else {}),
             **({"choice": self.choice.given()} if self.choice != USUAL else {}),
             **({"shares": {n: dict(s) for n, s in self.shares.items()}} if self.shares else {}),
         }
@@ -278,6 +298,7 @@ class Preparation:
             indicated=tuple(settings.get("indicated", ())),
             rest=tuple(settings.get("rest", ())),
             shares={name: dict(shares) for name, shares in settings.get("shares", {}).items()},
+            parts={n: DatePart(**part) for n, part in settings.get("parts", {}).items()},
             choice=PreparationChoice.of(settings.get("choice", {})),
         )
 
@@ -293,8 +314,13 @@ def _check_choices(settings: Mapping[str, Any], curves: Mapping[str, Array], num
     indicated, rest = settings.get("indicated", ()), settings.get("rest", ())
     shares = settings.get("shares", {})
     levels = dict(zip(settings["categories"], settings["levels"], strict=True))
+    parts = {name: DatePart(**part) for name, part in settings.get("parts", {}).items()}
+    columns = {parts[name].column if name in parts else name for name in settings["numbers"]}
     sound = (
-        {*indicated, *shares} <= set(settings["numbers"])
+        {*indicated} <= columns
+        and {*shares, *parts} <= set(settings["numbers"])
+        and not {*shares} & {*parts}
+        and all(name == part.name and part.is_known for name, part in parts.items())
         and not {*indicated} & {*shares}
         and len(set(indicated)) == len(indicated)
         and all(RARE in levels.get(name, ()) for name in rest)
@@ -321,10 +347,11 @@ def learn_preparation(
         raise no_features(table)
     numbers = [column for column in features if column.role == "number"]
     categories = [column for column in features if column.role == "category"]
-    known = {
-        column.name: learn_number(without(column.values[rows], column.absent), choice)
-        for column in numbers
-    }
+    known = {}
+    for column in numbers:
+        cells = without(column.values[rows], column.absent)
+        for part in taken(column):
+            known[part.name] = learn_number(part.of(cells), choice)
     codes = {
         column.name: learn_levels(level_counts(column, rows), column.same, choice)
         for column in categories
@@ -349,6 +376,10 @@ def assembled(
     medians, means, scales, lows, highs = figures.T.copy()
     knots = np.array([number.curve for number in learnt.values() if number.curve is not None])
     curves = knots.reshape(-1, 2, KNOTS).transpose(1, 0, 2).copy()
+    parts = {p.name: p for c in features if c.role == "number" for p in taken(c)}
+    marked = (
+        parts[n].column for n, number in known.items() if choice.indicators and number.missing
+    )
     return Preparation(
         tuple(learnt),
         medians,
@@ -359,13 +390,14 @@ def assembled(
         keep_gaps,
         lows,
         highs,
-        absent_of(column for column in features if column.name in known),
+        absent_of(column for column in features if column.role == "number"),
         same_of(column for column in features if column.name in levels),
         curves[0],
         curves[1],
-        tuple(name for name, number in known.items() if choice.indicators and number.missing),
+        tuple(dict.fromkeys(marked)),
         tuple(name for name, code in codes.items() if code.has_rest),
         counted,
+        {name: part for name, part in parts.items() if part.part != WHOLE},
         choice,
     )
 

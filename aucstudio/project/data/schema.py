@@ -14,6 +14,7 @@ import msgspec
 
 from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES
+from aucstudio.project.data.date_parts import PARTS
 from aucstudio.project.data.labels import LabelRule
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
@@ -44,6 +45,8 @@ class ColumnSchema:
         Levels that are one, called as the first of them.
     rule : LabelRule or None
         Of the label, how its values become classes, where each is not one as it is.
+    parts : tuple of str
+        Of a column of dates, what is learnt from in its place.
     """
 
     name: str
@@ -56,6 +59,7 @@ class ColumnSchema:
     absent: tuple[float, ...] = ()
     same: tuple[tuple[str, ...], ...] = ()
     rule: LabelRule | None = None
+    parts: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +111,11 @@ class Schema:
     def same(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """By column, the levels that are one."""
         return {column.name: column.same for column in self.columns if column.same}
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """By column of dates, what is learnt from in its place."""
+        return {column.name: column.parts for column in self.columns if column.parts}
 
     @property
     def label(self) -> str | None:
@@ -172,6 +181,12 @@ class Schema:
                 raise InputError(
                     f"the schema of the table is damaged: column {column.name!r} has the role "
                     f"{column.role!r} and the kind {column.kind!r}",
+                    column=column.name,
+                )
+            if not set(column.parts) <= set(PARTS):
+                raise InputError(
+                    f"the schema of the table is damaged, or comes from a newer program: column "
+                    f"{column.name!r} has parts {', '.join(column.parts)}",
                     column=column.name,
                 )
         if len(schema.by_name) < len(schema.columns):

@@ -136,6 +136,7 @@ def read_table(
     roles: Mapping[str, str] | None = None,
     merge: MergeChoice = None,
     absent: Mapping[str, Sequence[float]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -161,6 +162,8 @@ def read_table(
         that differ in capitals and blanks alone.
     absent : mapping of column name to numbers, optional
         Numbers that stand for a missing value.
+    parts : mapping of column name to sequence of str, optional
+        What is taken of columns of dates.
     need_label : bool
         False for rows to be scored: nothing is guessed about roles, and the label column may be
         absent or hold one class only.
@@ -192,7 +195,7 @@ def read_table(
     table = settled(
         bare, bare.columns, label, positive, given, schema, merge, need_label=need_label
     )
-    return table.with_roles(absent=absent) if absent else table
+    return table.with_roles(absent=absent, parts=parts) if absent or parts else table
 
 
 def read_tables(paths: Sequence[str | Path], **choices: Any) -> Table:

@@ -117,7 +117,9 @@ class RowDetail:
 
 def features_of(preparation: Preparation) -> dict[str, Index]:
     """Give the prepared features of each column of the table, marks of missing values included."""
-    found = {name: [k] for k, name in enumerate(preparation.numbers)}
+    found: dict[str, list[int]] = {}
+    for k, name in enumerate(preparation.numbers):
+        found.setdefault(preparation.source(name), []).append(k)
     place = len(preparation.numbers)
     for name, levels in zip(preparation.categories, preparation.levels, strict=True):
         found[name] = list(range(place, place + len(levels)))
@@ -168,8 +170,9 @@ def explain_row(
     kept = evenly(background, most)
     x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
     Z = preparation.apply(others, kept)
+    numbers = {preparation.source(name) for name in preparation.numbers}
     facts = [
-        _Facts(table.column(name), others.column(name), row, kept, name in preparation.numbers)
+        _Facts(table.column(name), others.column(name), row, kept, name in numbers)
         for name in columns
     ]
 

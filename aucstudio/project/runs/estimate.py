@@ -10,6 +10,7 @@ from aucstudio.engine import METHODS, memory
 from aucstudio.engine.cost import NUMBER, Cost
 from aucstudio.engine.memory import largest_memory
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.project.data.date_parts import taken
 from aucstudio.project.data.levels import MAX_LEVELS
 from aucstudio.project.data.preparation_choice import FREQUENCY, USUAL, PreparationChoice
 from aucstudio.project.data.split import Validation
@@ -118,7 +119,9 @@ def training_size(
     share, positives = validation.train_share, table.classes[positive]
     negatives = sum(table.classes.values()) - positives
     features = sum(
-        1 if column.role == "number" else _most_columns(column.distinct, preparation)
+        len(taken(column))
+        if column.role == "number"
+        else _most_columns(column.distinct, preparation)
         for column in table.features
     )
     if preparation.indicators:

@@ -103,8 +103,13 @@ class DataReference:
         table = self.with_scores(table)
         roles = tuple((column.name, column.role) for column in table.columns)
         schema = self.schema
-        as_told = (self.roles, self.positive, self.rule, schema.absent, schema.same)
-        if as_told == (roles, table.positive, table.rule, table.absent, table.same):
+        chosen = (schema.absent, schema.same, schema.parts)
+        if (self.roles, self.positive, self.rule, chosen) == (
+            roles,
+            table.positive,
+            table.rule,
+            (table.absent, table.same, table.parts),
+        ):
             return table
         return table.with_roles(
             label=self.label,
@@ -112,6 +117,7 @@ class DataReference:
             rule=self.rule,
             absent={**dict.fromkeys(table.absent, ()), **schema.absent},
             same={**dict.fromkeys(table.same, ()), **schema.same},
+            parts={**dict.fromkeys(table.parts, ()), **schema.parts},
             roles={name: role for name, role in self.roles if role != "label"},
         )
 
@@ -150,6 +156,8 @@ class DataReference:
             document["absent"] = {n: list(cells) for n, cells in self.schema.absent.items()}
         if self.schema.same:
             document["same"] = {name: bare(groups) for name, groups in self.schema.same.items()}
+        if self.schema.parts:
+            document["parts"] = {name: list(parts) for name, parts in self.schema.parts.items()}
         if self.scores:
             document["scores"] = [given.identity() for given in self.scores]
         return document

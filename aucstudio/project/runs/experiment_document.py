@@ -24,7 +24,12 @@ _WORDS = {
     "object": "a table",
 }
 # What the values of tables with keys of their own may be.
-_ALLOWED: dict[str | int, Any] = {"roles": str, "missing": list, "spellings": bool | list}
+_ALLOWED: dict[str | int, Any] = {
+    "roles": str,
+    "missing": list,
+    "spellings": bool | list,
+    "parts": list,
+}
 _LONGEST = 60
 _LARGEST = sys.float_info.max
 
@@ -68,6 +73,7 @@ class DataPart(Struct, forbid_unknown_fields=True):
     merge: bool | list[list[str | int | float]] | None = None
     missing: dict[str, list[int | float]] = {}
     spellings: dict[str, bool | list[list[str]]] = {}
+    parts: dict[str, list[str]] = {}
     roles: dict[str, str] = {}
     dialect: DialectPart = msgspec.field(default_factory=DialectPart)
 

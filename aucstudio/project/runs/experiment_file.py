@@ -12,6 +12,7 @@ label = "diagnosis"        # guessed if left out, as is the positive class
 positive = "M"             # or several: ["M", "?"]; or a threshold: ">= 5"
 merge = [["M", "m"]]       # optional: values that are one class, or true for spellings
 missing = { age = [-999] } # optional: numbers that stand for a missing value
+parts = { admitted = ["number", "weekday"] }  # optional: what is taken of dates
 spellings = { city = [["Bern", "bern"]] }  # optional: levels that are one, or true
 roles = { id = "ignore" }
 
@@ -179,8 +180,8 @@ def _study(path: Path, document: ExperimentDocument, choose: ChooseReader) -> Ex
         roles=data.roles,
         dialect=data.dialect.given(),
     )
-    if data.missing or data.spellings:
-        table = table.with_roles(absent=data.missing, same=data.spellings)
+    if data.missing or data.spellings or data.parts:
+        table = table.with_roles(absent=data.missing, same=data.spellings, parts=data.parts)
     validation = _validation(path, document.validation.given())
     band = DEFAULT_BAND if document.fpr_range is None else tuple(document.fpr_range)
     if len(band) != 2:
@@ -329,14 +330,16 @@ def write_study(
 def _frame(experiment: Experiment) -> tuple[object, ...]:
     data = dataclasses.replace(experiment.data, schema=Schema((), experiment.data.sha256))
     schema = experiment.data.schema
-    reading = schema.rule, schema.absent, schema.same, experiment.data.schema.dialect
-    return data, reading, experiment.validation, experiment.band
+    chosen = schema.absent, schema.same, schema.parts
+    return data, schema.rule, chosen, schema.dialect, experiment.validation, experiment.band
 
 
 def _missing_part(schema: Schema) -> dict[str, Any]:
     absent = {name: list(numbers) for name, numbers in schema.absent.items()}
     same = {name: bare(groups) for name, groups in schema.same.items()}
-    return {**({"missing": absent} if absent else {}), **({"spellings": same} if same else {})}
+    parts = {name: list(chosen) for name, chosen in schema.parts.items()}
+    given = {"missing": absent, "spellings": same, "parts": parts}
+    return {key: value for key, value in given.items() if value}
 
 
 def _dialect_part(schema: Schema) -> dict[str, Any]:

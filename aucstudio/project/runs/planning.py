@@ -228,6 +228,7 @@ def plan_run(
     merge: MergeChoice = None,
     roles: Mapping[str, str] | None = None,
     absent: Mapping[str, Sequence[float]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
     dialect: Mapping[str, Any] | None = None,
     validation: Validation,
     band: Band,
@@ -242,7 +243,7 @@ def plan_run(
     Parameters
     ----------
     assignments : sequence of "NAME=VALUE"
-    positive, merge, absent
+    positive, merge, absent, parts
         As for :func:`~aucstudio.project.data.table.read_table`.
     roles : mapping of column to role, optional
     dialect : mapping of part to value, optional
@@ -266,6 +267,7 @@ def plan_run(
         merge=merge,
         roles=roles,
         absent=absent,
+        parts=parts,
         dialect=dialect,
     )
     joined = None

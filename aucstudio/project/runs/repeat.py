@@ -112,6 +112,8 @@ def _column_words(data: DataReference) -> Iterator[list[str]]:
         told = not column.guessed or column.role == "ignore" or not known
         if column.role != "label" and told:
             yield _option(column.role, column.name)
+        if column.parts:
+            yield _option("date-parts", f"{column.name}={','.join(column.parts)}")
     for part in data.schema.chosen:
         value = getattr(data.schema.dialect, part)
         if isinstance(value, tuple):

@@ -62,7 +62,11 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:
     """List the cells of a table that are too far from the others, column by column."""
     limits = zip(preparation.numbers, preparation.lows, preparation.highs, strict=True)
-    bounded = [(name, low, high) for name, low, high in limits if low > -np.inf or high < np.inf]
+    bounded = [
+        (name, low, high)
+        for name, low, high in limits
+        if (low > -np.inf or high < np.inf) and name not in preparation.parts
+    ]
     look = _far_on_disk if isinstance(table, DiskTable) else _far_in_memory
     return tuple(FarCells(*found) for found in look(table, bounded))
 

@@ -22,6 +22,7 @@ from aucstudio import __version__
 from aucstudio.engine import calibration
 from aucstudio.engine.restoring import check_layout, restore
 from aucstudio.project import typed
+from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.prepare import CURVES, LEARNT, LIMITS, Preparation
 from aucstudio.project.data.ranks import KNOTS
@@ -68,6 +69,7 @@ class _Preprocessing(msgspec.Struct, forbid_unknown_fields=True):
     indicated: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
     shares: dict[str, dict[str, float]] = {}
+    parts: dict[str, DatePart] = {}
     choice: PreparationChoice = USUAL
 
 
@@ -279,7 +281,7 @@ def _schema(manifest: _Manifest, preparation: Preparation) -> Schema:
         schema = Schema.from_json(manifest.schema)
     except InputError as error:  # which knows no file
         raise ValueError(str(error)) from error
-    if not {*preparation.numbers, *preparation.categories} <= set(schema.names):
+    if not set(preparation.columns) <= set(schema.names):
         raise ValueError("its schema lacks columns of its preprocessing")
     return schema
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.date_parts import DatePart
 from aucstudio.project.data.disk.stream import DiskTable
 from aucstudio.project.data.scales import Quantiles, cut_ranks
 
@@ -26,7 +27,7 @@ _SIGN = np.uint64(1 << 63)
 def cuts_of(
     table: DiskTable,
     chosen: Mask,
-    numbers: tuple[str, ...],
+    numbers: tuple[DatePart, ...],
     counts: Sequence[int],
     leading: NDArray[np.uint32],
 ) -> list[Quantiles]:
@@ -38,8 +39,8 @@ def cuts_of(
     ----------
     table : DiskTable
     chosen : ndarray of bool, shape (rows,)
-    numbers : tuple of str
-        The columns.
+    numbers : tuple of DatePart
+        What is taken of which columns.
     counts : sequence of int
         Known cells of each.
     leading : ndarray of shape (len(numbers), 65536)
@@ -67,19 +68,21 @@ def cuts_of(
 
 
 def _cells(
-    table: DiskTable, chosen: Mask, numbers: tuple[str, ...]
+    table: DiskTable, chosen: Mask, numbers: tuple[DatePart, ...]
 ) -> Iterator[list[NDArray[np.uint64]]]:
     """Give the known cells of the columns as keys, some rows at a time."""
-    for start, window in table.windows(table.height(0), numbers) if numbers else ():
+    names = list(dict.fromkeys(part.column for part in numbers))
+    for start, window in table.windows(table.height(0), names) if names else ():
         here = np.flatnonzero(chosen[start : start + window.rows])
         columns = {column.name: column for column in window.columns}
-        yield [keys_of(known(columns[name].measured()[here])) for name in numbers]
+        cells = {name: columns[name].measured()[here] for name in names}
+        yield [keys_of(known(part.of(cells[part.column]))) for part in numbers]
 
 
 def _gathered(
     table: DiskTable,
     chosen: Mask,
-    numbers: tuple[str, ...],
+    numbers: tuple[DatePart, ...],
     columns: list[Ranked],
     shift: np.uint64,
 ) -> list[Quantiles]:

@@ -239,6 +239,7 @@ def open_stream(
     roles: Mapping[str, str] | None = None,
     merge: MergeChoice = None,
     absent: Mapping[str, Sequence[float]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
     need_label: bool = True,
     dialect: DialectChoice = None,
     schema: Schema | None = None,
@@ -252,7 +253,8 @@ def open_stream(
 
     Parameters
     ----------
-    path, label, positive, ignore, roles, merge, absent, need_label, dialect, schema, progress
+    path, label, positive, ignore, roles, merge, absent, parts, need_label, dialect, schema
+    progress
         As for :func:`~aucstudio.project.data.table.read_table`.
     block_bytes : int
         Bytes of a block of prepared rows; some three times that is in memory at a time.
@@ -285,7 +287,7 @@ def open_stream(
         if schema is None and need_label:
             label, given = with_said(found.roles, label, given, bare.columns)
         table = settled(bare, seen, label, positive, given, schema, merge, need_label=need_label)
-        table = table.with_roles(absent=absent) if absent else table
+        table = table.with_roles(absent=absent, parts=parts) if absent or parts else table
     except BaseException:
         found.store.close()
         release()

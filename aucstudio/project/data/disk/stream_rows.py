@@ -12,6 +12,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.project.data.date_parts import DatePart, taken
 from aucstudio.project.data.disk.medians import (
     DIGITS,
     cuts_of,
@@ -91,7 +92,7 @@ def learn_on_disk(
         raise no_features(table)
     chosen = np.zeros(table.rows, dtype=bool)
     chosen[rows] = True
-    numbers = tuple(c.name for c in table.features if c.role == "number")
+    numbers = tuple(part for c in table.features if c.role == "number" for part in taken(c))
     categories = tuple(c.name for c in table.features if c.role == "category")
     found = _first_pass(table, chosen, numbers, categories)
     counts = [int(first.sum()) for first in found.leading]
@@ -111,7 +112,7 @@ def learn_on_disk(
     same = {column.name: column.same for column in table.features}
     return assembled(
         table.features,
-        dict(zip(numbers, learnt, strict=True)),
+        {part.name: number for part, number in zip(numbers, learnt, strict=True)},
         {
             name: learn_levels(counted, same[name], choice)
             for name, counted in zip(categories, found.levels, strict=True)
@@ -188,7 +189,7 @@ class _FirstPass:
 
 
 def _first_pass(
-    table: DiskTable, chosen: Mask, numbers: tuple[str, ...], categories: tuple[str, ...]
+    table: DiskTable, chosen: Mask, numbers: tuple[DatePart, ...], categories: tuple[str, ...]
 ) -> _FirstPass:
     found = _FirstPass(
         [_Moments() for _ in numbers],
@@ -198,8 +199,8 @@ def _first_pass(
     for start, window in table.windows(table.height(0)):
         columns = {column.name: column for column in window.columns}
         here = np.flatnonzero(chosen[start : start + window.rows])
-        for k, name in enumerate(numbers):
-            cells = columns[name].measured()[here]
+        for k, part in enumerate(numbers):
+            cells = part.of(columns[part.column].measured()[here])
             found.moments[k].add(cells)
             found.leading[k] += histogram(first_digits(known(cells)))
         for counter, name in zip(found.levels, categories, strict=True):
@@ -208,12 +209,13 @@ def _first_pass(
 
 
 def _again(
-    table: DiskTable, chosen: Mask, numbers: tuple[str, ...], moments: dict[int, _Moments]
+    table: DiskTable, chosen: Mask, numbers: tuple[DatePart, ...], moments: dict[int, _Moments]
 ) -> None:
     """Add the cells of some columns again."""
-    names = [numbers[k] for k in moments]
+    names = list(dict.fromkeys(numbers[k].column for k in moments))
     for start, window in table.windows(table.height(0), names) if names else ():
         columns = {column.name: column for column in window.columns}
         here = np.flatnonzero(chosen[start : start + window.rows])
         for k, found in moments.items():
-            found.add(columns[numbers[k]].measured()[here])
+            part = numbers[k]
+            found.add(part.of(columns[part.column].measured()[here]))

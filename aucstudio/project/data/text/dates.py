@@ -39,6 +39,9 @@ _LAYOUTS = {
     "h:m": (_CLOCK, ""),
 }
 LAYOUTS = tuple(_LAYOUTS)
+# Times of day, and those that name no day of the month.
+CLOCK = "h:m"
+MONTHLY = ("y-m", "m/y", "mon y", "mon year")
 # Those that a whole number could be too.
 DIGITS = "ymd"
 # Years of two digits are of 1970 to 2069.
@@ -84,7 +87,7 @@ def read(cell: str, layout: str) -> float:
         return float("inf")
     part = dict(zip(names, (text or "" for text in found.groups()), strict=True))
     seconds = _seconds(part)
-    if layout == "h:m":
+    if layout == CLOCK:
         return seconds / 3600.0
     try:
         day = datetime.date(_year(part["y"]), _month(part), int(part.get("d", 1)))
@@ -97,10 +100,10 @@ def spell(value: float, layout: str) -> str:
     """Write the day or the time that a number stands for, to the second."""
     if not math.isfinite(value):
         return str(value)
-    seconds = round(value * (3600 if layout == "h:m" else 86400))
+    seconds = round(value * (3600 if layout == CLOCK else 86400))
     days, rest = divmod(seconds, 86400)
     clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}" + (f":{rest % 60:02d}" if rest % 60 else "")
-    if layout == "h:m":
+    if layout == CLOCK:
         return clock if days == 0 else f"{value:g} h"
     try:
         day = datetime.date.fromordinal(days + _EPOCH).isoformat()
@@ -147,7 +150,7 @@ def sql(cell: str, layout: str) -> str:
     )
     took = f"regexp_extract({cell}, '^(?:' || {quoted} || ')$', [{listed}])"
     seconds = _seconds_sql("z" in names) if "H" in names else "0.0::DOUBLE"
-    if layout == "h:m":
+    if layout == CLOCK:
         value = f"{seconds} / 3600.0::DOUBLE"
     else:
         days = f"(({_day_sql(names)}) - DATE '1970-01-01')"

@@ -1,0 +1,208 @@
+"""Parts of dates as columns of numbers: year, month, day of the week, hour.
+
+A date is a number of days since 1970-01-01 in UTC, a time of day a number of hours; what is taken
+of it depends on that number alone, however it was written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucstudio.project.data.text import dates
+from aucstudio.project.errors import InputError
+from aucstudio.project.words import suggestion
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from aucstudio.project.data.columns import ColumnInfo
+
+Array = NDArray[np.float64]
+
+# The date itself, as the number it is without any parts.
+WHOLE = "number"
+# What may be asked for, in the order in which columns are made, and what its numbers are.
+PARTS: Mapping[str, str] = {
+    WHOLE: "days since 1970-01-01, or hours of a time of day",
+    "year": "the year",
+    "quarter": "1 to 4",
+    "month": "1 to 12",
+    "month-circle": "sine and cosine of the month, in which December is beside January",
+    "week": "week of the year by ISO 8601, 1 to 53",
+    "day": "day of the month, 1 to 31",
+    "yearday": "day of the year, 1 to 366",
+    "weekday": "1 for Monday to 7 for Sunday",
+    "weekday-circle": "sine and cosine of the weekday, in which Sunday is beside Monday",
+    "weekend": "1 on Saturday and Sunday, else 0",
+    "hour": "0 to 23",
+    "hour-circle": "sine and cosine of the hour, in which 23 is beside 0",
+    "minute": "0 to 59",
+    "daytime": "0 for night (before 6), 1 for morning, 2 for afternoon, 3 for evening (from 18)",
+}
+OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
+OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
+_CIRCLE = "-circle"
+
+
+@dataclasses.dataclass(frozen=True)
+class DatePart:
+    """What a prepared column takes of a column of dates.
+
+    Attributes
+    ----------
+    column : str
+        The column of the table.
+    part : str
+        One of the parts, or "month sine", "month cosine" and so on.
+    clock : bool
+        Whether the cells are hours of a day, not days.
+    """
+
+    column: str
+    part: str
+    clock: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the prepared column."""
+        return self.column if self.part == WHOLE else f"{self.column}: {self.part}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is such a part."""
+        return self.part in {one for part in PARTS if part != WHOLE for one in spread(part)}
+
+    def of(self, cells: Array) -> Array:
+        """Take the part of cells."""
+        return part_of(cells, self.part, clock=self.clock)
+
+    @property
+    def words(self) -> str:
+        """What its numbers are."""
+        key, _, turn = self.part.partition(" ")
+        if not turn:
+            return PARTS[key]
+        return f"{turn} of the {key}: once around in {CIRCLES[key][1]} steps, twelve decimals"
+
+
+# By part, its first number, and how many there are until it begins again.
+CIRCLES = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}
+
+
+def part_of(cells: Array, part: str, *, clock: bool) -> Array:
+    """Take a part of days since 1970-01-01, or of hours of a day; NaN where there is none."""
+    if part == WHOLE:
+        return cells
+    key, _, turn = part.partition(" ")
+    known = np.abs(cells) < FARTHEST
+    # Milliseconds are what is left of seconds in so many days.
+    ticks = np.rint(np.where(known, cells, 0.0) * (TICKS / 24 if clock else TICKS)).astype(np.int64)
+    day, hour = ticks // TICKS, ticks % TICKS // (TICKS // 24)
+    if key in ("hour", "minute", "daytime"):
+        minute = ticks % (TICKS // 24) // (TICKS // 1440)
+        found = {"hour": hour, "minute": minute, "daytime": hour // 6}[key]
+    elif key in ("weekday", "weekend"):
+        weekday = (day + 3) % 7 + 1
+        found = weekday if key == "weekday" else (weekday > 5).astype(np.int64)
+    else:
+        found = of_calendar(day, key)
+    if turn:
+        first, steps = CIRCLES[key]
+        around = 2 * np.pi * np.arange(steps) / steps
+        # Twelve decimals are the same on every processor.
+        height = np.round(np.sin(around) if turn == "sine" else np.cos(around), 12)
+        return np.where(known, height[found - first], np.nan)
+    return np.where(known, found, np.nan)
+
+
+def of_calendar(day: NDArray[np.int64], key: str) -> NDArray[np.int64]:
+    """Take year, quarter, month, week or a day's number of days since 1970-01-01."""
+    if key == "week":  # that of its Thursday
+        return (of_calendar(day - (day + 3) % 7 + 3, "yearday") - 1) // 7 + 1
+    dates = day.astype("datetime64[D]")
+    months = dates.astype("datetime64[M]").astype(np.int64)
+    if key in ("day", "yearday"):
+        start = dates.astype("datetime64[M]" if key == "day" else "datetime64[Y]")
+        return day - start.astype("datetime64[D]").astype(np.int64) + 1
+    of = {"year": months // 12 + 1970, "month": months % 12 + 1, "quarter": months % 12 // 3 + 1}
+    return of[key]
+
+
+# Milliseconds of a day; and days beyond which there is no calendar.
+TICKS = 86_400_000
+FARTHEST = 3_000_000
+
+
+def offered(layout: str) -> tuple[str, ...]:
+    """List the parts that dates of a layout have."""
+    if layout == dates.CLOCK:
+        return OF_CLOCK
+    return OF_MONTHS if layout in dates.MONTHLY else tuple(PARTS)
+
+
+def taken(column: ColumnInfo) -> list[DatePart]:
+    """List what is taken of a column of numbers: itself, unless parts of it are chosen."""
+    clock = column.number is not None and column.number.layout == dates.CLOCK
+    return [
+        DatePart(column.name, part, clock)
+        for chosen in column.parts or (WHOLE,)
+        for part in spread(chosen)
+    ]
+
+
+def spread(chosen: str) -> tuple[str, ...]:
+    """Give the columns that a part becomes: two where it goes round."""
+    key = chosen.removesuffix(_CIRCLE)
+    return (chosen,) if key == chosen else (f"{key} sine", f"{key} cosine")
+
+
+def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[str, ...]:
+    """Give the parts of a column in their order; none where the number alone is asked for.
+
+    Raises
+    ------
+    InputError
+        If the column holds no dates, or there is no such part of them.
+    """
+    layout = column.number.layout if column.number is not None else ""
+    if parts and not layout:
+        raise InputError(
+            f"column {column.name!r} of {path} holds no dates: there are no parts of them to take",
+            file=str(path),
+            column=column.name,
+            setting="date-parts",
+        )
+    known = offered(layout)
+    for part in parts:
+        if part not in known:
+            lacking = "no part of times of day" if layout == dates.CLOCK else "no part of months"
+            what = f"{lacking} alone" if part in PARTS else "no part of a date"
+            raise InputError(
+                f"{part!r} is {what}, for column {column.name!r}; there are {', '.join(known)}"
+                + suggestion(part, known),
+                file=str(path),
+                column=column.name,
+                setting="date-parts",
+            )
+    chosen = tuple(part for part in PARTS if part in parts)
+    return () if chosen == (WHOLE,) else chosen
+
+
+def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
+    """Raise InputError if a part would be called as a column of the table is."""
+    names = {column.name for column in columns}
+    for column in columns:
+        for part in taken(column) if column.parts else ():
+            if part.part != WHOLE and part.name in names:
+                raise InputError(
+                    f"{path} has a column {part.name!r} already: ignore the {part.part} of "
+                    f"{column.name!r}, or call the column otherwise",
+                    file=str(path),
+                    column=column.name,
+                    setting="date-parts",
+                )
