@@ -52,23 +52,27 @@ def score(columns: dict[str, list[Any]], decimal: str = ".") -> np.ndarray:
 
 def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     """Fill gaps, standardise numbers, and make a column of 0 and 1 for each level."""
-    absent = [name for name in (*NUMBERS, *CATEGORIES) if name not in columns]
+    absent = [name for name in wanted() if name not in columns]
     if absent:
         raise ValueError(f"the model needs columns that are missing: {', '.join(absent)}")
-    sizes = {len(columns[name]) for name in (*NUMBERS, *CATEGORIES)}
+    sizes = {len(columns[name]) for name in wanted()}
     if len(sizes) != 1:
         raise ValueError("all columns must have the same number of cells")
     width = len(NUMBERS) + sum(map(len, CATEGORIES.values())) + len(INDICATED)
     X = np.empty((sizes.pop(), width))
     for k, (name, (median, mean, scale, unit, low, high)) in enumerate(NUMBERS.items()):
+        column, take = PARTS.get(name, (name, None))
         if name in SHARES:
             shares = [SHARES[name].get(text, 0.0) for text in spell(columns[name], decimal)]
             cells = np.array(shares, dtype=np.float64)
         else:
-            cells = read_numbers(name, columns[name], decimal)
-        cells[(cells < low) | (cells > high) | np.isin(cells, ABSENT.get(name, ()))] = math.nan
-        if name in INDICATED:
-            X[:, width - len(INDICATED) + INDICATED.index(name)] = np.isnan(cells)
+            cells = read_numbers(column, columns[column], decimal)
+        cells[np.isin(cells, ABSENT.get(column, ()))] = math.nan
+        if take is not None:
+            cells = take(cells)
+        cells[(cells < low) | (cells > high)] = math.nan
+        if column in INDICATED:
+            X[:, width - len(INDICATED) + INDICATED.index(column)] = np.isnan(cells)
         if not KEEP_GAPS:
             cells[np.isnan(cells)] = median
         if name in KNOTS:
@@ -87,6 +91,12 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
             X[:, place] = texts == level
             place += 1
     return X
+
+
+def wanted() -> list[str]:
+    """Name the columns that the model needs."""
+    numbers = (PARTS[name][0] if name in PARTS else name for name in NUMBERS)
+    return list(dict.fromkeys([*numbers, *CATEGORIES]))
 
 
 def to_ranks(cells: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -196,6 +206,42 @@ def read_date(text: str, pattern: str, taking: str, parts: str) -> float | None:
 
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+# section parts
+def take_part(cells: np.ndarray, part: str, clock: bool) -> np.ndarray:
+    """Take a part of days since 1970-01-01, or of hours of a day; NaN where there is none."""
+    key, _, turn = part.partition(" ")
+    known = np.abs(cells) < 3_000_000
+    ticks = np.rint(np.where(known, cells, 0.0) * (3_600_000 if clock else 86_400_000))
+    ticks = ticks.astype(np.int64)
+    day, hour, minute = ticks // 86_400_000, ticks // 3_600_000 % 24, ticks // 60_000 % 60
+    weekday = (day + 3) % 7 + 1
+    if key == "week":  # that of its Thursday
+        day = day - weekday + 4
+    date = day.astype("datetime64[D]")
+    months = date.astype("datetime64[M]").astype(np.int64)
+    starts = (date.astype(f"datetime64[{unit}]").astype("datetime64[D]") for unit in "MY")
+    of_month, of_year = (day - start.astype(np.int64) for start in starts)
+    found = {
+        "year": months // 12 + 1970,
+        "quarter": months % 12 // 3 + 1,
+        "month": months % 12 + 1,
+        "week": of_year // 7 + 1,
+        "day": of_month + 1,
+        "yearday": of_year + 1,
+        "weekday": weekday,
+        "weekend": weekday > 5,
+        "hour": hour,
+        "minute": minute,
+        "daytime": hour // 6,
+    }[key]
+    if turn:
+        first, steps = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}[key]
+        turns = 2 * np.pi * np.arange(steps) / steps
+        # Twelve decimals are the same on every processor.
+        found = np.round(np.sin(turns) if turn == "sine" else np.cos(turns), 12)[found - first]
+    return np.where(known, found, np.nan)
 
 
 # section linear
@@ -416,7 +462,7 @@ def find_header(file: IO[str], delimiters: str) -> tuple[str, int]:
         for place, cells in enumerate(csv.reader(file, delimiter=delimiter)):
             if place == 50:
                 break
-            count = len({*NUMBERS, *CATEGORIES}.intersection(names_of(cells)))
+            count = len({*wanted()}.intersection(names_of(cells)))
             found.setdefault(count, (delimiter, place))
     file.seek(0)
     return found[max(found)] if found else (delimiters[0], 0)
@@ -465,6 +511,8 @@ KNOTS: dict[str, tuple[list[float], list[float]]] = {}
 SHARES: dict[str, dict[str, float]] = {}
 # Name: how its numbers or dates are written, where that is not as Python writes numbers.
 WRITTEN: dict[str, Callable[[str], float | None]] = {}
+# Name: the column of dates that it is a part of, and what takes it.
+PARTS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {}
 # Digits of other scripts, and what may follow a number without being part of it.
 DIGITS: dict[int, int] = {}
 NOTE = ""

@@ -73,6 +73,12 @@ class DatePart:
         return self.column if self.part == WHOLE else f"{self.column}: {self.part}"
 
     @property
+    def together(self) -> str:
+        """What its column is called together with the one that it goes round with."""
+        key, _, turn = self.part.partition(" ")
+        return f"{self.column}: {key}{_CIRCLE}" if turn else self.name
+
+    @property
     def is_known(self) -> bool:
         """Whether there is such a part."""
         return self.part in {one for part in PARTS if part != WHOLE for one in spread(part)}
@@ -92,6 +98,19 @@ class DatePart:
 
 # By part, its first number, and how many there are until it begins again.
 CIRCLES = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}
+_NAMES = {
+    "month": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+    "weekday": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
+}
+
+
+def around(key: str) -> tuple[tuple[str, ...], Array]:
+    """Name the values of a part that goes round, with sine and cosine of each, shape (n, 2)."""
+    first, steps = CIRCLES[key]
+    turns = 2 * np.pi * np.arange(steps) / steps
+    # Twelve decimals are the same on every processor.
+    heights = np.round(np.column_stack([np.sin(turns), np.cos(turns)]), 12)
+    return _NAMES.get(key, tuple(str(first + k) for k in range(steps))), heights
 
 
 def part_of(cells: Array, part: str, *, clock: bool) -> Array:
@@ -112,11 +131,8 @@ def part_of(cells: Array, part: str, *, clock: bool) -> Array:
     else:
         found = of_calendar(day, key)
     if turn:
-        first, steps = CIRCLES[key]
-        around = 2 * np.pi * np.arange(steps) / steps
-        # Twelve decimals are the same on every processor.
-        height = np.round(np.sin(around) if turn == "sine" else np.cos(around), 12)
-        return np.where(known, height[found - first], np.nan)
+        heights = around(key)[1][:, int(turn == "cosine")]
+        return np.where(known, heights[found - CIRCLES[key][0]], np.nan)
     return np.where(known, found, np.nan)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
+from aucstudio.project.data.date_parts import around
 from aucstudio.project.data.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.explain.importance import column_groups
@@ -228,6 +229,12 @@ def _grid(
         if name not in levels:
             return np.array([[0.0], [1.0]]), ("known", "missing")
         return np.eye(len(levels[name])), levels[name]
+    if features.stop - features.start > 1:
+        part = preparation.parts[preparation.numbers[features.start]]
+        names, heights = around(part.part.partition(" ")[0])
+        places = range(features.start, features.stop)
+        cells = [preparation.scaled(k, heights[:, n].copy()) for n, k in enumerate(places)]
+        return np.column_stack(cells), names
     values = X[:, features.start]
     known = np.unique(values[~np.isnan(values)])
     if not len(known):

@@ -114,8 +114,12 @@ class Importance:
 
 
 def column_groups(preparation: Preparation) -> dict[str, slice]:
-    """Give the prepared features of each column of the table."""
-    groups = {name: slice(k, k + 1) for k, name in enumerate(preparation.numbers)}
+    """Give the prepared features of each column of the table; of dates, of each part."""
+    groups: dict[str, slice] = {}
+    for k, name in enumerate(preparation.numbers):
+        part = preparation.parts.get(name)
+        group = name if part is None else part.together
+        groups[group] = slice(groups[group].start if group in groups else k, k + 1)
     place = len(preparation.numbers)
     for name, levels in zip(preparation.categories, preparation.levels, strict=True):
         groups[name] = slice(place, place + len(levels))

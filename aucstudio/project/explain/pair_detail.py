@@ -91,16 +91,24 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
     else:
         shares = _swapped(model, X, scores, list(groups.values()))
     columns = {column.name: column for column in table.columns}
-    numbers = len(preparation.numbers)
-    differences = np.full(len(groups), np.nan)
-    differences[:numbers] = X[0, :numbers] - X[1, :numbers]
-    of_marks = {f"{name} = missing": columns[name] for name in preparation.indicated}
+    sources = {f"{name} = missing": columns[name] for name in preparation.indicated} | columns
+    sources |= {part.together: columns[part.column] for part in preparation.parts.values()}
+    numbers, differences = len(preparation.numbers), X[0] - X[1]
     parts = [
-        ColumnShare(name, _cells((of_marks | columns)[name], rows), float(difference), float(share))
-        for name, difference, share in zip(groups, differences, shares, strict=True)
+        ColumnShare(
+            name,
+            _cells(sources[name], rows),
+            float(differences[group][0]) if _is_number(group, numbers) else np.nan,
+            float(share),
+        )
+        for (name, group), share in zip(groups.items(), shares, strict=True)
     ]
     parts.sort(key=lambda part: -abs(part.contribution))
     return PairDetail(rows, float(scores[0] - scores[1]), tuple(parts))
+
+
+def _is_number(group: slice, numbers: int) -> bool:
+    return bool(group.stop <= numbers and group.stop == group.start + 1)
 
 
 def _swapped(model: Model, X: Array, scores: Array, groups: list[slice]) -> Array:

@@ -20,7 +20,9 @@ from aucstudio.engine.ensembles.viewed import ViewedScorer
 from aucstudio.engine.scorers import Scorer
 from aucstudio.project.data.levels import MISSING, RARE
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.schema import bare
 from aucstudio.project.runs.model import Model
+from aucstudio.project.store.export.date_inputs import date_inputs
 from aucstudio.project.store.export.refusal import require_kind
 
 FORMAT = 1
@@ -122,6 +124,7 @@ def _document(model: Model) -> dict[str, Any]:
         "how": [
             *_PREPARING,
             *_choices(model.preparation),
+            *(f"The cell of {name!r} is: {words}." for name, words in date_inputs(model).items()),
             *_formulas(scorer),
             *_calibrating(model),
         ],
@@ -206,8 +209,13 @@ def _preparation(model: Model) -> dict[str, Any]:
             {
                 **{"name": name, "median": median, "mean": mean, "scale": scale},
                 **{"low": low, "high": high},
-                **({"missing": learnt.absent[name]} if name in learnt.absent else {}),
+                **(
+                    {"missing": learnt.absent[learnt.source(name)]}
+                    if learnt.source(name) in learnt.absent
+                    else {}
+                ),
                 **({"shares": dict(learnt.shares[name])} if name in learnt.shares else {}),
+                **({"part": bare(learnt.parts[name])} if name in learnt.parts else {}),
                 **(
                     {"knots": learnt.knots[k], "heights": learnt.heights[k]}
                     if len(learnt.knots)

@@ -23,6 +23,7 @@ from aucstudio.project.data.levels import MISSING
 from aucstudio.project.data.prepare import Preparation
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.calibration_graph import add_probability
+from aucstudio.project.store.export.date_inputs import date_inputs
 from aucstudio.project.store.export.nodes import Graph
 from aucstudio.project.store.export.refusal import require_kind
 
@@ -43,7 +44,7 @@ def write_graph(model: Model) -> bytes:
     """
     require_kind(model, _SCORERS, "ONNX")
     learnt = model.preparation
-    graph = Graph(learnt.columns, _outputs(model))
+    graph = Graph((*learnt.numbers, *learnt.categories), _outputs(model))
     X = _prepare(graph, model)
     raw = _SCORERS[model.scorer.kind](graph, X, model.scorer.settings() | model.scorer.arrays())
     score = graph.add("Add", raw, graph.constant(model.intercept), name="score")
@@ -120,7 +121,7 @@ def _ranks(graph: Graph, cells: str, learnt: Preparation) -> str:
 
 def _marks(graph: Graph, cells: str, learnt: Preparation) -> str:
     """Make columns of 0 and 1 that tell missing values."""
-    chosen = np.array([learnt.numbers.index(name) for name in learnt.indicated])
+    chosen = np.array([learnt.first_of(name) for name in learnt.indicated])
     missing = graph.add("IsNaN", graph.add("Gather", cells, graph.constant(chosen), axis=1))
     return graph.add("Cast", missing, to=graph.onnx.TensorProto.DOUBLE)
 
@@ -316,11 +317,12 @@ def _finished(graph: Graph, model: Model) -> Any:
     helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
     learnt = model.preparation
     numbers = {*learnt.numbers} - {*learnt.shares}
+    wanted = (*learnt.numbers, *learnt.categories)
     inputs = [
         helper.make_tensor_value_info(
             given, tensor.DOUBLE if name in numbers else tensor.STRING, ["rows", 1]
         )
-        for given, name in zip(graph.inputs, learnt.columns, strict=True)
+        for given, name in zip(graph.inputs, wanted, strict=True)
     ]
     outputs = [
         helper.make_tensor_value_info(
@@ -348,4 +350,6 @@ def _properties(model: Model) -> dict[str, str]:
     properties = {name: str(getattr(model, name)) for name in names}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
+    if inputs := date_inputs(model):
+        properties["inputs"] = json.dumps(inputs)
     return properties | {"params": json.dumps(dict(model.params), default=str)}

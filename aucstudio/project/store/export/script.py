@@ -52,7 +52,12 @@ def write_script(model: Model) -> bytes:
     parts = [_described(head, model), *(sections[kind] for kind in _kinds(model.scorer))]
     if model.calibration is not None:
         parts += [sections[model.calibration.form], sections["calibration"]]
-    called = {"written": "read_written", "dates": "read_date", "packed": "unpack("}
+    called = {
+        "written": "read_written",
+        "dates": "read_date",
+        "parts": "take_part",
+        "packed": "unpack(",
+    }
     needed = [name for name, call in called.items() if call in constants]
     parts += [sections[name] for name in ("command", *needed)]
     for modules, section in (("base64|io|zlib", "packed"), ("datetime", "dates")):
@@ -118,6 +123,8 @@ def _constants(model: Model) -> Iterable[str]:
     yield "# Name: what each text counts as, in a column of texts that becomes a number."
     yield _mapping("SHARES", {name: dict(shares) for name, shares in learnt.shares.items()})
     yield from _written(model)
+    yield "# Name: the column of dates that it is a part of, and what takes it."
+    yield _parts(model)
     yield "# Columns with one more that tells their gaps."
     yield f"INDICATED = {learnt.indicated!r}"
     yield "# Columns in which every other text counts as RARE."
@@ -144,7 +151,7 @@ def _constants(model: Model) -> Iterable[str]:
 def _written(model: Model) -> Iterable[str]:
     """Write how numbers and dates of columns are read that are not plain numbers."""
     known = model.schema.by_name
-    forms = {name: known[name].number for name in model.preparation.numbers if name in known}
+    forms = {name: known[name].number for name in model.preparation.columns if name in known}
     odd = {name: form for name, form in forms.items() if form and _is_odd(form)}
     lines = "".join(f"    {name!r}: {_reading(form)},\n" for name, form in odd.items())
     yield "# Name: how its numbers or dates are written, where not as Python writes numbers."
@@ -153,6 +160,16 @@ def _written(model: Model) -> Iterable[str]:
         yield "# Digits of other scripts, and what may follow a number without being part of it."
         yield f"DIGITS = str.maketrans(\n    {FOREIGN_DIGITS!r},\n    {OWN_DIGITS!r},\n)"
         yield f"NOTE = {NOTE!r}"
+
+
+def _parts(model: Model) -> str:
+    parts = model.preparation.parts
+    lines = "".join(
+        f"    {name!r}: ({part.column!r}, functools.partial(take_part, part={part.part!r}, "
+        f"clock={part.clock!r})),\n"
+        for name, part in parts.items()
+    )
+    return f"PARTS = {{\n{lines}}}" if lines else "PARTS = {}"
 
 
 def _is_odd(form: NumberFormat) -> bool:

@@ -1,0 +1,318 @@
+"""Parts of dates as columns: against Python's own calendar, and the same wherever a model goes."""
+
+import csv
+import datetime
+import json
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from aucstudio.engine import roc
+from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
+from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.disk.stream_rows import learn_on_disk
+from aucstudio.project.data.preparation_choice import PreparationChoice
+from aucstudio.project.data.prepare import learn_preparation
+from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.split import Validation
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.text import dates
+from aucstudio.project.errors import InputError
+from aucstudio.project.explain.effects import score_curve
+from aucstudio.project.explain.importance import permutation_importance
+from aucstudio.project.explain.one_row import explain_row
+from aucstudio.project.explain.pair_detail import explain_pair
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference, Experiment
+from aucstudio.project.runs.experiment_file import read_study, write_study
+from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.runs.repeat import command_line
+from aucstudio.project.runs.scoring import score_file
+from aucstudio.project.store.export import export_model
+from aucstudio.project.store.model_file import load_model, save_model
+
+CALENDAR = {
+    "year": lambda d: d.year,
+    "quarter": lambda d: (d.month + 2) // 3,
+    "month": lambda d: d.month,
+    "week": lambda d: d.isocalendar()[1],
+    "day": lambda d: d.day,
+    "yearday": lambda d: d.timetuple().tm_yday,
+    "weekday": lambda d: d.isoweekday(),
+    "weekend": lambda d: d.isoweekday() > 5,
+    "hour": lambda d: d.hour,
+    "minute": lambda d: d.minute,
+    "daytime": lambda d: d.hour // 6,
+}
+ALL = tuple(PARTS)
+LAYOUT = {"dmy": "%d.%m.%Y %H:%M", "mdy": "%m/%d/%Y %H:%M", "iso": "%Y-%m-%d %H:%M"}
+
+
+def moments(count, first=1000, last=9998, seed=5):
+    draw = random.Random(seed)
+    for _ in range(count):
+        day = datetime.datetime(draw.randint(first, last), 1, 1, tzinfo=datetime.UTC)
+        seconds = draw.choice((0, 86_399, draw.randrange(86_400)))
+        yield day + datetime.timedelta(days=draw.randrange(366), seconds=seconds)
+
+
+@pytest.mark.parametrize("zone", [0, 330, -570])
+def test_parts_are_those_of_the_calendar_over_centuries(zone):
+    shift = datetime.timezone(datetime.timedelta(minutes=zone))
+    known = list(moments(4000))
+    cells = [dates.read(d.astimezone(shift).isoformat().lower(), "y-m-d") for d in known]
+    for part, of in CALENDAR.items():
+        expected = [float(of(d)) for d in known]
+        np.testing.assert_array_equal(part_of(np.array(cells), part, clock=False), expected)
+    for key, (first, steps) in CIRCLES.items():
+        for turn, wave in (("sine", math.sin), ("cosine", math.cos)):
+            turns = [2 * math.pi * (CALENDAR[key](d) - first) / steps for d in known]
+            found = part_of(np.array(cells), f"{key} {turn}", clock=False)
+            np.testing.assert_allclose(found, [wave(t) for t in turns], atol=1e-12)
+
+
+def test_leap_days_ends_of_years_and_what_is_no_date():
+    days = [
+        (datetime.date(2024, 2, 29), 9, 60),
+        (datetime.date(1900, 2, 28), 9, 59),
+        (datetime.date(2021, 1, 3), 53, 3),
+        (datetime.date(2018, 12, 31), 1, 365),
+    ]
+    cells = np.array([(day - datetime.date(1970, 1, 1)).days for day, *_ in days], dtype=float)
+    assert part_of(cells, "week", clock=False).tolist() == [week for _, week, _ in days]
+    assert part_of(cells, "yearday", clock=False).tolist() == [day for *_, day in days]
+    strange = np.array([math.nan, math.inf, -math.inf, 1e300, -4e6])
+    for part in (one for chosen in PARTS if chosen != WHOLE for one in spread(chosen)):
+        assert np.isnan(part_of(strange, part, clock=False)).all()
+    clocks = np.array(
+        [dates.read(cell, "h:m") for cell in ("00:00", "5:59 pm", "24:10", "11:59:59")]
+    )
+    assert part_of(clocks, "hour", clock=True).tolist() == [0, 17, 0, 11]
+    assert part_of(clocks, "minute", clock=True).tolist() == [0, 59, 10, 59]
+    assert part_of(clocks, "daytime", clock=True).tolist() == [0, 2, 0, 1]
+
+
+def write_days(path, layout="dmy", rows=160, gaps=True):
+    """A table whose label follows weekend and hour; some days are before 1900, some missing."""
+    draw = random.Random(2)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["admitted", "x", "label"])
+        for k, d in enumerate(moments(rows, 1880, 2030, seed=1)):
+            case = (d.isoweekday() > 5 or d.hour < 5) != (draw.random() < 0.1)
+            cell = "" if gaps and k % 17 == 3 else d.strftime(LAYOUT[layout])
+            out.writerow([cell, f"{draw.random():.3f}", int(case)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return write_days(tmp_path_factory.mktemp("days") / "days.csv")
+
+
+def days(path, parts=ALL):
+    return read_table(path, label="label", positive="1", parts={"admitted": parts})
+
+
+def model_of(table, method="auc-rls", preparation=None, **settings):
+    plan = plan_experiment(
+        DataReference.to_table(table), method, settings, Validation(test_size=0.4)
+    )
+    if preparation is not None:
+        plan = Experiment.from_json({**plan.as_json(), "preparation": preparation.given()})
+    return execute(plan, table)
+
+
+def scores(model, path):
+    found = []
+    score_file(model, path, lambda _rows, _cells, part: found.append(part))
+    return np.concatenate(found)
+
+
+def test_a_date_becomes_a_column_for_each_part(file):
+    table = days(file, ["weekend", "number", "hour-circle"])
+    assert table.column("admitted").parts == ("number", "weekend", "hour-circle")
+    rows = np.arange(table.rows)
+    learnt = learn_preparation(table, rows, PreparationChoice(indicators=True))
+    names = ["admitted", "admitted: weekend", "admitted: hour sine", "admitted: hour cosine"]
+    assert learnt.feature_names == [*names, "x", "admitted = missing"]
+    assert learnt.columns == ("admitted", "x")
+    X = learnt.apply(table)
+    missing = np.isnan(table.column("admitted").values)
+    np.testing.assert_array_equal(X[:, -1], missing)
+    weekend = learnt.in_own_unit(1, X[:, 1])
+    expected = [float(d.isoweekday() > 5) for d in moments(table.rows, 1880, 2030, seed=1)]
+    np.testing.assert_allclose(weekend[~missing], np.array(expected)[~missing], atol=1e-12)
+    assert np.unique(np.round(weekend[missing], 9)).tolist() == [0.0]
+    same = days(file, [WHOLE])
+    assert same.column("admitted").parts == ()
+    assert learn_preparation(same, rows).numbers == ("admitted", "x")
+
+
+def test_days_that_stand_for_a_missing_value_have_no_parts(file):
+    table = days(file, ["weekday"])
+    first = float(table.column("admitted").values[0])
+    table = table.with_roles(absent={"admitted": [first]})
+    learnt = learn_preparation(table, np.arange(table.rows), PreparationChoice(indicators=True))
+    assert learnt.apply(table)[0, -1] == 1.0
+
+
+def test_on_disk_the_same_is_learnt(file):
+    table = days(file)
+    with_blocks = open_stream(
+        file, label="label", positive="1", parts={"admitted": ALL}, block_bytes=4000
+    )
+    rows = np.arange(0, table.rows, 2)
+    here, there = learn_preparation(table, rows), learn_on_disk(with_blocks, rows)
+    assert here.settings() == there.settings()
+    for name, array in here.arrays().items():
+        np.testing.assert_allclose(there.arrays()[name], array, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("scale", ["standard", "quantile", "none"])
+def test_every_export_scores_as_the_model_does(file, tmp_path, scale):
+    table = days(file)
+    choice = PreparationChoice(indicators=True, scale=scale)
+    model = model_of(table, preparation=choice).splits[0].model
+    save_model(model, tmp_path / "m.aucmodel")
+    again = load_model(tmp_path / "m.aucmodel")
+    assert again.schema.parts == {"admitted": ALL}
+    expected = model.score(table)
+    np.testing.assert_array_equal(again.score(table), expected)
+    export_model(again, "script", tmp_path / "m.py")
+    done = subprocess.run(
+        [sys.executable, "-I", tmp_path / "m.py", file], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [float(row["score"]) for row in csv.DictReader(done.stdout.splitlines())]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    export_model(again, "json", tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    listed = {number["name"]: number for number in document["preparation"]["numbers"]}
+    assert listed["admitted: week"]["part"] == {"column": "admitted", "part": "week"}
+    told = "\n".join(document["how"])
+    assert "The cell of 'admitted' is: days since 1970-01-01 in UTC" in told
+    assert "'admitted: weekday' is: 1 for Monday to 7 for Sunday; from the column admitted" in told
+
+
+def test_a_graph_takes_each_part_as_an_input(file, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    table = days(file, ["month-circle", "weekend", "hour"])
+    model = model_of(table).splits[0].model
+    export_model(model, "onnx", tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    told = json.loads(session.get_modelmeta().custom_metadata_map["inputs"])
+    assert told["admitted: weekend"].startswith("1 on Saturday and Sunday, else 0; from the column")
+    cells = table.column("admitted").values
+    given = {
+        one.name: (
+            table.column("x").values
+            if one.name == "x"
+            else part_of(cells, one.name.partition(": ")[2], clock=False)
+        )[:, None]
+        for one in session.get_inputs()
+    }
+    assert set(told) == set(given) - {"x"}
+    score = session.run(["score"], given)[0]
+    np.testing.assert_allclose(np.ravel(score), model.score(table), rtol=1e-10)
+
+
+def test_files_and_commands_that_repeat_a_run_keep_the_parts(file, tmp_path):
+    table = days(file, ["weekday", "hour"])
+    record = model_of(table)
+    plain = model_of(days(file, [WHOLE])).experiment
+    experiment = record.experiment
+    assert experiment.id != plain.id
+    assert Experiment.from_json(experiment.as_json()) == experiment
+    again = experiment.data.open()
+    assert again.parts == {"admitted": ("weekday", "hour")}
+    assert experiment.data.seen(read_table(file, label="label")).parts == again.parts
+    assert plain.data.seen(again).parts == {}
+    assert "--date-parts admitted=weekday,hour" in command_line(experiment)
+    path = tmp_path / "study.toml"
+    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    assert read_study(path).experiments[0].id == experiment.id
+
+
+def test_another_table_is_read_by_the_same_parts(file, tmp_path):
+    model = model_of(days(file)).splits[0].model
+    expected = model.score(days(file))
+    np.testing.assert_array_equal(scores(model, file), expected)
+    odd = tmp_path / "numbers.csv"
+    odd.write_text("admitted,x\n17000,0.5\n17001,0.7\n")
+    with pytest.raises(InputError, match="not one of its cells is a"):
+        scores(model, odd)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"admitted": ["wekday"]}, "did you mean 'weekday'"),
+        ({"x": ["year"]}, "column 'x' of .* holds no dates"),
+        ({"label": ["year"]}, "column 'label' of .* holds no dates"),
+        ({"gone": ["year"]}, "has no column 'gone'"),
+    ],
+)
+def test_what_has_no_parts_is_refused(file, parts, words):
+    with pytest.raises(InputError, match=words):
+        read_table(file, label="label", parts=parts)
+
+
+def test_times_and_months_have_the_parts_that_they_name(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = (f"{k % 24}:15,2020-{k % 12 + 1:02d},{k % 9},{k % 2}" for k in range(60))
+    path.write_text("at,month,x,y\n" + "\n".join(lines))
+    table = read_table(path, label="y", parts={"at": ["hour", "daytime"], "month": ["quarter"]})
+    learnt = learn_preparation(table, np.arange(60))
+    hours = learnt.in_own_unit(0, learnt.apply(table)[:, 0])
+    np.testing.assert_allclose(hours, np.arange(60) % 24, atol=1e-9)
+    with pytest.raises(InputError, match="'year' is no part of times of day alone"):
+        read_table(path, label="y", parts={"at": ["year"]})
+    with pytest.raises(InputError, match="'weekday' is no part of months alone"):
+        read_table(path, label="y", parts={"month": ["weekday"]})
+
+
+def test_a_part_is_not_called_as_another_column(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = (f"2020-{k % 12 + 1:02d}-01,{k % 9},{k % 2}" for k in range(60))
+    path.write_text("day,day: month,y\n" + "\n".join(lines))
+    with pytest.raises(InputError, match="has a column 'day: month' already"):
+        read_table(path, label="y", parts={"day": ["month"]})
+
+
+def test_a_damaged_schema_says_so(file):
+    document = days(file).schema.as_json()
+    document["columns"][0]["parts"] = ["century"]
+    with pytest.raises(InputError, match="column 'admitted' has parts century"):
+        Schema.from_json(document)
+
+
+def test_what_each_part_does_is_explained(file):
+    table = days(file, ["weekend", "hour-circle"])
+    record = model_of(table)
+    model = record.splits[0].model
+    found = permutation_importance(record, table, (0.0, 1.0), repeats=2)
+    assert found.columns == ("admitted: weekend", "admitted: hour-circle", "x")
+    X = model.preparation.apply(table)
+    curve = score_curve(model, X, "admitted: hour-circle")
+    assert curve.levels == tuple(map(str, range(24)))
+    assert curve.y[2] > curve.y[12]
+    pair = explain_pair(table, model, (0, 1))
+    cells = {part.column: part.cells for part in pair.parts}
+    assert cells["admitted: hour-circle"] == cells["admitted: weekend"]
+    assert pair.interplay == pytest.approx(0.0, abs=1e-9)
+    row = explain_row(table, model, 0, np.arange(table.rows))
+    assert {part.column for part in row.parts} == {"admitted", "x"}
+    assert sum(part.contribution for part in row.parts) == pytest.approx(row.score - row.mean)
+
+
+@pytest.mark.parametrize("method", ["gradient-boosting", "auc-rls"])
+def test_models_learn_what_days_alone_do_not_tell(file, method):
+    plain, parted = (model_of(days(file, p)) for p in ([WHOLE], ["weekend", "hour"]))
+    of_splits = [roc.auc(s.test_positive, s.test_scores) for r in (parted, plain) for s in r.splits]
+    assert of_splits[0] > of_splits[1] + 0.1
