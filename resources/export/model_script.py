@@ -178,11 +178,17 @@ def read_written(text: str, pattern: str, decimal: str, unit: str) -> float | No
 
 
 # section dates
-def read_date(text: str, pattern: str, taking: str, parts: str) -> float | None:
-    """Read a date as days since 1970-01-01 in UTC, or a time of day as hours."""
-    found = re.fullmatch(taking, text.lower())
-    if found is None or not re.fullmatch(pattern, text):
+def read_date(text: str, ways: list[tuple[str, str, str]]) -> float | None:
+    """Read a date as days since 1970-01-01 in UTC, or a time of day as hours.
+
+    Of the ways to write it, each a pattern, what takes it apart and its parts, the first counts.
+    """
+    text = text.lower()
+    way = next((way for way in ways if re.fullmatch(way[0], text)), None)
+    found = re.fullmatch(way[1], text) if way else None
+    if way is None or found is None:
         return None
+    parts = way[2]
     part = {name: piece or "" for name, piece in zip(parts, found.groups(), strict=True)}
     hours, zone = int(part.get("H") or 0), part.get("z", "").replace(":", "")
     if part.get("p"):

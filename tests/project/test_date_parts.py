@@ -8,7 +8,9 @@ import random
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
+import openpyxl
 import pytest
 
 from aucstudio.engine import roc
@@ -243,10 +245,48 @@ def test_another_table_is_read_by_the_same_parts(file, tmp_path):
     model = model_of(days(file)).splits[0].model
     expected = model.score(days(file))
     np.testing.assert_array_equal(scores(model, file), expected)
+    for layout, name in (("iso", "days.csv"), ("iso", "days.parquet"), ("dmy", "days.xlsx")):
+        other = as_format(write_days(tmp_path / "other.csv", layout), tmp_path / name)
+        np.testing.assert_array_equal(scores(model, other), expected, err_msg=str(other))
+    # Nothing tells a day from a month but the layout of the table that was trained on.
+    swapped = write_days(tmp_path / "swapped.csv", "mdy", gaps=False)
+    seen = read_table(swapped, need_label=False, schema=model.schema)
+    days_read = [d for d in moments(160, 1880, 2030, seed=1) if d.day <= 12]
+    assert seen.column("admitted").missing == 160 - len(days_read)
+    assert seen.unreadable["admitted"].count == 160 - len(days_read)
+
+
+def as_format(source, path):
+    """Write a table of texts as another format does, which knows days."""
+    if path.suffix == ".parquet":
+        cells = f"SELECT * REPLACE (admitted::TIMESTAMP AS admitted) FROM read_csv('{source}')"
+        duckdb.connect().execute(f"COPY ({cells}) TO '{path}'")
+    elif path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for k, row in enumerate(csv.reader(source.read_text().splitlines())):
+            day = row[0]
+            # Excel has no days before 1900.
+            if k and day and int(day[6:10]) > 1900:
+                day = datetime.datetime.strptime(day, LAYOUT["dmy"])
+            book.active.append([day or None, *(float(c) if k else c for c in row[1:])])
+        book.save(path)
+    else:
+        path.write_bytes(source.read_bytes())
+    return path
+
+
+def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):
+    file = write_days(tmp_path / "days.csv", gaps=False)
+    model = model_of(days(file)).splits[0].model
     odd = tmp_path / "numbers.csv"
-    odd.write_text("admitted,x\n17000,0.5\n17001,0.7\n")
-    with pytest.raises(InputError, match="not one of its cells is a"):
+    odd.write_text("admitted,x\n" + "17000,0.5\n" * 40)
+    with pytest.raises(InputError, match="not one of its cells is a date as they were written"):
         scores(model, odd)
+    duckdb.connect().execute(
+        f"COPY (SELECT 20200131 AS admitted, 0.5 AS x FROM range(40)) TO '{tmp_path / 'n.parquet'}'"
+    )
+    with pytest.raises(InputError, match="not one of its cells is a"):
+        scores(model, tmp_path / "n.parquet")
 
 
 @pytest.mark.parametrize(

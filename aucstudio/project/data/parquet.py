@@ -15,6 +15,7 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.gathering import Cells
 from aucstudio.project.data.paths import for_duckdb, require_file, unreadable
 from aucstudio.project.data.schema import Schema
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.delimited import Delimited, set_aside
 from aucstudio.project.data.text.dialect import Dialect, unique_names
 from aucstudio.project.data.text.encoding import Advance
@@ -50,6 +51,8 @@ class ParquetColumns:
     numbers : dict of int to bool
         Whether each column holds numbers.
     rows : int
+    forms : dict of int to NumberFormat or None
+        How dates are spelled; None for columns that hold none.
     notes : list of str
         About columns that had to be read or named otherwise than they are.
     """
@@ -57,6 +60,7 @@ class ParquetColumns:
     names: list[str]
     numbers: dict[int, bool]
     rows: int
+    forms: dict[int, NumberFormat | None]
     notes: list[str]
 
 
@@ -125,9 +129,9 @@ class ParquetReader(CellStore):
         self._expressions = _expressions(self._described, forms)
         self._make_view()
         numbers = {k: form is not None for k, form in forms.items()}
-        return ParquetColumns(
-            names, numbers, int(self._one("SELECT count(*) FROM cells")[0]), notes
-        )
+        rows = int(self._one("SELECT count(*) FROM cells")[0])
+        dated = {k: form if form and form.layout else None for k, form in forms.items()}
+        return ParquetColumns(names, numbers, rows, dated, notes)
 
     def _codes(self, columns: list[int]) -> list[int]:
         """List the columns of whole numbers that are not all exact as doubles."""
@@ -202,7 +206,7 @@ def _forms(
     known = {} if schema is None else schema.by_name
     forms: dict[int, NumberFormat | None] = {}
     for k, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        forms[k] = NumberFormat() if _is_number(kind) else None
+        forms[k] = NumberFormat(layout=_layout(kind)) if _is_number(kind) or _layout(kind) else None
         if name in known and known[name].kind is not None:
             is_number = known[name].kind == "number"
             forms[k] = (known[name].number or NumberFormat()) if is_number else None
@@ -217,7 +221,7 @@ def _expressions(
         form = forms[k]
         if form is None:
             columns.append(f"{text_sql(_text(name, kind))}")
-        elif _is_number(kind):
+        elif _is_number(kind) and not form.layout:
             columns.append(f"coalesce({_quoted(name)}::DOUBLE, 'nan'::DOUBLE)")
         else:
             columns.append(number_sql(_text(name, kind), form))
@@ -243,6 +247,13 @@ def _quoted(name: str) -> str:
 def _is_number(kind: str) -> bool:
     bare = kind.removeprefix("U")
     return bare.split("(")[0] in _NUMBERS
+
+
+def _layout(kind: str) -> str:
+    """Name the layout in which days and times of a type are spelled; empty for other types."""
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        return dates.ISO
+    return dates.CLOCK if kind.split(" ")[0] == "TIME" else ""
 
 
 def read_parquet(
@@ -278,7 +289,7 @@ def read_parquet(
 
 def _columns(shape: ParquetColumns, cells: list[Cells]) -> list[Column]:
     return [
-        Column.of_cells(name, cells[k].values, cells[k].missing, cells[k].distinct)
+        Column.of_cells(name, cells[k].values, cells[k].missing, cells[k].distinct, shape.forms[k])
         for k, name in enumerate(shape.names)
     ]
 

@@ -82,7 +82,9 @@ def _what_is_unknown(
         return f"none of its levels ({_some(levels)}) was met in training{learnt}"
     if column.name in table.unreadable:
         text = table.unreadable[column.name].text
-        return f"not one of its cells is a number (the first is {text!r})"
+        dated = column.number is not None and column.number.layout
+        what = "date as they were written" if dated else "number"
+        return f"not one of its cells is a {what} (the first is {text!r})"
     usual = (column.missing / trained) ** table.rows if trained else 0.0
     return "" if usual > _RARE else "not one of its rows has a value"
 

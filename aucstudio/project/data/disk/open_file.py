@@ -179,7 +179,7 @@ def _open_parquet(
         sha256=sha256,
         names=store.shape.names,
         numbers=store.shape.numbers,
-        forms=dict.fromkeys(store.shape.numbers),
+        forms=store.shape.forms,
         rows=store.shape.rows,
         notes=[*store.shape.notes, *(finding.sentence for finding in findings)],
         findings=findings,

@@ -1,7 +1,8 @@
 """Dates and times as numbers: days since 1970-01-01 in UTC; a time of day as hours.
 
 One pattern with numbered parts decides for Python and for DuckDB alike what a date is, and both
-compute with its parts in the same order.
+compute with its parts in the same order. Days with the year in front, as other programs write
+them, are read in every layout of days: no other has them.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ _LAYOUTS = {
     "h:m": (_CLOCK, ""),
 }
 LAYOUTS = tuple(_LAYOUTS)
-# Times of day, and those that name no day of the month.
-CLOCK = "h:m"
+# Days as every program may write them, times of day, and those that name no day of the month.
+ISO, CLOCK = "y-m-d", "h:m"
 MONTHLY = ("y-m", "m/y", "mon y", "mon year")
 # Those that a whole number could be too.
 DIGITS = "ymd"
@@ -51,7 +52,18 @@ _PIVOT = 70
 @functools.cache
 def pattern(layout: str) -> str:
     """Give the regular expression that a stripped cell matches in full, in lower case."""
-    return _without_back_references(layout) if layout else ""
+    ways = [_without_back_references(way) for way in ways_of(layout)]
+    return ways[0] if len(ways) == 1 else "|".join(ways)
+
+
+def is_iso(cell: str) -> bool:
+    """Tell whether a stripped cell is a day with the year in front."""
+    return re.fullmatch(pattern(ISO), cell.lower()) is not None
+
+
+def ways_of(layout: str) -> tuple[str, ...]:
+    """List the layouts that cells of a layout may have, the one to try first in front."""
+    return (layout,) if layout in (ISO, CLOCK) else (ISO, layout)
 
 
 def _without_back_references(layout: str) -> str:
@@ -81,8 +93,11 @@ def taking(layout: str) -> tuple[str, str]:
 
 def read(cell: str, layout: str) -> float:
     """Read a cell that matches; infinite where there is no such day."""
+    cell = cell.lower()
+    if layout != CLOCK and is_iso(cell):
+        layout = ISO
     wanted, names = taking(layout)
-    found = re.fullmatch(wanted, cell.lower())
+    found = re.fullmatch(wanted, cell)
     if found is None:
         return float("inf")
     part = dict(zip(names, (text or "" for text in found.groups()), strict=True))
@@ -141,6 +156,14 @@ def _seconds(part: dict[str, str]) -> float:
 
 def sql(cell: str, layout: str) -> str:
     """Write the DuckDB expression that reads a stripped cell, in lower case, as :func:`read`."""
+    own = _sql(cell, layout)
+    if len(ways_of(layout)) == 1:
+        return own
+    iso = f"regexp_full_match({cell}, '{pattern(ISO)}')"
+    return f"CASE WHEN {iso} THEN {_sql(cell, ISO)} ELSE {own} END"
+
+
+def _sql(cell: str, layout: str) -> str:
     wanted, names = taking(layout)
     quoted = "'" + wanted.replace("'", "''") + "'"
     listed = ", ".join(f"'x{name}'" for name in names)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.codepages import encoded_twice
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.encoding import Decoding, is_utf8
@@ -191,6 +192,11 @@ def _about_dates(
                 doubt = "; day and month could be the other way round"
                 if form.layout == "mon y":
                     doubt = "; what is read as years could be days"
+            other = (
+                next(filter(dates.is_iso, cells[name]), None) if form.layout != dates.ISO else None
+            )
+            if other is not None:
+                doubt += f"; some have the year in front, as {other!r}"
             sentence = f"column {name} holds dates ({order}), read as days since 1970-01-01{doubt}"
             yield Finding("kind", sentence, (name,))
 

@@ -80,7 +80,7 @@ class NumberFormat:
     def pattern(self) -> str:
         """A regular expression that a stripped cell matches in full; infinite values included."""
         if self.layout:
-            return f"(?i){dates.pattern(self.layout)}"
+            return f"(?i)(?:{dates.pattern(self.layout)})"
         return self._dressed if self.dressed else self._bare
 
     @property

@@ -178,13 +178,12 @@ def _is_odd(form: NumberFormat) -> bool:
 
 def _reading(form: NumberFormat) -> str:
     if form.layout:
-        given = dict(zip(("taking", "parts"), dates.taking(form.layout), strict=True))
-        function = "read_date"
-    else:
-        given, function = {"decimal": form.decimal, "unit": form.unit}, "read_written"
-    named = {"pattern": form.pattern, **given}
+        ways = [(dates.pattern(way), *dates.taking(way)) for way in dates.ways_of(form.layout)]
+        lines = "".join(f"            {way!r},\n" for way in ways)
+        return f"functools.partial(\n        read_date,\n        ways=[\n{lines}        ],\n    )"
+    named = {"pattern": form.pattern, "decimal": form.decimal, "unit": form.unit}
     lines = "".join(f"        {name}={value!r},\n" for name, value in named.items())
-    return f"functools.partial(\n        {function},\n{lines}    )"
+    return f"functools.partial(\n        read_written,\n{lines}    )"
 
 
 def _kinds(scorer: Scorer) -> list[str]:
