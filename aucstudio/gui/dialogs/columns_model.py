@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from aucstudio.gui.common.plain import tip_text
+from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.table import Column, Table
 
 Index = QModelIndex | QPersistentModelIndex
@@ -137,7 +138,7 @@ class ColumnsModel(QAbstractTableModel):
         if place == ROLE:
             return ROLES[self._roles[k]]
         if place == 2:
-            return column.kind.capitalize()
+            return "Date" if column.is_date else column.kind.capitalize()
         if place == 3:
             return self._decided(k)
         if place in NUMBERS:
@@ -169,7 +170,9 @@ def _side(place: int) -> Qt.AlignmentFlag:
 def _examples(column: Column) -> str:
     shown = []
     for value in column.values[:_EXAMPLES]:
-        if column.kind == "number":
+        if column.is_date:
+            shown.append("" if value != value else spell_cell(column, value))
+        elif column.kind == "number":
             shown.append("" if value != value else f"{value:.6g}")
         else:
             shown.append("" if value is None else str(value))

@@ -109,6 +109,7 @@ class ImportPreview(QDialog):
         self._lay_out()
         self.controls.changed.connect(self._on_control)
         self.sheet.role_chosen.connect(self._on_role)
+        self.sheet.parts_chosen.connect(self._on_parts)
         self.findings.asked.connect(self._on_action)
         session.opener.changed.connect(self._on_opener)
         self.resize(_SIZE.boundedTo(parent.window().size() - QSize(_MARGIN, _MARGIN)))
@@ -269,6 +270,13 @@ class ImportPreview(QDialog):
         positive = self.controls.positive if is_same_label and role != "label" else ""
         self._choices = dataclasses.replace(self.choices, roles=roles, positive=positive)
         self.controls.choose(self._choices)
+        self._read()
+
+    def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
+        chosen = {one: given for one, given in self._choices.parts.items() if one != name}
+        self._choices = dataclasses.replace(
+            self.choices, parts={**chosen, **({name: parts} if parts else {})}
+        )
         self._read()
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:

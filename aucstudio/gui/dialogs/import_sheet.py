@@ -23,11 +23,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
 
+from aucstudio.gui.common.date_parts_button import DatePartsButton
 from aucstudio.gui.common.plain import plain_tooltip, tip_text
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import ElidedCombo, named
 from aucstudio.gui.state.background import Background
-from aucstudio.project.data.columns import ROLES, Column, spell_number
+from aucstudio.project.data.columns import ROLES, Column, spell_cell
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.areas import RankedColumn
@@ -45,7 +46,7 @@ _NAMES = {
     "weight": "Weight",
     "ignore": "Ignore",
 }
-_WIDTH, _LINE = 148, 24
+_WIDTH, _DATE_WIDTH, _LINE = 148, 176, 24
 _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 _LONGEST = 200
 
@@ -120,7 +121,7 @@ class _Rows(QAbstractTableModel):
 
 def _cell(column: Column, cell: Any) -> str:
     if column.kind == "number":
-        return "" if math.isnan(cell) else spell_number(cell)
+        return "" if math.isnan(cell) else spell_cell(column, cell)
     return "" if cell is None else str(cell)[:_LONGEST]
 
 
@@ -138,9 +139,12 @@ class ImportSheet(QTableView):
     -------
     role_chosen(str, object)
         A column, and the role it is given; None to have it guessed again.
+    parts_chosen(str, tuple)
+        A column of dates, and what is to be learnt of it.
     """
 
     role_chosen = Signal(str, object)
+    parts_chosen = Signal(str, tuple)
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,6 +163,7 @@ class ImportSheet(QTableView):
         self.verticalHeader().setHighlightSections(False)
         self.horizontalScrollBar().valueChanged.connect(lambda _value: self.cards.place())
         self.cards.role_chosen.connect(self.role_chosen)
+        self.cards.parts_chosen.connect(self.parts_chosen)
 
     def show_table(self, table: Table | None) -> None:
         """Show other rows."""
@@ -180,6 +185,7 @@ class _Cards(QHeaderView):
     """
 
     role_chosen = Signal(str, object)
+    parts_chosen = Signal(str, tuple)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -189,6 +195,7 @@ class _Cards(QHeaderView):
         self.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.table: Table | None = None
         self.combos: dict[int, QComboBox] = {}
+        self.parts: dict[int, DatePartsButton] = {}
         self.summaries: dict[int, _Summary] = {}
         self._classes: Classes | None = None
         self._work = Background(self, self._on_summed)
@@ -215,7 +222,18 @@ class _Cards(QHeaderView):
             gone.deleteLater()
         for k, combo in self.combos.items():
             self._fill(k, combo)
+        for button in self.parts.values():
+            button.hide()
+            button.deleteLater()
+        self.parts = {}
+        self._widen_dates()
         self.place()
+
+    def _widen_dates(self) -> None:
+        """Give columns of dates the room of a day with its time."""
+        for k, column in enumerate(() if self.table is None else self.table.columns):
+            if column.is_date and self.sectionSize(k) == self.defaultSectionSize():
+                self.resizeSection(k, scaled(_DATE_WIDTH))
 
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().height()
@@ -232,9 +250,11 @@ class _Cards(QHeaderView):
 
     def place(self) -> None:
         """Put the lists of roles where their columns are, and sum these up."""
-        seen = self._in_sight()
+        seen, columns = self._in_sight(), () if self.table is None else self.table.columns
         for k in set(self.combos) - set(seen):
             self.combos[k].hide()
+        for k in set(self.parts) - set(seen):
+            self.parts[k].hide()
         before: QWidget | None = None
         for k in seen:
             combo = self.combos.get(k) or self._make(k)
@@ -248,6 +268,11 @@ class _Cards(QHeaderView):
             if before is not None:
                 QWidget.setTabOrder(before, combo)
             before = combo
+            if DatePartsButton.fits(columns[k]):
+                button = self.parts.get(k) or self._make_parts(k)
+                self._place_parts(k, button)
+                QWidget.setTabOrder(before, button)
+                before = button
         self._sum_up(seen)
 
     def _make(self, k: int) -> QComboBox:
@@ -257,6 +282,22 @@ class _Cards(QHeaderView):
         self.combos[k] = combo
         self._fill(k, combo)
         return combo
+
+    def _make_parts(self, k: int) -> DatePartsButton:
+        assert self.table is not None
+        button = DatePartsButton(f"import_parts_{k}", self.viewport())
+        button.show_column(self.table.columns[k])
+        button.chosen.connect(self.parts_chosen)
+        self.parts[k] = button
+        return button
+
+    def _place_parts(self, k: int, button: DatePartsButton) -> None:
+        """Put the button on the line that tells the kind, at its end."""
+        line, size = self.fontMetrics().height(), button.sizeHint()
+        top = _PAD + line + scaled(_COMBO) + 2 * _GAP + (line - size.height()) // 2
+        right = self.sectionViewportPosition(k) + self.sectionSize(k) - _PAD
+        button.setGeometry(right - size.width(), top, size.width(), size.height())
+        button.show()
 
     def _fill(self, k: int, combo: QComboBox) -> None:
         assert self.table is not None
@@ -328,8 +369,10 @@ class _Cards(QHeaderView):
         painter.setFont(font)
         painter.setPen(QColor(theme.muted))
         top = inner.top() + line + scaled(_COMBO) + 2 * _GAP
-        for words in (self._kind_line(column), self._area_line(logicalIndex)):
-            told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width())
+        button = self.parts.get(logicalIndex)
+        taken = 0 if button is None else button.width() + _GAP
+        for words, room in ((self._kind_line(column), taken), (self._area_line(logicalIndex), 0)):
+            told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, inner.width() - room)
             painter.drawText(QRect(inner.left(), top, inner.width(), line), 0, told)
             top += line
         self._paint_spread(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -72,7 +73,12 @@ class ColumnInfo:
     @property
     def is_date(self) -> bool:
         """Whether its numbers stand for days, or for times of day."""
-        return self.number is not None and bool(self.number.layout)
+        return bool(self.layout)
+
+    @property
+    def layout(self) -> str:
+        """How its dates are written; empty where it holds none."""
+        return "" if self.number is None else self.number.layout
 
 
 Info = TypeVar("Info", bound=ColumnInfo)
@@ -200,9 +206,16 @@ def spelled(column: Column) -> NDArray[np.object_]:
 
 def spell_cell(column: ColumnInfo, value: float) -> str:
     """Write a number as the column means it: a date where it stands for one."""
-    if column.number is not None and column.number.layout:
-        return dates.spell(float(value), column.number.layout)
-    return spell_number(value)
+    return dates.spell(float(value), column.layout) if column.layout else spell_number(value)
+
+
+def read_spelled(column: ColumnInfo, text: str) -> float:
+    """Read what :func:`spell_cell` wrote, or a date as the column has it; NaN if it is neither."""
+    form, text = column.number, text.strip()
+    if form is not None and form.layout and form.matches(text):
+        value = form.read(text)
+        return value if math.isfinite(value) else math.nan
+    return _number(text)
 
 
 def spell_number(value: float) -> str:

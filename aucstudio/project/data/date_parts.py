@@ -163,7 +163,7 @@ def offered(layout: str) -> tuple[str, ...]:
 
 def taken(column: ColumnInfo) -> list[DatePart]:
     """List what is taken of a column of numbers: itself, unless parts of it are chosen."""
-    clock = column.number is not None and column.number.layout == dates.CLOCK
+    clock = column.layout == dates.CLOCK
     return [
         DatePart(column.name, part, clock)
         for chosen in column.parts or (WHOLE,)
@@ -185,7 +185,7 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
     InputError
         If the column holds no dates, or there is no such part of them.
     """
-    layout = column.number.layout if column.number is not None else ""
+    layout = column.layout
     if parts and not layout:
         raise InputError(
             f"column {column.name!r} of {path} holds no dates: there are no parts of them to take",

@@ -89,8 +89,11 @@ class ImportChoices:
             table = table.with_roles(label=False, roles={str(table.label): role})
         if self.positive in table.classes:
             table = table.with_roles(positive=self.positive)
-        if self.absent or self.same or self.parts:
-            table = table.with_roles(absent=self.absent, same=self.same, parts=self.parts)
+        # What is no date as the file is read now has no parts.
+        dated = {column.name for column in table.columns if column.is_date}
+        parts = {name: chosen for name, chosen in self.parts.items() if name in dated}
+        if self.absent or self.same or parts:
+            table = table.with_roles(absent=self.absent, same=self.same, parts=parts)
         return table
 
 

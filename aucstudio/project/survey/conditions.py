@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, read_spelled
 from aucstudio.project.errors import InputError
 from aucstudio.project.words import suggestion
 
@@ -84,21 +84,25 @@ class Condition:
                 column=self.column,
             )
         ends = self.value.split("..")
-        values, bounds = column.values, [self._number(end) for end in ends]
+        values, bounds = column.values, [self._number(end, column) for end in ends]
         if len(ends) == 2 and self.test == "=":
             within: Mask = (values >= bounds[0]) & (values <= bounds[1])
             return within
         marked: Mask = _COMPARED[self.test](values, bounds[0])
         return marked & ~np.isnan(values) if self.test == "!=" else marked
 
-    def _number(self, text: str) -> float:
-        try:
-            value = float(text.replace("−", "-").replace(",", ""))
-        except ValueError:
-            value = math.nan
+    def _number(self, text: str, column: Column) -> float:
+        value = read_spelled(column, text)
+        if math.isnan(value):
+            value = read_spelled(column, text.replace("−", "-").replace(",", ""))
         if math.isnan(value) or len(self.value.split("..")) > 2:
+            what = (
+                "date, and column {0!r} holds dates, as 2020-01-31"
+                if column.is_date
+                else ("number, and column {0!r} holds numbers")
+            )
             raise InputError(
-                f"{self.value!r} is no number, and column {self.column!r} holds numbers",
+                f"{self.value!r} is no {what.format(self.column)}",
                 column=self.column,
             )
         return value

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, read_spelled, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition
 from aucstudio.project.survey.scored import ALL, CHOSEN, ScoredRows
@@ -133,4 +133,8 @@ def like_cell(column: Column, row: int, test: str = "=") -> Condition:
     value = column.values[row]
     if value is None or value != value:
         return Condition(column.name, MISSING if test == "=" else KNOWN)
-    return Condition(column.name, test, str(value) if column.kind == "text" else repr(float(value)))
+    if column.kind == "text":
+        return Condition(column.name, test, str(value))
+    told = spell_cell(column, value)
+    exact = read_spelled(column, told) == value
+    return Condition(column.name, test, told if exact and column.is_date else repr(float(value)))

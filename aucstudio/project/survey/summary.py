@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.inference import Interval
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes, Mask
 
@@ -81,6 +81,8 @@ class ColumnSummary:
     curve : Curve or None
     by_share : bool
         Whether texts were ranked by their share of positives.
+    layout : str
+        How dates are written; empty where the column holds none.
     """
 
     name: str
@@ -92,6 +94,7 @@ class ColumnSummary:
     area: Interval | None
     curve: roc.Curve | None
     by_share: bool
+    layout: str = ""
 
 
 def sum_up(
@@ -119,6 +122,7 @@ def sum_up(
         None if ranked is None else ranked.interval(),
         None if ranked is None else roc.roc_curve(ranked.positive, ranked.scores),
         ranked is not None and ranked.by_share,
+        column.layout,
     )
 
 
@@ -168,7 +172,9 @@ def _numbers(column: Column, masks: list[Mask], _stop: Callable[[], object]) -> 
     if column.distinct <= _MOST_VALUES and len(levels := np.unique(known)) <= _MOST_VALUES:
         parts = [column.values[mask] for mask in masks]
         counts = np.array([[np.count_nonzero(part == v) for v in levels] for part in parts])
-        return Distribution(None, tuple(map(spell_number, levels.tolist())), _shares(counts))
+        return Distribution(
+            None, tuple(spell_cell(column, v) for v in levels.tolist()), _shares(counts)
+        )
     edges = _bin_edges(known)
     parts = [column.values[mask] for mask in masks]
     counts = np.array([np.histogram(part[~np.isnan(part)], edges)[0] for part in parts])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.store.files import written_atomically
 from aucstudio.project.store.sheets import write_rows
 
@@ -73,4 +73,11 @@ def _parts(
     for start in range(0, len(rows), _WINDOW):
         tell(start / len(rows))
         part = rows[start : start + _WINDOW]
-        yield list(zip(*(column.values[part].tolist() for column in columns), strict=True))
+        yield list(zip(*(_cells(column, part) for column in columns), strict=True))
+
+
+def _cells(column: Column, rows: Rows) -> list[object]:
+    cells: list[object] = column.values[rows].tolist()
+    if not column.is_date:
+        return cells
+    return [spell_cell(column, c) if isinstance(c, float) and c == c else c for c in cells]

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.date_parts_button import DatePartsButton
 from aucstudio.gui.common.eliding import elided, told_apart
 from aucstudio.gui.common.plain import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import current_theme, scaled
@@ -23,6 +24,7 @@ from aucstudio.gui.common.widgets import ElidedLabel, label, make_buddy, named, 
 from aucstudio.gui.pages.data.distribution_plot import ColumnRoc, DistributionPlot
 from aucstudio.gui.pages.data.words import area_sentence, spread_words
 from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.text import dates
 from aucstudio.project.survey.summary import ColumnSummary, Figures
 
 WIDTH = 272
@@ -63,9 +65,12 @@ class ColumnCard(QScrollArea):
     -------
     role_chosen(str, str)
         A column, and the role that a person gives it.
+    parts_chosen(str, tuple)
+        A column of dates, and what is to be learnt of it.
     """
 
     role_chosen = Signal(str, str)
+    parts_chosen = Signal(str, tuple)
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,6 +82,8 @@ class ColumnCard(QScrollArea):
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
         self.role_combo = named(QComboBox(), "data_role_combo", "What the column is used as")
+        self.parts_button = DatePartsButton("data_parts_button")
+        self.parts_button.chosen.connect(self.parts_chosen)
         self.why = label("", "muted", wrap=True, name="data_column_why")
         self.problem = label("", "error", wrap=True, name="data_role_problem")
         self.spread, self.roc = DistributionPlot(), ColumnRoc()
@@ -95,6 +102,7 @@ class ColumnCard(QScrollArea):
         row = QHBoxLayout()
         row.addWidget(make_buddy("Role", self.role_combo))
         row.addWidget(self.role_combo, stretch=1)
+        row.addWidget(self.parts_button)
         column = QVBoxLayout(self.inside)
         column.setContentsMargins(0, 0, _AIR, 0)
         column.setSpacing(8)
@@ -136,10 +144,13 @@ class ColumnCard(QScrollArea):
             return
         self.title.setText(column.name)
         plain_tooltip(self.title, column.name)
-        kind = "numbers" if column.kind == "number" else "texts"
+        kind = "dates" if column.is_date else "numbers" if column.kind == "number" else "texts"
         values = f"{column.distinct:,} different {kind}"
         self.facts.setText(f"{values} · {column.missing:,} missing")
         self._offer_roles(column)
+        self.parts_button.setVisible(DatePartsButton.fits(column))
+        if DatePartsButton.fits(column):
+            self.parts_button.show_column(column)
         why = column.why or (
             "The role is a guess by what the cells hold." if column.guessed else ""
         )
@@ -188,7 +199,9 @@ class ColumnCard(QScrollArea):
             plain_tooltip(head, name)
             head.setStyleSheet(f"color: {inks[place]}; font-weight: 600")
             for line, (attribute, _words) in enumerate(_FIGURES, 1):
-                self._cells[line, place].setText(_figure(figures, attribute))
+                cell = self._cells[line, place]
+                cell.setText(_figure(figures, attribute, summary.layout))
+                plain_tooltip(cell, _whole(figures, attribute, summary.layout))
         has_figures = summary.kind == "number"
         for (line, _place), cell in self._cells.items():
             cell.setVisible(has_figures or line < 3)
@@ -211,13 +224,26 @@ class ColumnCard(QScrollArea):
             self.role_chosen.emit(self._column.name, role)
 
 
-def _figure(figures: Figures | None, attribute: str) -> str:
+def _figure(figures: Figures | None, attribute: str, layout: str) -> str:
     if figures is None:
         return ""
     value = getattr(figures, attribute)
     if isinstance(value, int):
         return f"{value:,}"
+    if layout and not math.isnan(value):
+        if attribute == "sd":
+            return f"{_short(value)} {'h' if layout == dates.CLOCK else 'd'}"
+        # Days within a few of each other differ in their times.
+        told = dates.spell(value, layout)
+        return told[-5:] if figures.high - figures.low < 1 and " " in told else told[:10]
     return "–" if math.isnan(value) else _short(value).replace("-", "−")
+
+
+def _whole(figures: Figures | None, attribute: str, layout: str) -> str:
+    """Tell a date with its time, where a figure is one."""
+    value = math.nan if figures is None else getattr(figures, attribute)
+    is_date = layout and attribute not in ("rows", "missing", "sd") and not math.isnan(value)
+    return dates.spell(value, layout) if is_date else ""
 
 
 def _short(value: float) -> str:

@@ -154,6 +154,7 @@ class DataView(PageView):
         self.explain_button.clicked.connect(self._on_explain)
         self.overview.pointed.connect(self.point_column)
         self.card.role_chosen.connect(self._on_role)
+        self.card.parts_chosen.connect(self._on_parts)
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
             page.said.connect(self._tell)
@@ -361,6 +362,12 @@ class DataView(PageView):
     def _on_role(self, name: str, role: str) -> None:
         try:
             self.session.set_roles(roles={name: role})
+        except InputError as error:
+            self.card.show_problem(str(error))
+
+    def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
+        try:
+            self.session.set_roles(f"Change parts of {name}", parts={name: parts})
         except InputError as error:
             self.card.show_problem(str(error))
 

@@ -12,9 +12,11 @@ from PySide6.QtGui import QFontMetrics
 
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plots.curve_item import CurveItem
+from aucstudio.gui.common.plots.date_ticks import date_ticks
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import dress_plot, faded, make_plot, pen
 from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.project.data.text import dates
 from aucstudio.project.survey.summary import ColumnSummary
 
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
@@ -78,6 +80,9 @@ class DistributionPlot:
             self._add(item)
         self.plot.setLabel("left", "Share of the class" if len(inks) > 1 else "Share of the rows")
         self.plot.setLabel("bottom", "")
+        if self.summary is not None and self.summary.layout:
+            low, high = float(edges[0]), float(edges[-1])
+            self.plot.getAxis("bottom").setTicks([date_ticks(low, high, self.summary.layout)])
         top = float(shares.max()) or 1.0
         self.plot.set_whole((float(edges[0]), float(edges[-1])), (0.0, 1.05 * top))
 
@@ -122,8 +127,11 @@ class DistributionPlot:
         if found.edges is None:
             columns["value"] = list(found.names) * len(names)
         else:
-            columns["from"] = np.tile(found.edges[:-1], len(names))
-            columns["to"] = np.tile(found.edges[1:], len(names))
+            edges: Sequence[object] = found.edges.tolist()
+            if self.summary.layout:
+                edges = [dates.spell(edge, self.summary.layout) for edge in found.edges.tolist()]
+            columns["from"] = [*edges[:-1]] * len(names)
+            columns["to"] = [*edges[1:]] * len(names)
         columns["share"] = found.shares.ravel()
         return columns
 

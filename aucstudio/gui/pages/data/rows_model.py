@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from aucstudio.gui.common.plain import tip_text
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.lookup import FoundRows, RunColumn
-from aucstudio.project.data.columns import Column, spell_number
+from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.scored import HELD_OUT, NEITHER
 
@@ -138,6 +138,8 @@ class RowsModel(QAbstractTableModel):
             return GAP
         if isinstance(value, str):
             return value[:_LONGEST].replace("\n", " ")
+        if self.columns[place].is_date:
+            return spell_cell(self.columns[place], value)
         text = f"{value:.6g}" if self.extra(place) is not None else spell_number(value)
         return text.replace("-", "−")
 
@@ -173,7 +175,8 @@ _ROLES = {"ignore": "ignored"}
 def _facts(column: Column) -> str:
     missing = f" · {column.missing:,} missing" if column.missing else ""
     role = _ROLES.get(column.role, column.role)
-    kind = "" if column.kind == role else f" · {column.kind}"
+    held = "date" if column.is_date else column.kind
+    kind = "" if held == role else f" · {held}"
     return f"{role}{kind}{missing}"
 
 

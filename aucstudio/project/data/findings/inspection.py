@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import Column, spell_cell
+from aucstudio.project.data.date_parts import WHOLE
 from aucstudio.project.data.findings.find import find, in_memory
 from aucstudio.project.data.findings.separation import areas
 
@@ -14,11 +16,21 @@ from aucstudio.project.data.findings.separation import areas
 def inspection(table: AnyTable) -> dict[str, Any]:
     """Give what was understood of a table and what was found in it, as plain data."""
     document = table.as_inspection()
-    by_itself = areas(in_memory(table))
+    whole = in_memory(table)
+    by_itself = areas(whole)
     for column in document["columns"]:
         column["auc"] = by_itself.get(column["name"])
+        if column["kind"] == "date":
+            column |= _dates_of(whole.column(column["name"]))
     document["findings"] = [dataclasses.asdict(finding) for finding in find(table)]
     return document
+
+
+def _dates_of(column: Column) -> dict[str, Any]:
+    """Give the first and the last date of a column, and what is taken of them."""
+    known = column.values[column.known()]
+    ends = [spell_cell(column, end) for end in (known.min(), known.max())] if len(known) else []
+    return {"range": ends, "parts": list(column.parts or (WHOLE,))}
 
 
 def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
@@ -60,4 +72,13 @@ def _label_words(document: dict[str, Any]) -> str:
 def _column_words(column: dict[str, Any]) -> str:
     area = "" if column["auc"] is None else f", AUC {column['auc']:.3f}"
     words = f"{column['distinct']:,} distinct, {column['missing']:,} missing{area}"
+    if column["kind"] == "date":
+        words = f"{words}{_date_words(column)}"
     return f"{column['name']}: {column['role']}, {words}"
+
+
+def _date_words(column: dict[str, Any]) -> str:
+    ends = " to ".join(column["range"])
+    told = f", dates {ends}" if ends else ", dates"
+    is_whole = column["parts"] == [WHOLE] or column["role"] != "number"
+    return told if is_whole else f"{told}, taken as {', '.join(column['parts'])}"

@@ -1,0 +1,110 @@
+"""Which parts of dates are learnt from: a button with a list that stays open while it is ticked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.widgets import named
+from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.date_parts import PARTS, WHOLE, offered
+from aucstudio.project.data.text import dates
+
+_TITLES = {
+    "year": "Year",
+    "quarter": "Quarter",
+    "month": "Month",
+    "month-circle": "Month, going round",
+    "week": "Week of the year",
+    "day": "Day of the month",
+    "yearday": "Day of the year",
+    "weekday": "Day of the week",
+    "weekday-circle": "Day of the week, going round",
+    "weekend": "Weekend",
+    "hour": "Hour",
+    "hour-circle": "Hour, going round",
+    "minute": "Minute",
+    "daytime": "Part of the day",
+}
+
+
+class _Staying(QMenu):
+    """A menu that is not gone as soon as something in it is ticked."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if not _tick(self.actionAt(event.position().toPoint())):
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Space or not _tick(self.activeAction()):
+            super().keyPressEvent(event)
+
+
+def _tick(action: QAction | None) -> bool:
+    """Tick what can be ticked; tell whether it can."""
+    if action is None or not action.isCheckable():
+        return False
+    action.trigger()
+    return True
+
+
+class DatePartsButton(QToolButton):
+    """Tells how many parts of a column of dates are chosen, and lets others be.
+
+    Signals
+    -------
+    chosen(str, tuple)
+        A column and its parts, when the list is closed and they are others than before.
+    """
+
+    chosen = Signal(str, tuple)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        named(self, name, "Parts of the dates that are learnt from")
+        self.setProperty("role", "link")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.list = named(_Staying(self), f"{name}_menu", "Parts of the dates")
+        self.list.setToolTipsVisible(True)
+        self.setMenu(self.list)
+        self._column: ColumnInfo | None = None
+        self.list.aboutToHide.connect(self._on_closed)
+
+    @staticmethod
+    def fits(column: ColumnInfo) -> bool:
+        """Tell whether a column has parts to be learnt from."""
+        return column.is_date and column.role == "number"
+
+    def show_column(self, column: ColumnInfo) -> None:
+        """Offer the parts of a column of dates."""
+        self._column = column
+        self.list.clear()
+        for part in offered(column.layout):
+            clock = column.layout == dates.CLOCK
+            whole = "Hours as one number" if clock else "Days as one number"
+            action = self.list.addAction(whole if part == WHOLE else _TITLES[part])
+            action.setObjectName(f"{self.objectName()}_{part}")
+            action.setCheckable(True)
+            action.setChecked(part in (column.parts or (WHOLE,)))
+            plain_tooltip(action, f"{column.name}: {PARTS[part]}")
+        count = len(column.parts)
+        self.setText("Parts" if not count else f"{count} part{'' if count == 1 else 's'}")
+        taken = ", ".join(column.parts) if count else "days as one number"
+        self.setAccessibleName(f"Parts of {column.name} that are learnt from")
+        plain_tooltip(self, f"What is learnt of {column.name}: {taken}. Choose parts of the date")
+
+    def ticked(self) -> tuple[str, ...]:
+        """Give the parts that are ticked; without any, as with the number alone, none."""
+        listed = zip(self._offered(), self.list.actions(), strict=True)
+        found = tuple(part for part, action in listed if action.isChecked())
+        return () if found == (WHOLE,) else found
+
+    def _offered(self) -> tuple[str, ...]:
+        return () if self._column is None else offered(self._column.layout)
+
+    def _on_closed(self) -> None:
+        if self._column is not None and self.ticked() != self._column.parts:
+            self.chosen.emit(self._column.name, self.ticked())
