@@ -125,6 +125,28 @@ def test_numbers_that_stand_for_a_missing_value(run, tmp_path):
     assert run("inspect", path, "--missing-in", "size=3")[0] == 2
 
 
+def test_parts_of_dates(run, tmp_path):
+    path = tmp_path / "days.csv"
+    rows = "".join(f"{k % 28 + 1:02d}.{k % 12 + 1:02d}.20{k % 9 + 10},{k % 2}\n" for k in range(90))
+    path.write_text(f"a=b,y\n{rows}", encoding="utf-8")
+    told = ("--label", "y", "--date-parts", "a=b=Weekday, month", "--date-parts", "a=b=number")
+    status, out, _ = run("inspect", path, *told, "--json")
+    assert status == 0
+    column = json.loads(out)["columns"][0]
+    assert column["parts"] == ["number", "month", "weekday"]
+    assert column["range"] == ["2010-01-01", "2018-12-16"]
+    words = run("inspect", path, *told)[1]
+    assert "dates 2010-01-01 to 2018-12-16, taken as number, month, weekday" in words
+    status, out, _ = run("train", path, "--method", "rls", *told, "--json")
+    assert status == 0
+    for wrong in ("age", "age=", "=year"):
+        status, _, told = run("inspect", path, "--date-parts", wrong)
+        assert status == 2
+        assert f"it is {wrong!r}" in told
+    status, _, told = run("inspect", path, "--date-parts", "a=b=hours")
+    assert (status, "did you mean 'hour'?" in told) == (2, True)
+
+
 def test_inspect_follows_its_contract(run, table_file):
     status, out, _ = run("inspect", table_file, "--json")
     found = json.loads(out)

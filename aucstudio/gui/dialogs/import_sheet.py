@@ -31,6 +31,8 @@ from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column, spell_cell
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import dates
 from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
 from aucstudio.project.survey.summary import Distribution, spread
@@ -46,7 +48,7 @@ _NAMES = {
     "weight": "Weight",
     "ignore": "Ignore",
 }
-_WIDTH, _DATE_WIDTH, _LINE = 148, 176, 24
+_WIDTH, _DATE_WIDTH, _LINE = 148, 192, 24
 _PAD, _COMBO, _SPREAD, _GAP = 8, 30, 30, 4
 _LONGEST = 200
 
@@ -128,7 +130,7 @@ def _cell(column: Column, cell: Any) -> str:
 def kind_words(column: Column) -> str:
     """Say what the cells of a column were read as."""
     if column.is_date:
-        return "date"
+        return "time of day" if column.layout == dates.CLOCK else "date"
     return "numbers" if column.kind == "number" else "text"
 
 

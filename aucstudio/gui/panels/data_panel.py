@@ -235,6 +235,8 @@ def _facts(table: Table, keeps_gaps: bool, fill: str) -> str:
         parts.append(f"{ignored:,} ignored")
     if absent := len(table.absent):
         parts.append(f"numbers count as missing in {_counted(absent, 'column')}")
+    if parted := len(table.parts):
+        parts.append(f"{_counted(parted, 'column')} of dates in parts")
     if table.groups is not None:
         parts.append(table.groups.describe())
     if table.weight is not None:

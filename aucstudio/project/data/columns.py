@@ -211,10 +211,11 @@ def spell_cell(column: ColumnInfo, value: float) -> str:
 
 def read_spelled(column: ColumnInfo, text: str) -> float:
     """Read what :func:`spell_cell` wrote, or a date as the column has it; NaN if it is neither."""
-    form, text = column.number, text.strip()
-    if form is not None and form.layout and form.matches(text):
-        value = form.read(text)
-        return value if math.isfinite(value) else math.nan
+    text = text.strip()
+    for layout in (column.layout, *dates.MONTHLY) if column.layout else ():
+        form = NumberFormat(layout=layout)
+        if form.matches(text) and math.isfinite(value := form.read(text)):
+            return value
     return _number(text)
 
 

@@ -8,7 +8,7 @@ import itertools
 from aucstudio.project.data.text import dates
 
 _MOST = 4
-_HOURS = (1 / 60, 5 / 60, 1 / 4, 1, 3, 6, 12)
+_HOURS = (1 / 60, 1 / 30, 1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 3, 6, 12)
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 

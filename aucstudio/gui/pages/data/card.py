@@ -28,6 +28,7 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.survey.summary import ColumnSummary, Figures
 
 WIDTH = 272
+_DATES = 36
 _AIR = 14  # for the scroll bar
 _HEAD_WIDTH = 56
 _MOST_SIGNS = 8  # of a number in a cell
@@ -60,6 +61,8 @@ class ColumnCard(QScrollArea):
     spread : DistributionPlot
     roc : ColumnRoc
     summary : ColumnSummary or None
+    has_dates : bool
+        Whether the table has columns of dates, whose figures take more room.
 
     Signals
     -------
@@ -76,6 +79,7 @@ class ColumnCard(QScrollArea):
         super().__init__()
         named(self, "data_card", "The column that is pointed at")
         self.summary: ColumnSummary | None = None
+        self.has_dates = False
         self._column: ColumnInfo | None = None
         self.title = ElidedLabel()
         self.title.setObjectName("data_column_title")
@@ -216,7 +220,7 @@ class ColumnCard(QScrollArea):
 
     def least_width(self) -> int:
         """Give the width in which nothing is cut."""
-        return scaled(WIDTH)
+        return scaled(WIDTH + _DATES if self.has_dates else WIDTH)
 
     def _on_role(self) -> None:
         role = self.role_combo.currentData()

@@ -112,7 +112,7 @@ def read(cell: str, layout: str) -> float:
 
 
 def spell(value: float, layout: str) -> str:
-    """Write the day or the time that a number stands for, to the second."""
+    """Write the day, the month or the time that a number stands for, to the second."""
     if not math.isfinite(value):
         return str(value)
     seconds = round(value * (3600 if layout == CLOCK else 86400))
@@ -124,7 +124,9 @@ def spell(value: float, layout: str) -> str:
         day = datetime.date.fromordinal(days + _EPOCH).isoformat()
     except (ValueError, OverflowError):
         return f"{value:g}"
-    return f"{day} {clock}" if rest else day
+    if rest:
+        return f"{day} {clock}"
+    return day[:-3] if layout in MONTHLY and day.endswith("-01") else day
 
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()

@@ -1,0 +1,212 @@
+"""Dates in the window: shown as dates, narrowed by dates, and taken apart by their button."""
+
+import datetime
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from aucstudio.gui.common.date_parts_button import DatePartsButton
+from aucstudio.gui.common.plots.date_ticks import date_ticks
+from aucstudio.gui.dialogs.columns_model import ColumnsModel
+from aucstudio.gui.dialogs.import_preview import ImportPreview
+from aucstudio.gui.pages.data.data_view import DataView
+from aucstudio.gui.state.preferences import preferences
+from aucstudio.project.data.table import read_table
+from aucstudio.project.survey.conditions import read_conditions
+from aucstudio.project.survey.order import like_cell
+from aucstudio.project.survey.taking import as_text
+from tests.gui.conftest import PATIENCE
+
+# Off the screen there is no raising of a list that opens.
+pytestmark = pytest.mark.qt_log_ignore("does not support", extend=True)
+
+FIRST = datetime.datetime(2019, 12, 30, 6, 30, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Days, clock times and months of 80 rows; the first day is missing."""
+    path = tmp_path / "visits.csv"
+    lines = ["came,at,since,x,y"]
+    for k in range(80):
+        day = FIRST + datetime.timedelta(hours=31 * k)
+        came = day.strftime("%d.%m.%Y %H:%M") if k else ""
+        lines.append(f"{came},{day:%H:%M},{day:%b %Y},{k % 7}.5,{k % 3 == 0:d}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def tick(button, part):
+    """Open the list, tick a part, and close it, as a person does."""
+    button.list.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    action = button.findChild(type(button.list.actions()[0]), f"{button.objectName()}_{part}")
+    place = button.list.actionGeometry(action).center()
+    QTest.mouseClick(button.list, Qt.MouseButton.LeftButton, pos=place)
+    assert button.list.isVisible()  # one tick is not all
+    QTest.keyClick(button.list, Qt.Key.Key_Escape)
+
+
+@pytest.fixture
+def dialog(session, qtbot, file):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.resize(1240, 840)
+    made = ImportPreview(session, file, None, parent)
+    with qtbot.waitExposed(made):
+        made.open()
+    qtbot.waitUntil(lambda: not made.busy, timeout=PATIENCE)
+    yield made
+    made.reject()
+
+
+def test_the_preview_shows_dates_and_takes_their_parts(dialog, qtbot, file):
+    model = dialog.sheet.model()
+    assert [model.index(1, k).data() for k in range(3)] == ["2019-12-31 13:30", "13:30", "2019-12"]
+    assert model.index(0, 0).data() == ""
+    assert set(dialog.sheet.cards.parts) == {0, 1, 2}
+    at = [a.objectName() for a in dialog.sheet.cards.parts[1].list.actions()]
+    assert at == [
+        f"import_parts_1_{p}" for p in ("number", "hour", "hour-circle", "minute", "daytime")
+    ]
+    tick(dialog.sheet.cards.parts[0], "weekday")
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert dialog.choices.parts == {"came": ("number", "weekday")}
+    assert dialog.sheet.rows.table.parts == {"came": ("number", "weekday")}
+    assert dialog.sheet.cards.parts[0].text() == "2 parts"
+    read = dialog.choices.read(file)
+    assert read.parts == {"came": ("number", "weekday")}
+    # Ticks that are taken back leave the days as one number.
+    tick(dialog.sheet.cards.parts[0], "weekday")
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert dialog.choices.parts == {}
+
+
+def test_parts_are_left_out_where_a_file_is_read_without_dates(dialog, file):
+    choices = type(dialog.choices)(parts={"came": ("weekday",), "x": ("year",)})
+    assert choices.read(file).parts == {"came": ("weekday",)}
+
+
+@pytest.mark.slow
+def test_parts_are_remembered_with_the_file(window, file, qtbot, answers):
+    answers.open_path = str(file)
+    for parts in ({}, {"came": ("weekday",)}):
+        window.actions_.import_data.trigger()
+        made = window.findChildren(ImportPreview)[-1]
+        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        assert made.choices.parts == parts
+        made._on_parts("came", ("weekday",))
+        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        QTest.mouseClick(made.open_button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not window.session.opener.busy, timeout=PATIENCE)
+        assert window.session.table.parts == {"came": ("weekday",)}
+    assert preferences().now.imports[0].choices.parts == {"came": ("weekday",)}
+
+
+@pytest.fixture
+def view(session, open_view, qtbot, file):
+    session.open_data(file)
+    made = open_view(DataView, session, (1100, 700))
+    shown(made, qtbot)
+    return made
+
+
+def shown(view, qtbot):
+    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+
+
+def test_the_page_data_shows_dates_and_is_narrowed_by_them(view, qtbot):
+    model = view.sheet.model_
+    line = model.columns.index(next(c for c in model.columns if c.name == "came"))
+    assert model.index(1, line).data() == "2019-12-31 13:30"
+    assert model.headerData(line, Qt.Orientation.Horizontal) == "came\nnumber · date · 1 missing"
+    view.filters.field.setText("came >= 01.04.2020; at = 00:00..12:00; since = 2020-04")
+    QTest.keyClick(view.filters.field, Qt.Key.Key_Return)
+    shown(view, qtbot)
+    days = [FIRST + datetime.timedelta(hours=31 * k) for k in range(80)]
+    wanted = [k for k, d in enumerate(days) if (d.month, d.year) == (4, 2020) and d.hour <= 12]
+    assert [k for k in wanted if not (days[k].hour == 12 and days[k].minute)] == model.rows.tolist()
+    view.filters.field.setText("came >= soon")
+    QTest.keyClick(view.filters.field, Qt.Key.Key_Return)
+    shown(view, qtbot)
+    assert "'soon' is no date, and column 'came' holds dates" in view.filters.problem.text()
+
+
+def test_the_card_sums_dates_up_as_dates_and_changes_their_parts(view, qtbot, session):
+    view.point_column("came")
+    shown(view, qtbot)
+    cells = {line: view.card._cells[line, 0].text() for line in range(1, 8)}
+    assert cells[6] == "2019-12-31"
+    assert cells[7] == (FIRST + datetime.timedelta(hours=31 * 79)).date().isoformat()
+    assert cells[5].endswith(" d")
+    assert view.card._cells[6, 0].toolTip() != ""
+    ticks = view.card.spread.plot.getAxis("bottom")._tickLevels[0]
+    assert [words for _, words in ticks] == ["2020-01", "2020-02", "2020-03", "2020-04"]
+    assert view.card.spread.data()["from"][0] == "2019-12-31 13:30"
+    tick(view.card.parts_button, "month-circle")
+    assert session.table.parts == {"came": ("number", "month-circle")}
+    shown(view, qtbot)
+    assert view.card.parts_button.text() == "2 parts"
+    session.undo_stack.undo()
+    assert session.table.parts == {}
+    view.point_column("x")
+    assert view.card.parts_button.isHidden()
+
+
+def test_cells_are_copied_and_asked_for_as_dates(file):
+    table = read_table(file, label="y")
+    came, at, since = table.columns[:3]
+    text = as_text([came, at, since], np.array([0, 1]), lambda _: None)
+    assert text == "came\tat\tsince\n\t06:30\t2019-12\n2019-12-31 13:30\t13:30\t2019-12\n"
+    condition = like_cell(came, 1, ">=")
+    assert str(condition) == "came >= 2019-12-31 13:30"
+    by_name = {column.name: column for column in table.columns}
+    assert read_conditions(str(condition), by_name) == (condition,)
+    assert condition.holds(came).sum() == 79
+    assert like_cell(since, 1).holds(since).sum() == 2
+
+
+def test_the_list_of_columns_names_dates(file, qtbot):
+    model = ColumnsModel(read_table(file, label="y"), None)
+    assert [model.index(0, place).data() for place in (2, 6)] == [
+        "Date",
+        "·, 2019-12-31 13:30, 2020-01-01 20:30",
+    ]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        ("1850-03-01", "2019-02-01"),
+        ("2018-07-20", "2020-01-20"),
+        ("2020-01-01", "2020-01-20"),
+        ("0002-01-01", "9998-12-31"),
+        ("2020-02-28", "2020-03-02"),
+    ],
+)
+def test_marks_of_an_axis_are_round_and_few(ends):
+    low, high = (
+        float(datetime.date.fromisoformat(end).toordinal() - datetime.date(1970, 1, 1).toordinal())
+        for end in ends
+    )
+    found = date_ticks(low, high, "y-m-d")
+    assert 1 < len(found) <= 6
+    assert all(low <= place <= high for place, _ in found)
+    assert len({told for _, told in found}) == len(found)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 23.9), (8.0, 9.5), (10.0, 10.1)])
+def test_marks_of_hours(low, high):
+    found = date_ticks(low, high, "h:m")
+    assert 1 < len(found) <= 5
+    assert all(low <= place <= high and ":" in words for place, words in found)
+
+
+def test_only_numbers_from_dates_have_parts(file):
+    table = read_table(file, label="y")
+    assert DatePartsButton.fits(table.column("came"))
+    assert not DatePartsButton.fits(table.column("x"))
+    ignored = table.with_roles(roles={"came": "ignore"})
+    assert not DatePartsButton.fits(ignored.column("came"))
