@@ -31,7 +31,6 @@ from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column, spell_cell
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.areas import RankedColumn
 from aucstudio.project.survey.classes import Classes
