@@ -14,6 +14,7 @@ import openpyxl
 import pytest
 
 from aucstudio.engine import roc
+from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.date_parts import CIRCLES, PARTS, WHOLE, part_of, spread
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.disk.stream_rows import learn_on_disk
@@ -273,6 +274,34 @@ def as_format(source, path):
     else:
         path.write_bytes(source.read_bytes())
     return path
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_types_of_days_and_times_in_parquet(tmp_path, reader):
+    path = tmp_path / "t.parquet"
+    kinds = {
+        "day": "DATE '1850-02-28' + i::INT",
+        "moment": "TIMESTAMP '2024-02-29 23:30:00.25' + i::INT * INTERVAL 1 HOUR",
+        "zoned": "TIMESTAMPTZ '2024-02-29 23:30:00+02:00' + i::INT * INTERVAL 1 HOUR",
+        "clock": "TIME '08:15:30' + i::INT * INTERVAL 1 MINUTE",
+        "gap": "CASE WHEN i > 30 THEN DATE '2024-01-01' END",
+        "y": "i % 2",
+    }
+    cells = ", ".join(f"{sql} AS {name}" for name, sql in kinds.items())
+    duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
+    table = reader(path, label="y", parts={"clock": ["hour"], "day": ["number", "year"]})
+    assert [c.is_date for c in table.columns] == [True, True, True, True, True, False]
+    (_, window), *_ = table.windows(100, [c.name for c in table.columns])
+    first = {c.name: spell_cell(c, c.values[35]) for c in window.columns[:5]}
+    assert first["day"] == "1850-04-04"
+    assert first["moment"] == "2024-03-02 10:30"
+    assert first["zoned"] == "2024-03-02 08:30"
+    assert first["clock"] == "08:50:30"
+    assert first["gap"] == "2024-01-01"
+    assert window.column("gap").missing == 31 or np.isnan(window.column("gap").values).sum() == 31
+    again = reader(path, schema=table.schema)
+    assert again.parts == {"clock": ("hour",), "day": ("number", "year")}
+    assert again.schema.as_json() == table.schema.as_json()
 
 
 def test_a_column_of_numbers_is_not_taken_for_one_of_dates(tmp_path):

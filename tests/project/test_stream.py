@@ -122,8 +122,10 @@ def test_types_of_parquet_columns(tmp_path):
         "number",
         "number",
         "text",
-        "text",
+        "number",
     ]
+    assert table.column("day").is_date
+    assert table.column("day").values[0] == 19723
     assert table.classes == {"Yes": 5, "no": 5}
     np.testing.assert_allclose(table.columns[1].values, np.round(np.arange(10) / 7, 4))
 
