@@ -369,7 +369,10 @@ def test_what_each_part_does_is_explained(file):
     assert found.columns == ("admitted: weekend", "admitted: hour-circle", "x")
     X = model.preparation.apply(table)
     curve = score_curve(model, X, "admitted: hour-circle")
-    assert curve.levels == tuple(map(str, range(24)))
+    assert curve.x.tolist() == list(range(24))
+    whole = model_of(days(file, [WHOLE, "year"])).splits[0].model
+    assert score_curve(whole, whole.preparation.apply(table), "admitted").layout == "d.m.y"
+    assert score_curve(whole, whole.preparation.apply(table), "admitted: year").layout == ""
     assert curve.y[2] > curve.y[12]
     pair = explain_pair(table, model, (0, 1))
     cells = {part.column: part.cells for part in pair.parts}

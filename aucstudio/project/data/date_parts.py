@@ -98,19 +98,15 @@ class DatePart:
 
 # By part, its first number, and how many there are until it begins again.
 CIRCLES = {"month": (1, 12), "weekday": (1, 7), "hour": (0, 24)}
-_NAMES = {
-    "month": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
-    "weekday": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
-}
 
 
-def around(key: str) -> tuple[tuple[str, ...], Array]:
-    """Name the values of a part that goes round, with sine and cosine of each, shape (n, 2)."""
+def around(key: str) -> tuple[Array, Array]:
+    """Give the numbers of a part that goes round, with sine and cosine of each, shape (n, 2)."""
     first, steps = CIRCLES[key]
     turns = 2 * np.pi * np.arange(steps) / steps
     # Twelve decimals are the same on every processor.
     heights = np.round(np.column_stack([np.sin(turns), np.cos(turns)]), 12)
-    return _NAMES.get(key, tuple(str(first + k) for k in range(steps))), heights
+    return np.arange(first, first + steps, dtype=np.float64), heights
 
 
 def part_of(cells: Array, part: str, *, clock: bool) -> Array:

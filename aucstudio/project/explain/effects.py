@@ -122,6 +122,8 @@ class ScoreCurve:
     exact : bool
         Whether the score is this curve plus a function of the other columns; else it is a mean
         over rows.
+    layout : str
+        How dates are written; empty where the column holds none.
     """
 
     column: str
@@ -129,6 +131,7 @@ class ScoreCurve:
     x: Array
     y: Array
     exact: bool
+    layout: str = ""
 
     @property
     def span(self) -> float:
@@ -175,11 +178,19 @@ def score_curve(
     exact = is_additive(scorer, features)
     if levels:
         return ScoreCurve(column, levels, np.arange(len(levels), dtype=float), y, exact)
-    k = features.start
+    if features.stop - features.start > 1:
+        return ScoreCurve(column, (), around(_turning(preparation, features))[0], y, exact)
+    known, k = model.schema.by_name.get(column), features.start
+    layout = "" if known is None or known.number is None else known.number.layout
     x = preparation.in_own_unit(k, grid[:, 0])
     # Scaling there and back leaves some 1e-16 where a cell is 0.
     x[np.abs(x) < 1e-12 * np.abs(x).max()] = 0.0
-    return ScoreCurve(column, (), x, y, exact)
+    return ScoreCurve(column, (), x, y, exact, layout)
+
+
+def _turning(preparation: Preparation, features: slice) -> str:
+    """Name the part of a date whose sine and cosine some features are."""
+    return preparation.parts[preparation.numbers[features.start]].part.partition(" ")[0]
 
 
 def is_additive(scorer: Scorer, features: slice) -> bool:
@@ -230,11 +241,10 @@ def _grid(
             return np.array([[0.0], [1.0]]), ("known", "missing")
         return np.eye(len(levels[name])), levels[name]
     if features.stop - features.start > 1:
-        part = preparation.parts[preparation.numbers[features.start]]
-        names, heights = around(part.part.partition(" ")[0])
+        _, heights = around(_turning(preparation, features))
         places = range(features.start, features.stop)
         cells = [preparation.scaled(k, heights[:, n].copy()) for n, k in enumerate(places)]
-        return np.column_stack(cells), names
+        return np.column_stack(cells), ()
     values = X[:, features.start]
     known = np.unique(values[~np.isnan(values)])
     if not len(known):

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QComboBox
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.eliding import elided
 from aucstudio.gui.common.plain import plain_tooltip
+from aucstudio.gui.common.plots.date_ticks import date_ticks
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.statement import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
@@ -25,6 +26,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import dates
 from aucstudio.project.explain.effects import ROWS, ScoreCurve, rough_spans, score_curve
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import thinned
@@ -180,6 +182,9 @@ class ShapesPart(ModelPicture):
         shown = min(len(own.levels), _MOST_LEVELS)
         self._name_levels(own.levels[:shown])
         x_range = (-0.5, shown - 0.5) if shown else finite_range(own.x, 0.02)
+        if own.layout:
+            ticks_at = date_ticks(float(own.x.min()), float(own.x.max()), own.layout)
+            self.plot.getAxis("bottom").setTicks([ticks_at])
         self.plot.set_whole(x_range, (low, high))
         self.plot.show_whole()
         ticks = " (marks: deciles)" if len(found.deciles) else ""
@@ -220,7 +225,8 @@ class ShapesPart(ModelPicture):
         sizes = [len(curve.x) for curve in found.curves]
         x: list[object] = []
         for curve in found.curves:
-            x += list(curve.levels) if curve.levels else list(curve.x)
+            spelled = (dates.spell(value, curve.layout) for value in curve.x.tolist())
+            x += curve.levels or (spelled if curve.layout else list(curve.x))
         return {
             "column": [found.column] * sum(sizes),
             "split": np.repeat(np.arange(1, len(sizes) + 1), sizes),
@@ -262,11 +268,18 @@ def _shapes(
     return ScoreCurves(spans, column, curves, deciles)
 
 
+def _told(curve: ScoreCurve, value: float) -> str:
+    if not curve.layout:
+        return plain_number(value, 3)
+    told = dates.spell(value, curve.layout)
+    return told if np.ptp(curve.x) < 2 else told[:10]  # days, not their times
+
+
 def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Statement:
     if own.span == 0:
         return Statement(f"The score of {subject.name} does not move with {found.column}.")
     low, high = int(own.y.argmin()), int(own.y.argmax())
-    at = [own.levels[k] if own.levels else plain_number(float(own.x[k]), 3) for k in (low, high)]
+    at = [own.levels[k] if own.levels else _told(own, float(own.x[k])) for k in (low, high)]
     words = (
         f"With {found.column} the score of {subject.name} moves by {plain_number(own.span, 3)}: "
         f"it is lowest at {at[0]} and highest at {at[1]}."
