@@ -137,8 +137,16 @@ def test_parts_of_dates(run, tmp_path):
     assert column["range"] == ["2010-01-01", "2018-12-16"]
     words = run("inspect", path, *told)[1]
     assert "dates 2010-01-01 to 2018-12-16, taken as number, month, weekday" in words
-    status, out, _ = run("train", path, "--method", "rls", *told, "--json")
-    assert status == 0
+    project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
+    saved = ("--project", project, "--save-model", model)
+    assert run("train", path, "--method", "rls", *told, *saved)[0] == 0
+    assert run("verify", project)[0] == 0  # which reads the table again by its schema
+    kept = next(iter(ProjectFile.open(project).runs())).splits[0].model
+    assert kept.preparation.numbers == ("a=b", "a=b: month", "a=b: weekday")
+    scores = [tmp_path / name for name in ("memory.csv", "disk.csv")]
+    for target, more in zip(scores, ((), ("--stream",)), strict=True):
+        assert run("score", model, path, "-o", target, *more)[0] == 0
+    assert scores[0].read_text() == scores[1].read_text()
     for wrong in ("age", "age=", "=year"):
         status, _, told = run("inspect", path, "--date-parts", wrong)
         assert status == 2
