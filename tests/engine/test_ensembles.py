@@ -332,6 +332,14 @@ def test_a_forest_is_that_of_the_library(gaps):
 
 
 @pytest.mark.parametrize("key", ["random-forest", "extra-trees"])
+def test_a_forest_tells_gaps_from_a_constant(key):
+    positive = np.arange(60) % 2 == 0
+    X = np.column_stack([np.where(positive, np.nan, 5.0), np.arange(60) % 7])
+    scores = METHODS[key](n_trees=5).fit(X, positive).decision_function(X)
+    assert scores[positive].min() > scores[~positive].max()
+
+
+@pytest.mark.parametrize("key", ["random-forest", "extra-trees"])
 def test_forests_do_not_mind_where_the_data_lie(key):
     X, y = rows(2)
     plain = METHODS[key](n_trees=10).fit(X, y)

@@ -130,9 +130,10 @@ def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
     here = np.arange(tree.node_count)
     leaf = tree.children_left < 0
     feature = np.where(leaf, 0, tree.feature).astype(np.intp)
-    cut = 2 * (low[feature] + tree.threshold * span[feature])
     # Known values apart from missing ones: the library writes infinity.
-    cut = np.where(np.isfinite(tree.threshold), cut, ABOVE_ALL)
+    finite = np.isfinite(tree.threshold)
+    cut = 2 * (low[feature] + np.where(finite, tree.threshold, 0.0) * span[feature])
+    cut = np.where(finite, cut, ABOVE_ALL)
     totals = tree.value[:, 0, :].sum(axis=1)
     return EnsembleScorer(
         roots=np.zeros(1, dtype=np.intp),
