@@ -112,8 +112,10 @@ class ColumnCards(QHeaderView):
 
     def _widen_dates(self) -> None:
         """Give columns of dates the room of a day with its time."""
-        for k, column in enumerate(() if self.table is None else self.table.columns):
-            if column.is_date and self.sectionSize(k) == self.defaultSectionSize():
+        columns = () if self.table is None else self.table.columns
+        # Of very many columns this is asked at once, hence not by their properties.
+        for k in [k for k, c in enumerate(columns) if c.number and c.number.layout]:
+            if self.sectionSize(k) == self.defaultSectionSize():
                 self.resizeSection(k, scaled(_DATE_WIDTH))
 
     def sizeHint(self) -> QSize:

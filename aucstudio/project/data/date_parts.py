@@ -207,9 +207,10 @@ def check_parts(path: Path, column: ColumnInfo, parts: Sequence[str]) -> tuple[s
 
 def check_names(path: Path, columns: Sequence[ColumnInfo]) -> None:
     """Raise InputError if a part would be called as a column of the table is."""
-    names = {column.name for column in columns}
-    for column in columns:
-        for part in taken(column) if column.parts else ():
+    parted = [column for column in columns if column.parts]
+    names = {column.name for column in columns} if parted else set()
+    for column in parted:
+        for part in taken(column):
             if part.part != WHOLE and part.name in names:
                 raise InputError(
                     f"{path} has a column {part.name!r} already: ignore the {part.part} of "
