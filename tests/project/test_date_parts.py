@@ -29,6 +29,7 @@ from aucstudio.project.explain.effects import score_curve
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.one_row import explain_row
 from aucstudio.project.explain.pair_detail import explain_pair
+from aucstudio.project.explain.trees import condition, read_tree
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import read_study, write_study
@@ -381,6 +382,19 @@ def test_what_each_part_does_is_explained(file):
     row = explain_row(table, model, 0, np.arange(table.rows))
     assert {part.column for part in row.parts} == {"admitted", "x"}
     assert sum(part.contribution for part in row.parts) == pytest.approx(row.score - row.mean)
+
+
+def test_a_tree_asks_for_dates(file):
+    table = days(file, [WHOLE, "hour"])
+    split = model_of(table, "gradient-boosting").splits[0]
+    learnt, layouts = split.model.preparation, split.model.schema.layouts
+    assert layouts == {"admitted": "d.m.y"}
+    start = (np.array([0.0]) - learnt.means[0]) / learnt.scales[0]  # 1970-01-01, prepared
+    assert condition(learnt, 0, float(start[0]), layouts).startswith("admitted ≤ 1970-01-01")
+    assert condition(learnt, 1, 0.0, layouts).startswith("admitted: hour ≤ ")
+    rows = learnt.apply(table, split.train_rows)
+    root = read_tree(split.model.scorer, 0, learnt, rows, split.train_positive, layouts)
+    assert "≤" in root.condition
 
 
 @pytest.mark.parametrize("method", ["gradient-boosting", "auc-rls"])

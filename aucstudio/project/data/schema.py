@@ -118,6 +118,11 @@ class Schema:
         return {column.name: column.parts for column in self.columns if column.parts}
 
     @property
+    def layouts(self) -> dict[str, str]:
+        """By column of dates, how they are written."""
+        return {c.name: c.number.layout for c in self.columns if c.number and c.number.layout}
+
+    @property
     def label(self) -> str | None:
         """Name of the label column; None if there is none."""
         return next((column.name for column in self.columns if column.role == "label"), None)

@@ -180,8 +180,7 @@ def score_curve(
         return ScoreCurve(column, levels, np.arange(len(levels), dtype=float), y, exact)
     if features.stop - features.start > 1:
         return ScoreCurve(column, (), around(_turning(preparation, features))[0], y, exact)
-    known, k = model.schema.by_name.get(column), features.start
-    layout = "" if known is None or known.number is None else known.number.layout
+    layout, k = model.schema.layouts.get(column, ""), features.start
     x = preparation.in_own_unit(k, grid[:, 0])
     # Scaling there and back leaves some 1e-16 where a cell is 0.
     x[np.abs(x) < 1e-12 * np.abs(x).max()] = 0.0

@@ -6,17 +6,21 @@ Symbols: p a node; n_L, n_R rows it sends left and right; f what the tree adds t
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.prepare import Preparation
+from aucstudio.project.data.text import dates
 from aucstudio.project.explain.importance import column_groups
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+NO_DATES: Mapping[str, str] = types.MappingProxyType({})
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,7 +63,12 @@ class Node:
 
 
 def read_tree(
-    scorer: EnsembleScorer, tree: int, preparation: Preparation, X: Array, positive: Mask
+    scorer: EnsembleScorer,
+    tree: int,
+    preparation: Preparation,
+    X: Array,
+    positive: Mask,
+    layouts: Mapping[str, str] = NO_DATES,
 ) -> Node:
     """Read one tree with the rows that come to each node.
 
@@ -73,6 +82,8 @@ def read_tree(
     X : ndarray of shape (N, d)
         Prepared rows to count.
     positive : ndarray of bool, shape (N,)
+    layouts : mapping of str to str
+        How dates are written, by column of dates.
     """
     counts = node_counts(scorer, tree, X, positive)
     # Children stand after their parents: made last to first, both exist when a parent is made.
@@ -90,7 +101,9 @@ def read_tree(
             depth[p],
             *counts[p],
             float(scorer.value[p]) if leaf else np.nan,
-            "" if leaf else condition(preparation, int(scorer.feature[p]), scorer.threshold[p]),
+            ""
+            if leaf
+            else condition(preparation, int(scorer.feature[p]), scorer.threshold[p], layouts),
             bool(scorer.gaps_left[p]),
             1 if left is None or right is None else left.leaves + right.leaves,
             left,
@@ -205,7 +218,12 @@ def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
     return order
 
 
-def condition(preparation: Preparation, feature: int, threshold: float) -> str:
+def condition(
+    preparation: Preparation,
+    feature: int,
+    threshold: float,
+    layouts: Mapping[str, str] = NO_DATES,
+) -> str:
     """Say in the column's own unit what sends a row left."""
     name = preparation.feature_names[feature]
     n_numbers = len(preparation.numbers)
@@ -214,7 +232,8 @@ def condition(preparation: Preparation, feature: int, threshold: float) -> str:
         column, level = _level_of(preparation, feature - n_numbers)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
-    return f"{name} ≤ {plain_number(value)}"
+    told = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
+    return f"{name} ≤ {told}"
 
 
 def plain_number(value: float, digits: int = 4) -> str:

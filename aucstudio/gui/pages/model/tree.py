@@ -109,7 +109,8 @@ class TreePart(ModelPicture):
             scorer, preparation = split.model.scorer, split.model.preparation
             assert isinstance(scorer, EnsembleScorer)
             rows = preparation.apply(table, split.train_rows)
-            return read_tree(scorer, tree, preparation, rows, split.train_positive)
+            layouts = split.model.schema.layouts
+            return read_tree(scorer, tree, preparation, rows, split.train_positive, layouts)
 
         self._work.start(asked, work)
         if self._work.busy:
