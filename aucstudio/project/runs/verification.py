@@ -171,7 +171,9 @@ def _material(
 ) -> tuple[Trained, HeldOutRows]:
     experiment, model = record.experiment, result.model
     method = METHODS[experiment.method]
-    preparation = learn(method, table, result.train_rows, experiment.preparation)
+    sparse = model.preparation.keeps_zeros
+    choice = experiment.preparation
+    preparation = learn(method, table, result.train_rows, choice, sparse=sparse)
     X = preparation.apply(table, result.train_rows)
     from aucstudio.engine.verification.problem import Trained
 
