@@ -79,11 +79,12 @@ def _of_rare(
     # NaN is less than nothing.
     plain = (stored <= (count - 1) // 10) & (most <= reach) & (most < 1 / _SMALL)
     plain &= least > _SMALL
-    means = sums.reduced(np.add, X.data, 0.0) / count
-    apart = sums.reduced(np.add, (X.data - means[of_column]) ** 2, 0.0)
+    cells = np.where(plain[of_column], X.data, 0.0)
+    means = sums.reduced(np.add, cells, 0.0) / count
+    apart = sums.reduced(np.add, (cells - means[of_column]) ** 2, 0.0)
     spreads = np.sqrt((apart + (count - stored) * means**2) / count)
-    low = sums.reduced(np.minimum, np.minimum(X.data, 0.0), 0.0)
-    ranges = sums.reduced(np.maximum, np.maximum(X.data, 0.0), 0.0) - low
+    low = sums.reduced(np.minimum, np.minimum(cells, 0.0), 0.0)
+    ranges = sums.reduced(np.maximum, np.maximum(cells, 0.0), 0.0) - low
     centres, scales = {
         STANDARD: (means, spreads),
         MIN_MAX: (low, ranges),

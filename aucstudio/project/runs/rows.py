@@ -65,9 +65,14 @@ def prepared(preparation: Preparation, table: AnyTable, rows: Rows) -> Prepared:
     """Give prepared rows of a table."""
     if isinstance(table, DiskTable):
         return TableBlocks(table, preparation, rows)
+    return matrix(preparation, in_memory(table), rows)
+
+
+def matrix(preparation: Preparation, table: Table, rows: Rows) -> Matrix:
+    """Give prepared rows of a table in memory, sparse where preprocessing keeps zeros."""
     if preparation.keeps_zeros:
-        return sparse_rows(preparation, in_memory(table), rows)
-    return preparation.apply(in_memory(table), rows)
+        return sparse_rows(preparation, table, rows)
+    return preparation.apply(table, rows)
 
 
 def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]:

@@ -289,9 +289,7 @@ def what_was_met(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> S
             for name in matched
             if _is_new(missing[name], table.rows, model.schema, name)
         },
-        unreadable={
-            n: u for n, u in table.unreadable.items() if n in features or n == table.label
-        },
+        unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
         far=far_cells(model.preparation, table),
         left_out=table.rejected,
     )
