@@ -13,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.prepare import learn_preparation
 from aucstudio.project.data.readers import svmlight
@@ -383,3 +384,28 @@ def test_from_the_command_line(path, tmp_path, capsys):
     assert found["agrees"]
     assert found["found"]["faults"] == []
     assert found["found"]["solved"] is not None
+
+
+# ------------------------------------------------------------------ findings
+
+
+def test_findings_are_those_of_the_written_out_table(thin):
+    """A column that is there in one class alone, and another with numbers for missing values."""
+    X, y = rows_of(900, 30, seed=2)
+    rng = np.random.default_rng(0)
+    cells = X.toarray()
+    cells[:, 20] = np.where(y > 0, 2.5, 0.0)
+    cells[:, 21] = np.where(rng.random(900) < 0.1, np.round(rng.random(900), 3), 0.0)
+    cells[rng.permutation(900)[:5], 21] = -999.0
+    block = SparseBlock(sparse.csc_array(cells))
+    columns = tuple(block.columns([f"f{k}" for k in range(30)]))
+    label = thin.column("label").holding(y.astype(float))
+    label = dataclasses.replace(label, role="number")
+    table = dataclasses.replace(read_by_columns((label, *columns)), label=None)
+    table = table.with_roles(label="label", positive="1")
+    found = {(one.kind, one.columns) for one in find(table)}
+    usual = {(one.kind, one.columns) for one in find(written(table))}
+    assert ("leak", ("f20",)) in found
+    assert ("sentinel", ("f21",)) in found
+    # Zeros are what a sparse table is made of.
+    assert found == {one for one in usual if one[0] != "sentinel" or one[1] == ("f21",)}

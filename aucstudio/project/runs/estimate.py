@@ -44,7 +44,7 @@ def check_size(experiment: Experiment, table: Table) -> None:
     """
     (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
     if cost.bytes > largest_memory(whole):
-        if is_sparse(table.features) and not stays_sparse(experiment, table):
+        if is_sparse(table.columns) and not stays_sparse(experiment, table):
             raise InputError(must_be_written_out(experiment, table, cost, whole), setting="method")
         which = f" of the search ({settings_words(candidate)})" if candidate else ""
         raise InvalidSetting(

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -306,10 +306,18 @@ def _make_part(
         test_positive,
         prepared(preparation, held, test_rows),
         table.groups and table.groups.part(split.train),
-        (*notes, *(far.describe() for far in far_cells(preparation, table))),
+        (*notes, *_preparation_notes(preparation, table)),
         _weights(table, split.train, "training part"),
         _weights(held, split.test, "held-out part"),
     )
+
+
+def _preparation_notes(preparation: Preparation, table: AnyTable) -> Iterator[str]:
+    if preparation.keeps_zeros:
+        words = preparation.choice.describe(keep_gaps=preparation.keep_gaps, keep_zeros=True)
+        yield f"The table is sparse and was trained on without its zeros: {words}."
+    for far in far_cells(preparation, table):
+        yield far.describe()
 
 
 def _weights(table: AnyTable, places: Rows, part: str) -> Array | None:

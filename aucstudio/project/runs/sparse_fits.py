@@ -39,10 +39,10 @@ def fits_sparse(
     table: AnyTable,
 ) -> bool:
     """Tell whether a method, at every setting that is tried, takes the rows as a sparse matrix."""
-    known, features = METHODS[method], table.features
-    if not known.takes_sparse or not is_sparse(features) or preparation.makes_ranks:
+    known = METHODS[method]
+    if not known.takes_sparse or not is_sparse(table.columns) or preparation.makes_ranks:
         return False
-    if any(0.0 in column.absent for column in features):
+    if any(0.0 in column.absent for column in table.features):
         return False
     if tuning is not None and tuning.metric == LEAVE_PAIR_OUT:
         return False
@@ -60,7 +60,7 @@ def cost_of_fit(
     sparse : bool
         Whether it takes the rows as a sparse matrix; else a sparse table is written out for it.
     """
-    if not is_sparse(table.features):
+    if not is_sparse(table.columns):
         return fit.estimate(*size)
     rows = size[0] + size[1]
     if sparse:
@@ -77,7 +77,8 @@ def table_bytes(table: Table) -> float:
 
 
 def _stored(table: Table) -> int:
-    return sum(len(c.cells[0]) for c in table.columns if isinstance(c, SparseColumn))
+    blocks = {id(c.block): c.block for c in table.columns if isinstance(c, SparseColumn)}
+    return sum(block.stored for block in blocks.values())
 
 
 def must_be_written_out(experiment: Experiment, table: Table, cost: Cost, memory: float) -> str:
