@@ -31,6 +31,10 @@ from aucstudio.project.runs.planning import plan_experiment, plan_on
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.model_file import load_model, save_model
+from aucstudio.project.survey.areas import RankedColumn
+from aucstudio.project.survey.classes import Classes
+from aucstudio.project.survey.conditions import Condition, read_conditions
+from aucstudio.project.survey.correlation import most_telling
 
 LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 
@@ -409,3 +413,23 @@ def test_findings_are_those_of_the_written_out_table(thin):
     assert ("sentinel", ("f21",)) in found
     # Zeros are what a sparse table is made of.
     assert found == {one for one in usual if one[0] != "sentinel" or one[1] == ("f21",)}
+
+
+def test_a_sparse_column_can_be_the_label_and_another_be_looked_at(thin):
+    table = thin.with_roles(label="f2", roles={"label": "ignore"})
+    assert sum(table.classes.values()) == table.rows
+    classes = Classes.of(table)
+    assert classes is not None
+    assert classes.positive.sum() + classes.negative.sum() == table.rows
+    column, whole = table.column("f9"), written(table).column("f9")
+    found, usual = (RankedColumn.of(one, classes) for one in (column, whole))
+    assert found is not None
+    assert usual is not None
+    assert found.area() == usual.area()
+    assert [one.name for one in most_telling(table.features, classes, most=5)] == [
+        one.name for one in most_telling(written(table).features, classes, most=5)
+    ]
+    assert Condition("f9", ">", "0").holds(column).tolist() == (whole.values > 0).tolist()
+    assert read_conditions("f9 > 0", {"f9": column})
+    record = execute(experiment(table, "rank-svm"), table)
+    assert record.status == "done", record.error

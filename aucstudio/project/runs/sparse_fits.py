@@ -42,7 +42,7 @@ def fits_sparse(
     known = METHODS[method]
     if not known.takes_sparse or not is_sparse(table.columns) or preparation.makes_ranks:
         return False
-    if any(0.0 in column.absent for column in table.features):
+    if any(0.0 in column.absent or column.parts for column in table.features):
         return False
     if tuning is not None and tuning.metric == LEAVE_PAIR_OUT:
         return False
